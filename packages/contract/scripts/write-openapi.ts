@@ -1,0 +1,5 @@
+/** Writes docs/openapi.json from the routes: `pnpm --filter @svc/contract openapi`. */
+import { writeFileSync } from 'node:fs';
+import { openApiText } from '../src/openapi/document.ts';
+
+writeFileSync(new URL('../../../docs/openapi.json', import.meta.url), openApiText());

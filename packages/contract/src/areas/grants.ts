@@ -1,0 +1,78 @@
+/** Grants (interface §Endpoints, Principal lifecycle). */
+import { z } from 'zod';
+import { cursor, didKey, didWeb, pageLimit } from '../formats.ts';
+import {
+  grantAllocation,
+  grantAllocationRequest,
+  grantList,
+  grantState,
+  revokeRequest,
+  revokeResponse,
+} from '../resources/grant.ts';
+import { defineRoute, json } from '../route.ts';
+
+export const grantRoutes = {
+  allocateGrant: defineRoute({
+    method: 'post',
+    path: '/grants',
+    tag: 'Grants',
+    summary: 'Reserve a Grant',
+    description: [
+      'The first step of issuing a Grant: reserves its id and its place in a revocation list that the service signs.',
+      'Put `id` and `credentialStatus` into the Grant as they come, sign it with one of your active keys, and hand it',
+      'to the Agent. A reserved Grant that is never signed allows nothing.',
+    ].join('\n'),
+    auth: ['principal'],
+    limiter: 'authenticated',
+    body: grantAllocationRequest,
+    responses: { 201: json(grantAllocation, 'The reserved Grant id and status entry.') },
+    errors: {},
+  }),
+
+  listGrants: defineRoute({
+    method: 'get',
+    path: '/grants',
+    tag: 'Grants',
+    summary: 'List Grants',
+    description: [
+      'Newest first. A Principal key sees its own Grants, an org key those of its Principals, the operator all.',
+      'What a Grant allows and until when is signed by the Principal and is not listed here.',
+    ].join('\n'),
+    auth: ['principal', 'org', 'admin'],
+    limiter: 'authenticated',
+    query: z.strictObject({
+      principal: didWeb.optional().meta({ description: 'Org keys: one member Principal. Admin: any.' }),
+      agent: didKey.optional().meta({ description: 'Only Grants to this Agent.' }),
+      state: grantState.optional(),
+      limit: pageLimit,
+      cursor: cursor.optional(),
+    }),
+    responses: { 200: json(grantList, 'One page of Grants.') },
+    errors: { NOT_FOUND: 'The Principal asked for is not one this key may read.' },
+  }),
+
+  revokeGrant: defineRoute({
+    method: 'post',
+    path: '/revoke',
+    tag: 'Grants',
+    summary: 'Revoke a Grant',
+    description: [
+      'Takes a Grant back for good. A 200 means the revocation is visible everywhere: no verification that starts',
+      'after it, and none still under way, is allowed. Repeating the call is harmless and gives the first time again.',
+      'A 503 means it is recorded but not yet visible; repeat it.',
+    ].join('\n'),
+    auth: ['principal', 'org:admin'],
+    limiter: 'authenticated',
+    query: z.strictObject({
+      principal: didWeb
+        .optional()
+        .meta({ description: 'Org keys: the member Principal to act for (required). A Principal key acts only for itself.' }),
+    }),
+    body: revokeRequest,
+    responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },
+    errors: {
+      NOT_FOUND: 'Not a Grant of this Principal.',
+      SERVICE_UNAVAILABLE: 'Recorded but not yet visible to every verification, or storage is unreachable. Repeat the call.',
+    },
+  }),
+} as const;

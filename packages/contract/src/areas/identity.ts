@@ -1,0 +1,17 @@
+/** Caller identity (interface §Endpoints, API keys, identity, audit, usage). */
+import { me } from '../resources/me.ts';
+import { defineRoute, json } from '../route.ts';
+
+export const identityRoutes = {
+  getMe: defineRoute({
+    method: 'get',
+    path: '/me',
+    tag: 'Identity',
+    summary: 'Who am I?',
+    description: 'Whom the key belongs to, which deployment this is, and the DID whose keys sign its Receipts.',
+    auth: ['principal', 'rp', 'org'],
+    limiter: 'authenticated',
+    responses: { 200: json(me, 'The subject of the key.') },
+    errors: {},
+  }),
+} as const;

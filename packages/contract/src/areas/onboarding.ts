@@ -1,0 +1,80 @@
+/** Principals and relying parties (interface §Endpoints, Onboarding and organizations). */
+import { z } from 'zod';
+import { didWeb } from '../formats.ts';
+import { principalCreated, principalCreateRequest } from '../resources/principal.ts';
+import {
+  relyingParty,
+  relyingPartyCreated,
+  relyingPartyCreateRequest,
+  relyingPartyUpdateRequest,
+} from '../resources/relying-party.ts';
+import { defineRoute, json } from '../route.ts';
+
+const relyingPartyParams = z.strictObject({
+  did: didWeb.meta({
+    description: 'The DID, percent-encoded: a `%3A` inside it is sent as `%253A`.',
+    example: 'did:web:shop.example',
+  }),
+});
+
+export const onboardingRoutes = {
+  createPrincipal: defineRoute({
+    method: 'post',
+    path: '/principals',
+    tag: 'Onboarding',
+    summary: 'Register a Principal',
+    description: [
+      'A `managed` Principal gets a DID document published by the service and is verified at once; you keep the private',
+      'keys. A `hosted` Principal brings its own `did:web` DID and proves control of the domain. Either way the answer',
+      'holds an API key that is shown only here. An org:admin key registers into its own org.',
+    ].join('\n'),
+    auth: ['org:admin', 'admin'],
+    limiter: 'authenticated',
+    body: principalCreateRequest,
+    responses: { 201: json(principalCreated, 'Registered. Keep the API key: it is not shown again.') },
+    errors: { CONFLICT: 'Already registered, or the domain belongs to the service.' },
+  }),
+
+  createRelyingParty: defineRoute({
+    method: 'post',
+    path: '/relying-parties',
+    tag: 'Onboarding',
+    summary: 'Register a relying party',
+    description: [
+      'Registers a party that will call `POST /verify`, with its settings, and issues its first API key, shown only',
+      'here. An org:admin key registers into its own org.',
+    ].join('\n'),
+    auth: ['org:admin', 'admin'],
+    limiter: 'authenticated',
+    body: relyingPartyCreateRequest,
+    responses: { 201: json(relyingPartyCreated, 'Registered. Keep the API key: it is not shown again.') },
+    errors: { CONFLICT: 'Already registered.' },
+  }),
+
+  getRelyingParty: defineRoute({
+    method: 'get',
+    path: '/relying-parties/{did}',
+    tag: 'Onboarding',
+    summary: 'Get a relying party',
+    description: 'Its settings. An RP key reads itself, an org key the members of its org.',
+    auth: ['rp', 'org', 'admin'],
+    limiter: 'authenticated',
+    params: relyingPartyParams,
+    responses: { 200: json(relyingParty, 'The relying party.') },
+    errors: {},
+  }),
+
+  updateRelyingParty: defineRoute({
+    method: 'patch',
+    path: '/relying-parties/{did}',
+    tag: 'Onboarding',
+    summary: 'Change a relying party',
+    description: 'Changes the members that are given and leaves the others. Verifications see the change at once.',
+    auth: ['org:admin', 'admin'],
+    limiter: 'authenticated',
+    params: relyingPartyParams,
+    body: relyingPartyUpdateRequest,
+    responses: { 200: json(relyingParty, 'The relying party after the change.') },
+    errors: {},
+  }),
+} as const;

@@ -1,0 +1,110 @@
+/** What anybody may read (interface §Endpoints, Public). */
+import { z } from 'zod';
+import { slug } from '../formats.ts';
+import { didDocument, health } from '../resources/public.ts';
+import { defineRoute, json, raw } from '../route.ts';
+
+const CACHE = { 'Cache-Control': 'How long the bytes may be kept.' };
+const didJson = (description: string) =>
+  raw(['application/did+json', 'application/json'], description, { schema: didDocument, headers: CACHE });
+
+/** What the service stores as evidence; a fixed list, because the bytes are served under the service's own name. */
+export const EVIDENCE_TYPES = [
+  'application/did+json',
+  'application/json',
+  'application/vc+jwt',
+  'application/octet-stream',
+] as const;
+
+const evidenceHash = z
+  .string()
+  .regex(/^(sha256:)?[0-9a-f]{64}$/, {
+    error: 'must be 64 lower-case hex characters, with or without sha256: in front',
+  })
+  .meta({ example: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' });
+
+export const publicRoutes = {
+  getHealth: defineRoute({
+    method: 'get',
+    path: '/healthz',
+    tag: 'Public',
+    summary: 'Is the service able to decide?',
+    description: 'For monitors and load balancers. Checks every backing service, so a 200 means decisions can be made.',
+    auth: [],
+    limiter: 'public',
+    responses: {
+      200: json(health, 'Every backing service is reachable.'),
+      503: json(health, 'A backing service is unreachable.'),
+    },
+    errors: {},
+  }),
+
+  getServiceDidDocument: defineRoute({
+    method: 'get',
+    path: '/.well-known/did.json',
+    tag: 'Public',
+    summary: 'DID document of the service',
+    description: [
+      'The keys that sign Receipts (`#receipt-<n>`) and status lists (`#status-<n>`). Retired keys stay published, so',
+      'that old Receipts stay checkable. Pin this document to check Receipts offline.',
+    ].join('\n'),
+    auth: [],
+    limiter: 'public',
+    responses: { 200: didJson('The DID document.') },
+    errors: {},
+  }),
+
+  getPrincipalDidDocument: defineRoute({
+    method: 'get',
+    path: '/org/{slug}/did.json',
+    tag: 'Public',
+    summary: 'DID document of a managed Principal',
+    description: 'Where `did:web:<domain>:org:<slug>` resolves to: the keys that sign its Grants.',
+    auth: [],
+    limiter: 'public',
+    params: z.strictObject({ slug }),
+    responses: { 200: didJson('The DID document.') },
+    errors: {},
+  }),
+
+  getEvidence: defineRoute({
+    method: 'get',
+    path: '/evidence/{hash}',
+    tag: 'Public',
+    summary: 'Evidence by hash',
+    description: [
+      'The exact bytes that a Receipt refers to by hash: DID documents, status lists, profile documents, trust',
+      'configurations. Hash them yourself and compare. Grants and Proofs are never served here.',
+    ].join('\n'),
+    auth: [],
+    limiter: 'public',
+    params: z.strictObject({ hash: evidenceHash }),
+    responses: { 200: raw(EVIDENCE_TYPES, 'The bytes, with their original content type.', { headers: CACHE }) },
+    errors: {},
+  }),
+
+  getStatusList: defineRoute({
+    method: 'get',
+    path: '/status-lists/{domain}/{number}',
+    tag: 'Public',
+    summary: 'Revocation status list',
+    description: [
+      'A signed Bitstring Status List credential, as named by `statusListCredential` in a Grant. Bit 1 at a Grant’s',
+      'index means revoked. A copy may be up to 30 seconds old; `POST /verify` never is.',
+    ].join('\n'),
+    auth: [],
+    limiter: 'public',
+    params: z.strictObject({
+      domain: z
+        .string()
+        .regex(/^[A-Za-z0-9._:%-]{1,500}$/, { error: 'must be a domain' })
+        .meta({ description: 'Domain of the Principal.', example: 'svc.example' }),
+      number: z
+        .string()
+        .regex(/^(0|[1-9][0-9]{0,8})$/, { error: 'must be a list number' })
+        .meta({ example: '1' }),
+    }),
+    responses: { 200: raw(['application/vc+jwt'], 'The signed list as a compact JWS.', { headers: CACHE }) },
+    errors: {},
+  }),
+} as const;

@@ -1,0 +1,44 @@
+/** `POST /verify` (interface §Endpoints, Verify). */
+import { z } from 'zod';
+import { idempotencyKey } from '../formats.ts';
+import { receipt } from '../resources/receipt.ts';
+import { verifyRequest } from '../resources/verify-request.ts';
+import { defineRoute, json } from '../route.ts';
+
+export const verifyRoutes = {
+  verify: defineRoute({
+    method: 'post',
+    path: '/verify',
+    tag: 'Verify',
+    summary: 'Verify that an Agent may do one thing',
+    description: [
+      'Call this before acting on an Agent’s request. Pass on the `Svc-Grant` and `Svc-Proof` headers that came with',
+      'the request and describe, in your own terms, what you are about to do. The answer is a signed Receipt: act only',
+      'on `decision` = `ALLOW`. A DENY is a 200 as well; its `reason` says which check failed.',
+      '',
+      'Whatever is wrong inside `grant`, `proof` or `action` is evaluated and answered with a DENY Receipt; only a',
+      'malformed envelope is a 400. A Proof allows once. To be able to ask again after a lost answer, send an',
+      '`Idempotency-Key`: the same key with the same body returns the stored Receipt for ten minutes, byte for byte.',
+    ].join('\n'),
+    auth: ['rp'],
+    limiter: 'verify',
+    headers: z.strictObject({
+      'idempotency-key': idempotencyKey
+        .optional()
+        .meta({ description: 'Names this request, so that repeating it returns the same Receipt.' }),
+    }),
+    body: verifyRequest,
+    responses: {
+      200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.', {
+        'Svc-Idempotent-Replay': '`true` when this is the stored answer to an earlier request with the same key.',
+      }),
+    },
+    errors: {
+      INVALID_REQUEST: 'The envelope is malformed. Nothing was evaluated and no Receipt exists.',
+      PLAN_REQUIRED: 'The org has no plan for production checks. No Receipt, and the Proof is not spent.',
+      CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
+      SERVICE_UNAVAILABLE:
+        'A backing service is unreachable. No ALLOW was given out; a decision may have been stored, which a repeat with the same `Idempotency-Key` returns.',
+    },
+  }),
+} as const;

@@ -1,0 +1,59 @@
+/** Example values shared by the reference. A test parses each against the schema that shows it. */
+const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
+
+export const EXAMPLE = {
+  agent: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+  principal: 'did:web:svc.example:org:acme',
+  relyingParty: 'did:web:svc.example:rp:shop',
+  grantId: 'urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E6H8J',
+  receiptId: 'drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K',
+  orgId: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M',
+  keyId: '3fa1c09be742',
+  publicKey: 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+  jws: 'eyJhbGciOiJFZERTQSJ9.eyJleGFtcGxlIjp0cnVlfQ.c2lnbmF0dXJl',
+  at: '2026-11-20T08:00:00.000Z',
+  statusList: 'https://status.svc.example/svc.example/1',
+  statusIndex: 94567,
+} as const;
+
+/** The shape of a key; not a key: its checksum does not match. */
+export const exampleApiKey = (prefix: string) => `${prefix}${'EXAMPLE'.repeat(7)}`;
+
+const passed = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, true]));
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `P${index + 1}`);
+
+export const exampleReceipt = {
+  receipt_version: 'svc-receipt-v1',
+  receipt_id: EXAMPLE.receiptId,
+  decision: 'ALLOW',
+  reason: null,
+  evaluated_at: EXAMPLE.at,
+  relying_party: EXAMPLE.relyingParty,
+  principal: { id: EXAMPLE.principal, verification: 'domain' },
+  agent: EXAMPLE.agent,
+  grant_id: EXAMPLE.grantId,
+  grant_hash: hash('1'),
+  proof_hash: hash('2'),
+  request_hash: hash('3'),
+  authority: {
+    action: 'commerce:purchase',
+    constraints: { maxAmount: 50000, currency: 'USD' },
+    resources: ['order/**'],
+  },
+  expires_at: '2026-12-20T08:00:00Z',
+  evidence: {
+    trust_config_version: 'svc-trust-v1',
+    trust_config_hash: hash('4'),
+    issuer_resolution: { did: EXAMPLE.principal, did_document_hash: hash('5'), resolved_at: EXAMPLE.at },
+    status: {
+      credential_url: EXAMPLE.statusList,
+      credential_hash: hash('6'),
+      valid_from: EXAMPLE.at,
+      checked_at: EXAMPLE.at,
+      status_list_index: String(EXAMPLE.statusIndex),
+    },
+  },
+  protocol: { result: 'PASS', profile: 'svc-base-v1', profile_hash: hash('7'), checks: passed(numbered(20)) },
+  trust: { result: 'PASS', policy_version: 'svc-trust-v1', checks: passed(['T1', 'T2', 'T3', 'T5']) },
+  receipt: EXAMPLE.jws,
+};

@@ -1,0 +1,137 @@
+/**
+ * The value formats of the wire (interface §Identifier and value formats, protocol §13), as zod schemas.
+ *
+ * Every message is a phrase that begins with "must": request binding puts the field's name in front of it, so a
+ * caller reads which field, what is right, and what was sent. Parsing a format mints its branded type.
+ */
+import {
+  type ApiKeyId,
+  type DidKey,
+  type DidWeb,
+  type GrantId,
+  isApiKeyId,
+  isGrantId,
+  isOrgId,
+  isReceiptId,
+  isSha256,
+  type OrgId,
+  type ReceiptId,
+  type Sha256,
+} from '@svc/protocol';
+import { z } from 'zod';
+
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+
+/** Interface §Limits: slugs of Principals, relying parties and self-serve tenants. */
+const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+const text = (pattern: RegExp, message: string) => z.string({ error: message }).regex(pattern, { error: message });
+
+/** Gives a string schema the branded type that its check proves. */
+const branded = <T extends string>(schema: z.ZodString): z.ZodType<T, string> =>
+  schema as unknown as z.ZodType<T, string>;
+
+export const didWeb = branded<DidWeb>(
+  text(/^did:web:[A-Za-z0-9._:%-]{1,500}$/, 'must be a did:web DID such as did:web:shop.example').meta({
+    example: 'did:web:shop.example',
+  }),
+);
+
+export const didKey = branded<DidKey>(
+  text(
+    new RegExp(`^did:key:z6Mk${BASE58}{44}$`),
+    'must be an Ed25519 did:key: did:key:z6Mk and 44 base58 characters',
+  ).meta({ example: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' }),
+);
+
+export const grantId = branded<GrantId>(
+  text(new RegExp(`^urn:svc:grant:${ULID}$`), 'must be a Grant id: urn:svc:grant: and a ULID')
+    .refine(isGrantId)
+    .meta({ example: 'urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E6H8J' }),
+);
+
+export const receiptId = branded<ReceiptId>(
+  text(new RegExp(`^drc_${ULID}$`), 'must be a Receipt id: drc_ and a ULID')
+    .refine(isReceiptId)
+    .meta({ example: 'drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K' }),
+);
+
+export const orgId = branded<OrgId>(
+  text(new RegExp(`^org_${ULID}$`), 'must be an org id: org_ and a ULID')
+    .refine(isOrgId)
+    .meta({ example: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M' }),
+);
+
+export const apiKeyId = branded<ApiKeyId>(
+  text(/^[0-9a-f]{12}$/, 'must be an API key id: 12 lower-case hex characters')
+    .refine(isApiKeyId)
+    .meta({ description: 'Public name of an API key; never a secret.', example: '3fa1c09be742' }),
+);
+
+export const sha256 = branded<Sha256>(
+  text(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hex characters')
+    .refine(isSha256)
+    .meta({ example: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }),
+);
+
+export const timestamp = text(
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/,
+  'must be an RFC 3339 time in UTC such as 2026-11-20T08:00:00Z',
+).meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
+
+export const currency = text(/^[A-Z]{3}$/, 'must be three upper-case letters (ISO 4217) such as USD');
+export const slug = text(
+  SLUG,
+  'must be a lower-case DNS label: 1 to 63 of a-z, 0-9 and -, not beginning or ending with -',
+);
+export const uri = text(/^https?:\/\/\S+$/, 'must be an absolute http or https URL').meta({ format: 'uri' });
+
+/** The public half of an Ed25519 key as Multikey text. Whether the point is admissible is the service's check. */
+export const publicKeyMultibase = text(
+  new RegExp(`^z6Mk${BASE58}{44}$`),
+  'must be an Ed25519 public key as multibase text: z6Mk and 44 base58 characters',
+);
+export const keyFragment = text(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  'must be a key fragment of 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-", without "#"',
+);
+export const keyId = text(/^did:[^#\s]+#[^#\s]+$/, 'must be a DID URL that names a key: did:web:<domain>#<fragment>');
+export const compactJws = text(
+  /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
+  'must be a compact JWS: three base64url parts',
+);
+export const apiKey = text(/^dk_[a-z]+(_[a-z]+)?_[0-9A-Za-z]{49}$/, 'must be an API key').meta({
+  description: 'The secret itself. It is shown in this answer and never again.',
+});
+
+/** Protocol §7: names one logical request, so that a lost answer can be fetched again. */
+export const idempotencyKey = text(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"');
+
+/** Free text for people; bounded, one line, no control characters. */
+export const displayName = text(/^[^\p{Cc}]{1,200}$/u, 'must be 1 to 200 characters without control characters');
+
+export const cursor = text(/^[\x21-\x7e]{1,512}$/, 'must be the next_cursor of the previous page').meta({
+  description: 'The `next_cursor` of the previous page.',
+});
+
+/** A query parameter that is an integer from `minimum` to `maximum`; arrives as text and leaves as a number. */
+export const queryInteger = (minimum: number, maximum: number, fallback: number) => {
+  const message = `must be an integer from ${minimum} to ${maximum}`;
+  return text(/^(0|[1-9][0-9]{0,9})$/, message)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, { error: message })
+    .default(fallback)
+    .meta({ type: 'integer', minimum, maximum, default: fallback });
+};
+
+/** Protocol §13: every list. */
+export const pageLimit = queryInteger(1, 200, 50);
+
+/** The members of a JSON body that is handed on untouched: the same object, own `__proto__` members and all. */
+export const jsonObject = z
+  .custom<{ readonly [name: string]: unknown }>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    { error: 'must be a JSON object' },
+  )
+  .meta({ type: 'object', additionalProperties: true });

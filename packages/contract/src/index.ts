@@ -1,0 +1,26 @@
+export { EVIDENCE_TYPES } from './areas/public.ts';
+export {
+  ERROR_CODES,
+  ERROR_MEANING,
+  ERROR_STATUS,
+  type ErrorBody,
+  type ErrorCode,
+  errorBody,
+} from './error-codes.ts';
+export * as formats from './formats.ts';
+export { findResponseProblem } from './response-check.ts';
+export {
+  type AuthClass,
+  defineRoute,
+  errorCodesOf,
+  type HttpMethod,
+  type JsonResponse,
+  json,
+  type LimiterBucket,
+  pathParameters,
+  type RawResponse,
+  type Route,
+  raw,
+} from './route.ts';
+export { routes, TAGS } from './routes.ts';
+export type { Body, Input, Output, ResponseHeaders, RouteId, Routes } from './types.ts';

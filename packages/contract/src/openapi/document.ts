@@ -1,0 +1,106 @@
+/**
+ * OpenAPI 3.1 document generated from the routes. `docs/openapi.json` is its committed form; the API serves it with
+ * its own address in `servers`.
+ */
+import {
+  OpenApiGeneratorV31,
+  OpenAPIRegistry,
+  type ResponseConfig,
+  type RouteConfig,
+} from '@asteasolutions/zod-to-openapi';
+import { errorBody } from '../error-codes.ts';
+import { errorCodesOf, type JsonResponse, type RawResponse, type Route } from '../route.ts';
+import { routes, TAGS } from '../routes.ts';
+import {
+  COMMON_HEADERS,
+  ERROR_RESPONSES,
+  errorResponse,
+  HEADERS,
+  SECURITY_SCHEMES,
+  securityOf,
+  statusOf,
+} from './components.ts';
+
+const INFO = {
+  title: 'Delegated-authority verification',
+  version: '0.2',
+  description: [
+    'Did a Principal really allow this Agent this one action? `POST /verify` answers with a signed Receipt that anybody',
+    'can check offline.',
+    '',
+    'Send credentials as `Authorization: Bearer <key>`. Times are RFC 3339 in UTC; amounts are integers in minor units.',
+    'Unknown members and query parameters are refused. Errors have the body `{error, message}`; a DENY is not an error.',
+    'Every answer has a `Svc-Request-Id`; an `X-Request-ID` that you send is taken over.',
+  ].join('\n'),
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+};
+
+type Responses = RouteConfig['responses'];
+
+const successResponse = (declared: JsonResponse | RawResponse): ResponseConfig => ({
+  description: declared.description,
+  headers: {
+    ...COMMON_HEADERS,
+    ...Object.fromEntries(
+      Object.entries(declared.headers ?? {}).map(([name, description]) => [
+        name,
+        { description, schema: { type: 'string' as const } },
+      ]),
+    ),
+  },
+  content:
+    declared.kind === 'json'
+      ? { 'application/json': { schema: declared.schema } }
+      : Object.fromEntries(
+          declared.contentTypes.map((type) => [type, { schema: declared.schema ?? { type: 'string' as const } }]),
+        ),
+});
+
+const responsesOf = (route: Route): Responses => {
+  const responses: Responses = {};
+  for (const [status, declared] of Object.entries(route.responses)) responses[status] = successResponse(declared);
+  for (const code of errorCodesOf(route)) {
+    const own = route.errors[code];
+    responses[statusOf(code)] =
+      own === undefined ? { $ref: `#/components/responses/${code}` } : errorResponse(code, own);
+  }
+  return responses;
+};
+
+const operation = (id: string, route: Route): RouteConfig => ({
+  method: route.method,
+  path: route.path,
+  operationId: id,
+  tags: [route.tag],
+  summary: route.summary,
+  description: route.description,
+  security: securityOf(route.auth),
+  request: {
+    ...(route.params && { params: route.params }),
+    ...(route.query && { query: route.query }),
+    ...(route.headers && { headers: route.headers }),
+    ...(route.body && { body: { required: true, content: { 'application/json': { schema: route.body } } } }),
+  },
+  responses: responsesOf(route),
+});
+
+/** Builds the document. `serverUrl` is where the API answers, without a trailing slash. */
+export const buildOpenApiDocument = (serverUrl = '/') => {
+  const registry = new OpenAPIRegistry();
+  registry.register('Error', errorBody);
+  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES))
+    registry.registerComponent('securitySchemes', name, scheme);
+  for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
+  for (const [name, response] of Object.entries(ERROR_RESPONSES))
+    registry.registerComponent('responses', name, response);
+  for (const [id, route] of Object.entries(routes)) registry.registerPath(operation(id, route));
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: INFO,
+    servers: [{ url: serverUrl }],
+    tags: TAGS.map((tag) => ({ ...tag })),
+  });
+};
+
+/** The text of `docs/openapi.json`. */
+export const openApiText = (): string => `${JSON.stringify(buildOpenApiDocument(), null, 2)}\n`;

@@ -1,0 +1,42 @@
+/** Me (interface §API keys and caller identity). */
+import { z } from 'zod';
+import { EXAMPLE } from '../examples.ts';
+import { apiKeyId, didWeb, keyId, orgId, timestamp } from '../formats.ts';
+import { org, orgMember } from './org.ts';
+import { verification } from './principal.ts';
+
+const keyState = z.strictObject({ kid: keyId, state: z.enum(['active', 'retired', 'compromised']) });
+
+export const me = z
+  .strictObject({
+    subject: z.union([didWeb, orgId]),
+    role: z.enum(['principal', 'rp', 'org:read', 'org:admin', 'observer']),
+    key_id: apiKeyId,
+    service_did: didWeb,
+    env: z.enum(['development', 'production']),
+    key_label: z.string().nullable().optional(),
+    key_created_at: timestamp.optional(),
+    name: z.string().optional().meta({ description: 'Relying parties.' }),
+    proof_window_seconds: z.int().optional().meta({ description: 'Relying parties.' }),
+    kind: z.enum(['managed', 'hosted']).optional().meta({ description: 'Principals.' }),
+    verification: verification.optional(),
+    keys: z.array(keyState).optional().meta({ description: 'Principals: signing keys.' }),
+    org_id: orgId.nullable().optional().meta({ description: 'Principals and relying parties.' }),
+    org: org.optional(),
+    members: z.array(orgMember).optional(),
+    scope: z.array(z.string()).optional().meta({ description: 'Observer keys: the endpoints the key may call.' }),
+  })
+  .meta({
+    id: 'Me',
+    example: {
+      subject: EXAMPLE.relyingParty,
+      role: 'rp',
+      key_id: EXAMPLE.keyId,
+      service_did: 'did:web:svc.example',
+      env: 'production',
+      key_label: null,
+      key_created_at: EXAMPLE.at,
+      name: 'Shop',
+      proof_window_seconds: 60,
+    },
+  });

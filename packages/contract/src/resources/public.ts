@@ -1,0 +1,34 @@
+/** Health and DID documents (interface §Other records). */
+import { z } from 'zod';
+import { EXAMPLE } from '../examples.ts';
+import { didWeb, keyId, publicKeyMultibase } from '../formats.ts';
+
+export const health = z
+  .strictObject({ ok: z.boolean(), env: z.enum(['development', 'production']).optional(), did: didWeb.optional() })
+  .meta({ id: 'Health', example: { ok: true, env: 'production', did: 'did:web:svc.example' } });
+
+export const didDocument = z
+  .strictObject({
+    '@context': z.array(z.string()),
+    id: didWeb,
+    verificationMethod: z.array(
+      z.strictObject({ id: keyId, type: z.literal('Multikey'), controller: didWeb, publicKeyMultibase }),
+    ),
+    assertionMethod: z.array(keyId).optional(),
+  })
+  .meta({
+    id: 'DidDocument',
+    example: {
+      '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
+      id: EXAMPLE.principal,
+      verificationMethod: [
+        {
+          id: `${EXAMPLE.principal}#key-1`,
+          type: 'Multikey',
+          controller: EXAMPLE.principal,
+          publicKeyMultibase: EXAMPLE.publicKey,
+        },
+      ],
+      assertionMethod: [`${EXAMPLE.principal}#key-1`],
+    },
+  });

@@ -1,0 +1,88 @@
+/** Receipt (interface §Receipt, protocol §8). Field presence follows how far the checks got. */
+import { REASON_CODES } from '@svc/protocol';
+import { z } from 'zod';
+import { exampleReceipt } from '../examples.ts';
+import { compactJws, didKey, didWeb, grantId, receiptId, sha256, timestamp, uri } from '../formats.ts';
+
+const PROTOCOL_CHECKS = [
+  ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P10'],
+  ...['P11', 'P12', 'P13', 'P14', 'P15', 'P16', 'P17', 'P18', 'P19', 'P20'],
+] as const;
+const TRUST_CHECKS = ['T1', 'T2', 'T3', 'T5'] as const;
+
+export const reasonCode = z.enum(REASON_CODES).meta({ id: 'ReasonCode' });
+
+export const checkOutcome = z.union([z.boolean(), z.literal('skipped')]).meta({
+  id: 'CheckOutcome',
+  description: '`true` passed, `false` failed, `skipped`: a prerequisite did not pass.',
+});
+
+const outcomes = <const Id extends string>(ids: readonly Id[]) =>
+  z.strictObject(Object.fromEntries(ids.map((id) => [id, checkOutcome])) as Record<Id, typeof checkOutcome>);
+
+export const capability = z
+  .strictObject({
+    action: z.enum(['commerce:purchase', 'api:call']),
+    constraints: z.record(z.string(), z.unknown()),
+    resources: z.array(z.string().min(1)).optional(),
+  })
+  .meta({ id: 'Capability', description: 'One thing a Grant allows.' });
+
+const evidence = z.strictObject({
+  trust_config_version: z.string(),
+  trust_config_hash: sha256,
+  issuer_resolution: z
+    .strictObject({ did: didWeb, did_document_hash: sha256, resolved_at: timestamp })
+    .optional()
+    .meta({ description: 'The DID document consulted; its bytes are at `/evidence/{did_document_hash}`.' }),
+  status: z
+    .strictObject({
+      credential_url: uri,
+      credential_hash: sha256,
+      valid_from: timestamp.optional(),
+      checked_at: timestamp,
+      status_list_index: z.string().regex(/^(0|[1-9][0-9]*)$/),
+    })
+    .optional()
+    .meta({ description: 'The status list consulted; its bytes are at `/evidence/{credential_hash}`.' }),
+  consumption: z
+    .strictObject({ key: sha256, version: z.int().min(0), snapshot_hash: sha256 })
+    .optional()
+    .meta({ description: 'Under `svc-base-v2`, the budget this ALLOW consumed.' }),
+});
+
+export const receipt = z
+  .strictObject({
+    receipt_version: z.literal('svc-receipt-v1'),
+    receipt_id: receiptId,
+    decision: z.enum(['ALLOW', 'DENY']),
+    reason: reasonCode.nullable().meta({ description: 'The first failed check; null on ALLOW.' }),
+    evaluated_at: timestamp,
+    relying_party: didWeb,
+    principal: z.strictObject({ id: didWeb, verification: z.enum(['domain', 'unverified']) }).optional(),
+    agent: didKey.optional(),
+    grant_id: grantId.optional(),
+    grant_hash: sha256,
+    proof_hash: sha256,
+    request_hash: sha256.optional().meta({
+      description: 'SHA-256 over the JCS form of the action, method and URL: recompute it from the request you got.',
+    }),
+    authority: capability.nullable().optional().meta({ description: 'The Capability that allowed it; null on DENY.' }),
+    expires_at: timestamp.optional(),
+    evidence,
+    protocol: z.strictObject({
+      result: z.enum(['PASS', 'FAIL']),
+      profile: z.enum(['svc-base-v1', 'svc-base-v2']),
+      profile_hash: sha256,
+      checks: outcomes(PROTOCOL_CHECKS),
+    }),
+    trust: z.strictObject({
+      result: z.enum(['PASS', 'FAIL']),
+      policy_version: z.literal('svc-trust-v1'),
+      checks: outcomes(TRUST_CHECKS),
+    }),
+    receipt: compactJws.meta({
+      description: 'Compact JWS (typ `svc-receipt+jwt`) over the JCS form of this object without this member.',
+    }),
+  })
+  .meta({ id: 'Receipt', description: 'A signed decision.', example: exampleReceipt });

@@ -1,0 +1,88 @@
+/** Relying party (interface §Relying party). */
+import { z } from 'zod';
+import { EXAMPLE, exampleApiKey } from '../examples.ts';
+import { apiKey, apiKeyId, didWeb, displayName, orgId, slug, timestamp } from '../formats.ts';
+
+/** How old a Proof may be, in seconds. */
+const proofWindowSeconds = z.int().min(1).max(300);
+const verifyRateLimitPerMinute = z.int().min(1).max(1_000_000);
+export const profile = z.enum(['svc-base-v1', 'svc-base-v2']).meta({
+  description: '`svc-base-v2` enables consumable (budgeted) Grants.',
+});
+
+const settings = {
+  name: displayName.optional(),
+  proof_window_seconds: proofWindowSeconds.default(60),
+  verify_rate_limit_per_minute: verifyRateLimitPerMinute.default(600),
+  profile: profile.default('svc-base-v1'),
+  org_id: orgId.optional(),
+};
+
+export const relyingPartyCreateRequest = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('managed'), slug, ...settings }).meta({
+      id: 'ManagedRelyingPartyRequest',
+      description: 'The service names it: `did:web:<domain>:rp:<slug>`.',
+      example: { kind: 'managed', slug: 'shop', name: 'Shop' },
+    }),
+    z.strictObject({ kind: z.literal('hosted'), did: didWeb, ...settings }).meta({
+      id: 'HostedRelyingPartyRequest',
+      description: 'It keeps its own DID.',
+      example: { kind: 'hosted', did: 'did:web:shop.example', name: 'Shop' },
+    }),
+  ])
+  .meta({ id: 'RelyingPartyCreateRequest' });
+
+export const relyingPartyUpdateRequest = z
+  .strictObject({
+    name: displayName.optional(),
+    proof_window_seconds: proofWindowSeconds.optional(),
+    verify_rate_limit_per_minute: verifyRateLimitPerMinute.optional(),
+    profile: profile.optional(),
+  })
+  .meta({ id: 'RelyingPartyUpdateRequest', example: { proof_window_seconds: 120 } });
+
+export const relyingParty = z
+  .strictObject({
+    did: didWeb,
+    name: z.string(),
+    proof_window_seconds: proofWindowSeconds,
+    verify_rate_limit_per_minute: verifyRateLimitPerMinute,
+    created_at: timestamp,
+    org_id: orgId.nullable().optional(),
+    profile: profile.optional(),
+  })
+  .meta({
+    id: 'RelyingParty',
+    example: {
+      did: EXAMPLE.relyingParty,
+      name: 'Shop',
+      proof_window_seconds: 60,
+      verify_rate_limit_per_minute: 600,
+      created_at: EXAMPLE.at,
+      profile: 'svc-base-v1',
+    },
+  });
+
+export const relyingPartyCreated = z
+  .strictObject({
+    did: didWeb,
+    name: z.string(),
+    proof_window_seconds: proofWindowSeconds,
+    created_at: timestamp,
+    api_key: apiKey,
+    api_key_id: apiKeyId,
+    verify_rate_limit_per_minute: verifyRateLimitPerMinute,
+  })
+  .meta({
+    id: 'RelyingPartyCreated',
+    example: {
+      did: EXAMPLE.relyingParty,
+      name: 'Shop',
+      proof_window_seconds: 60,
+      created_at: EXAMPLE.at,
+      api_key: exampleApiKey('dk_rp_'),
+      api_key_id: EXAMPLE.keyId,
+      verify_rate_limit_per_minute: 600,
+    },
+  });

@@ -1,0 +1,48 @@
+/**
+ * Holds a response against what its route declares. The API's tests call it for every response they see, so an
+ * undeclared status, an extra member or a wrong content type fails the test that met it.
+ */
+import { ERROR_STATUS, type ErrorCode, errorBody } from './error-codes.ts';
+import type { Route } from './route.ts';
+
+export interface SeenResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+const mediaType = (contentType: string): string => contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** What is wrong with a response, or null. Any route may answer any error with the Error body. */
+export const findResponseProblem = (route: Route, seen: SeenResponse): string | null => {
+  const declared = route.responses[seen.status];
+  const where = `${route.method.toUpperCase()} ${route.path} ${seen.status}`;
+  if (declared === undefined || (seen.status >= 400 && isErrorBody(seen))) return findErrorProblem(where, seen);
+  if (declared.kind === 'raw') {
+    if (!declared.contentTypes.includes(mediaType(seen.contentType)))
+      return `${where}: content type ${seen.contentType} is not declared`;
+    if (declared.schema === undefined) return null;
+  } else if (mediaType(seen.contentType) !== 'application/json') {
+    return `${where}: content type ${seen.contentType} is not application/json`;
+  }
+  const result = declared.schema?.safeParse(parseJson(seen.text));
+  return result?.success === false ? `${where}: ${result.error.message}` : null;
+};
+
+const isErrorBody = (seen: SeenResponse): boolean => errorBody.safeParse(parseJson(seen.text)).success;
+
+const findErrorProblem = (where: string, seen: SeenResponse): string | null => {
+  if (mediaType(seen.contentType) !== 'application/json') return `${where}: undeclared, and not an Error`;
+  const result = errorBody.safeParse(parseJson(seen.text));
+  if (!result.success) return `${where}: undeclared, and not an Error: ${result.error.message}`;
+  const code: ErrorCode = result.data.error;
+  return ERROR_STATUS[code] === seen.status ? null : `${where}: ${code} belongs to status ${ERROR_STATUS[code]}`;
+};

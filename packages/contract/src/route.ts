@@ -1,0 +1,83 @@
+/**
+ * What one endpoint is, as data. Request binding, the typed caller, limits, 404/405 answers, the API reference and
+ * the tests' response checks are all read from these objects, so none of them can disagree with another.
+ */
+import type { z } from 'zod';
+import type { ErrorCode } from './error-codes.ts';
+
+/**
+ * Who may call. `org` is any org key, `org:admin` only one of role admin. An empty list is a public route.
+ */
+export type AuthClass = 'rp' | 'principal' | 'org' | 'org:admin' | 'observer' | 'admin' | 'provision';
+
+/** Interface §Limits: per API key at the RP's own rate, per API key at the common rate, per client IP. */
+export type LimiterBucket = 'verify' | 'authenticated' | 'public';
+
+export type HttpMethod = 'get' | 'post' | 'patch' | 'put' | 'delete';
+
+/** A JSON answer. The handler gives a value, or its finished JSON text when the exact bytes matter. */
+export interface JsonResponse<S extends z.ZodType = z.ZodType> {
+  readonly kind: 'json';
+  readonly description: string;
+  readonly schema: S;
+  /** Response headers beyond the common ones: name → meaning. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Stored bytes, served as they are. `schema` is given where the bytes are JSON. */
+export interface RawResponse<T extends string = string> {
+  readonly kind: 'raw';
+  readonly description: string;
+  readonly contentTypes: readonly T[];
+  readonly schema?: z.ZodType;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Route {
+  readonly method: HttpMethod;
+  /** `/relying-parties/{did}`: a parameter is one whole segment. */
+  readonly path: `/${string}`;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly auth: readonly AuthClass[];
+  readonly limiter: LimiterBucket;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  /** Request headers the handler receives, by lower-case name. */
+  readonly headers?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly responses: Readonly<Record<number, JsonResponse | RawResponse>>;
+  /** Errors this route adds to the common ones, or says more precisely than they do. */
+  readonly errors: Readonly<Partial<Record<ErrorCode, string>>>;
+}
+
+export const defineRoute = <const R extends Route>(route: R): R => route;
+
+export const json = <S extends z.ZodType>(
+  schema: S,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): JsonResponse<S> => ({ kind: 'json', schema, description, headers });
+
+export const raw = <const T extends string>(
+  contentTypes: readonly T[],
+  description: string,
+  more: { readonly schema?: z.ZodType; readonly headers?: Readonly<Record<string, string>> } = {},
+): RawResponse<T> => ({ kind: 'raw', contentTypes, description, ...more });
+
+/** Every error status a route can answer: what follows from its shape, and what it declares. */
+export const errorCodesOf = (route: Route): readonly ErrorCode[] => {
+  const codes = new Set<ErrorCode>(['INVALID_REQUEST', 'RATE_LIMITED', 'INTERNAL']);
+  if (route.auth.length > 0) codes.add('UNAUTHORIZED');
+  if (route.auth.includes('org:admin')) codes.add('FORBIDDEN');
+  if (route.params !== undefined) codes.add('NOT_FOUND');
+  if (route.body !== undefined) codes.add('PAYLOAD_TOO_LARGE');
+  if (route.responses[503] === undefined) codes.add('SERVICE_UNAVAILABLE');
+  for (const code of Object.keys(route.errors) as ErrorCode[]) codes.add(code);
+  return [...codes];
+};
+
+/** Parameter names of a path, in order: `/a/{b}/{c}` → `['b', 'c']`. */
+export const pathParameters = (path: string): readonly string[] =>
+  path.split('/').flatMap((segment) => (segment.startsWith('{') ? [segment.slice(1, -1)] : []));

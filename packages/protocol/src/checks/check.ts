@@ -1,0 +1,143 @@
+/**
+ * What a check is. Each reads only the evidence of the checks that it requires, so reading what is not proven
+ * does not compile, and "skipped" follows from the table.
+ */
+import type { CryptoPort } from '../codec/crypto.ts';
+import type { DocumentFact, Facts, Lookup } from '../facts.ts';
+import type { Action } from '../model/action.ts';
+import type { Capability } from '../model/capability.ts';
+import type { Grant, GrantRefusal } from '../model/grant.ts';
+import type { DidWeb, Sha256 } from '../model/ids.ts';
+import type { Parsed } from '../model/parsed.ts';
+import type { Proof } from '../model/proof.ts';
+import type { ReasonCode } from '../model/reason-code.ts';
+import type { Profile } from '../profiles/profile.ts';
+import type { TrustConfig } from '../trust-config.ts';
+
+/** What each check proves, by id. */
+export interface Evidence {
+  /** Well formed, unauthenticated. */
+  P1: { readonly grant: Grant };
+  T1: {
+    readonly key: { readonly state: 'active' | 'retired' | 'compromised'; readonly sinceMs: number } | null;
+    readonly verification: 'verified' | 'unverified';
+  };
+  T2: null;
+  T3: null;
+  /** The Grant is still unauthenticated. */
+  P2: { readonly grant: Grant; readonly publicKey: Uint8Array };
+  /** Authenticated: the Principal signed exactly this. */
+  P3: { readonly grant: Grant };
+  P4: null;
+  P5: null;
+  P6: null;
+  P7: null;
+  /** Well formed, unauthenticated. */
+  P8: { readonly proof: Proof };
+  /** Authenticated: the Agent signed exactly this. */
+  P9: { readonly proof: Proof };
+  P10: null;
+  P11: null;
+  P12: null;
+  P13: null;
+  /** Well formed; what the relying party says. */
+  P15: { readonly action: Action };
+  P14: null;
+  P16: Survivors;
+  P17: Survivors;
+  P18: Survivors;
+  P19: Survivors;
+  P20: Survivors & { readonly authority: Capability };
+  T5: null;
+}
+
+/** The Action, and the Capabilities that every narrowing check so far holds for. */
+export interface Survivors {
+  readonly action: Action;
+  readonly survivors: readonly Capability[];
+}
+
+export type CheckId = keyof Evidence;
+export type ProtocolCheckId = Extract<CheckId, `P${string}`>;
+export type TrustCheckId = Extract<CheckId, `T${string}`>;
+
+/** The request as presented and parsed; only P1, P8 and P15 read it. */
+export interface Presented {
+  readonly grant: Parsed<Grant, GrantRefusal>;
+  readonly proof: Parsed<Proof, 'PROOF_MALFORMED'>;
+  readonly action: Parsed<Action>;
+}
+
+export interface RelyingParty {
+  readonly did: DidWeb;
+  readonly proofWindowSeconds: number;
+}
+
+export interface CheckContext {
+  readonly presented: Presented;
+  readonly facts: Facts;
+  readonly relyingParty: RelyingParty;
+  readonly profile: Profile;
+  readonly trust: TrustConfig;
+  readonly nowMs: number;
+  readonly crypto: CryptoPort;
+}
+
+/** Artifacts that a check looked at, whatever came of it; they go into the Receipt's `evidence`. */
+export interface Consulted {
+  readonly issuerResolution?: { readonly did: DidWeb } & Pick<DocumentFact, 'hash' | 'resolvedAtMs'>;
+  readonly status?: {
+    readonly credentialUrl: string;
+    readonly credentialHash: Sha256;
+    readonly validFrom: string | null;
+    readonly checkedAtMs: number;
+    readonly index: string;
+  };
+}
+
+export type CheckResult<E> = (
+  | { readonly kind: 'pass'; readonly evidence: E }
+  | { readonly kind: 'deny'; readonly reason: ReasonCode }
+  | { readonly kind: 'need'; readonly lookup: Lookup }
+  | { readonly kind: 'unavailable' }
+) & { readonly consulted?: Consulted };
+
+export const pass = <E>(evidence: E, consulted?: Consulted): CheckResult<E> =>
+  consulted === undefined ? { kind: 'pass', evidence } : { kind: 'pass', evidence, consulted };
+
+export const deny = (reason: ReasonCode, consulted?: Consulted): CheckResult<never> =>
+  consulted === undefined ? { kind: 'deny', reason } : { kind: 'deny', reason, consulted };
+
+export const need = (lookup: Lookup): CheckResult<never> => ({ kind: 'need', lookup });
+
+export const unavailableNow = (consulted?: Consulted): CheckResult<never> =>
+  consulted === undefined ? { kind: 'unavailable' } : { kind: 'unavailable', consulted };
+
+/** `holds` ? true : the reason. For checks that prove a relation and hand nothing on. */
+export const demand = (holds: boolean, reason: ReasonCode): CheckResult<null> =>
+  holds ? pass(null) : deny(reason);
+
+/** Keeps the Capabilities for which `keep` holds; true while one is left. */
+export const narrow = (
+  { action, survivors: capabilities }: Survivors,
+  keep: (capability: Capability) => boolean,
+  reason: ReasonCode,
+): CheckResult<Survivors> => {
+  const survivors = capabilities.filter(keep);
+  return survivors.length > 0 ? pass({ action, survivors }) : deny(reason);
+};
+
+export interface Check<Id extends CheckId, Requires extends CheckId = never> {
+  readonly id: Id;
+  /** One sentence that reads as the condition for true. */
+  readonly title: string;
+  readonly requires: readonly Requires[];
+  /** Every reason that this check can deny with. */
+  readonly reasons: readonly ReasonCode[];
+  run(evidence: Pick<Evidence, Requires>, context: CheckContext): CheckResult<Evidence[Id]>;
+}
+
+/** Declares a check; its type parameters are read off `id` and `requires`. */
+export const defineCheck = <Id extends CheckId, Requires extends CheckId = never>(
+  check: Check<Id, Requires>,
+): Check<Id, Requires> => check;

@@ -1,0 +1,61 @@
+/**
+ * P2: the `kid` names a usable key of the issuer (protocol §7). The DID document decides which keys there are;
+ * the service's own record of the key decides whether it was retired before this Grant id was allocated.
+ */
+import type { Grant } from '../model/grant.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  type Consulted,
+  defineCheck,
+  deny,
+  type Evidence,
+  need,
+  pass,
+  unavailableNow,
+} from './check.ts';
+
+export const p02IssuerKeyFound = defineCheck({
+  id: 'P2',
+  title:
+    "the kid is a usable Ed25519 key in the issuer's DID document, under assertionMethod, not retired before the Grant was allocated",
+  requires: ['P1', 'T1', 'T3'],
+  reasons: ['ISSUER_KEY_NOT_FOUND'],
+  run: ({ P1: { grant }, T1 }, context) => {
+    const { document } = context.facts;
+    if (document === undefined) return need({ fact: 'document', did: grant.issuer });
+    if (document.answer === 'unavailable') return unavailableNow();
+    if (document.answer === 'absent') return deny('ISSUER_KEY_NOT_FOUND');
+    const { hash, resolvedAtMs } = document.value;
+    if (context.nowMs - resolvedAtMs > context.trust.didDocumentMaxAgeSeconds * 1000) return unavailableNow();
+    const consulted: Consulted = { issuerResolution: { did: grant.issuer, hash, resolvedAtMs } };
+    const publicKey = usableKey(grant, document.value.document, context);
+    if (publicKey === null) return deny('ISSUER_KEY_NOT_FOUND', consulted);
+    if (T1.key?.state !== 'retired') return pass({ grant, publicKey }, consulted);
+    return retiredKey(grant, publicKey, T1.key.sinceMs, context, consulted);
+  },
+});
+
+type Document = Extract<
+  NonNullable<CheckContext['facts']['document']>,
+  { answer: 'found' }
+>['value']['document'];
+
+const usableKey = (grant: Grant, document: Document, { crypto }: CheckContext): Uint8Array | null => {
+  if (document.id !== grant.issuer || !grant.kid.startsWith(`${grant.issuer}#`)) return null;
+  const key = document.assertionKeys.get(grant.kid);
+  return key !== undefined && crypto.isStrictKey(key) ? key : null;
+};
+
+const retiredKey = (
+  grant: Grant,
+  publicKey: Uint8Array,
+  retiredAtMs: number,
+  { facts: { allocation } }: CheckContext,
+  consulted: Consulted,
+): CheckResult<Evidence['P2']> => {
+  if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
+  if (allocation.answer === 'unavailable') return unavailableNow(consulted);
+  const allocatedInTime = allocation.answer === 'found' && allocation.value.allocatedAtMs <= retiredAtMs;
+  return allocatedInTime ? pass({ grant, publicKey }, consulted) : deny('ISSUER_KEY_NOT_FOUND', consulted);
+};

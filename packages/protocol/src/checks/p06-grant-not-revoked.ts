@@ -1,0 +1,49 @@
+/**
+ * P6: the Grant is one that the service allocated to this issuer, and it has not been revoked (protocol §7, §9).
+ * The status list is consulted only for a Grant that matches its allocation.
+ */
+import type { AllocationFact } from '../facts.ts';
+import type { Grant } from '../model/grant.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  type Consulted,
+  defineCheck,
+  deny,
+  need,
+  pass,
+  unavailableNow,
+} from './check.ts';
+
+export const p06GrantNotRevoked = defineCheck({
+  id: 'P6',
+  title: 'the Grant is as the service allocated it, and its bit in the current status list is 0',
+  requires: ['P3'],
+  reasons: ['AUTHORITY_REVOKED'],
+  run: ({ P3: { grant } }, context) => {
+    const { allocation } = context.facts;
+    if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
+    if (allocation.answer === 'unavailable') return unavailableNow();
+    if (allocation.answer === 'absent' || !matches(grant, allocation.value)) return deny('AUTHORITY_REVOKED');
+    return bitIsClear(grant, context);
+  },
+});
+
+const matches = ({ issuer, agent, status }: Grant, allocated: AllocationFact): boolean =>
+  issuer === allocated.issuer &&
+  agent === allocated.agent &&
+  status.statusListCredential === allocated.statusListCredential &&
+  status.statusListIndex === allocated.statusListIndex &&
+  status.id === `${allocated.statusListCredential}#${allocated.statusListIndex}`;
+
+const bitIsClear = ({ status: entry }: Grant, { facts, nowMs, trust }: CheckContext): CheckResult<null> => {
+  const { status } = facts;
+  const credentialUrl = entry.statusListCredential;
+  const index = entry.statusListIndex;
+  if (status === undefined) return need({ fact: 'status', credentialUrl, index });
+  if (status.answer !== 'found') return unavailableNow();
+  const { credentialHash, validFrom, checkedAtMs, revoked } = status.value;
+  if (nowMs - checkedAtMs > trust.statusListMaxAgeSeconds * 1000) return unavailableNow();
+  const consulted: Consulted = { status: { credentialUrl, credentialHash, validFrom, checkedAtMs, index } };
+  return revoked ? deny('AUTHORITY_REVOKED', consulted) : pass(null, consulted);
+};

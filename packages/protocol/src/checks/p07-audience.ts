@@ -1,0 +1,11 @@
+/** P7: the Grant is meant for this relying party, or for any. */
+import { defineCheck, demand } from './check.ts';
+
+export const p07Audience = defineCheck({
+  id: 'P7',
+  title: 'audience is absent or contains the calling relying party',
+  requires: ['P3'],
+  reasons: ['AUDIENCE_MISMATCH'],
+  run: ({ P3: { grant } }, { relyingParty }) =>
+    demand(grant.audience === null || grant.audience.includes(relyingParty.did), 'AUDIENCE_MISMATCH'),
+});

@@ -1,0 +1,11 @@
+/** P12: the Proof was made for this relying party; one made for another cannot be used here. */
+import { defineCheck, demand } from './check.ts';
+
+export const p12ProofAudience = defineCheck({
+  id: 'P12',
+  title: "the Proof's aud is the calling relying party",
+  requires: ['P9'],
+  reasons: ['PROOF_AUDIENCE_MISMATCH'],
+  run: ({ P9: { proof } }, { relyingParty }) =>
+    demand(proof.audience === relyingParty.did, 'PROOF_AUDIENCE_MISMATCH'),
+});

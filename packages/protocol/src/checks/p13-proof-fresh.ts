@@ -1,0 +1,15 @@
+/** P13: the Proof is fresh. Both ends are included; compared in milliseconds (protocol §7). */
+import { defineCheck, demand } from './check.ts';
+
+export const p13ProofFresh = defineCheck({
+  id: 'P13',
+  title: "the Proof's iat lies within the relying party's proof window, with the clock skew allowed ahead",
+  requires: ['P9'],
+  reasons: ['PROOF_EXPIRED'],
+  run: ({ P9: { proof } }, { nowMs, relyingParty, trust }) => {
+    const iatMs = proof.iatSeconds * 1000;
+    const earliestMs = nowMs - relyingParty.proofWindowSeconds * 1000;
+    const latestMs = nowMs + trust.clockSkewSeconds * 1000;
+    return demand(earliestMs <= iatMs && iatMs <= latestMs, 'PROOF_EXPIRED');
+  },
+});

@@ -1,0 +1,20 @@
+/** P14: the Agent signed for this very Action, and for an API call for this very request (protocol §7). */
+import { normalizeHtu } from '../codec/htu.ts';
+import { jcs } from '../codec/jcs.ts';
+import type { Action } from '../model/action.ts';
+import type { Proof } from '../model/proof.ts';
+import { defineCheck, demand } from './check.ts';
+
+export const p14ProofAction = defineCheck({
+  id: 'P14',
+  title:
+    "the Proof's action is the Action; for an api:call its htm and htu are the Action's method and resource",
+  requires: ['P9', 'P15'],
+  reasons: ['PROOF_ACTION_MISMATCH'],
+  run: ({ P9: { proof }, P15: { action } }) =>
+    demand(jcs(proof.action) === jcs({ ...action }) && bindsRequest(proof, action), 'PROOF_ACTION_MISMATCH'),
+});
+
+const bindsRequest = (proof: Proof, action: Action): boolean =>
+  action.type !== 'api:call' ||
+  (proof.htm === action.method && proof.normalizedHtu === normalizeHtu(action.resource));

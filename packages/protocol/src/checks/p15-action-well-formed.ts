@@ -1,0 +1,11 @@
+/** P15: the relying party's Action is well formed (protocol §5). */
+import { defineCheck, deny, pass } from './check.ts';
+
+export const p15ActionWellFormed = defineCheck({
+  id: 'P15',
+  title: 'the Action is well formed',
+  requires: [],
+  reasons: ['ACTION_MALFORMED'],
+  run: (_, { presented: { action } }) =>
+    action.ok ? pass({ action: action.value }) : deny('ACTION_MALFORMED'),
+});

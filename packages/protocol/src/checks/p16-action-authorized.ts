@@ -1,0 +1,25 @@
+/** P16: some Capability allows this type of action and, for an API call, this method. Narrowing begins here. */
+import type { Action } from '../model/action.ts';
+import type { Capability } from '../model/capability.ts';
+import { isStringArray } from '../model/members.ts';
+import { defineCheck, narrow } from './check.ts';
+
+export const p16ActionAuthorized = defineCheck({
+  id: 'P16',
+  title: 'some Capability has this action type and, for an api:call, this method',
+  requires: ['P3', 'P15'],
+  reasons: ['ACTION_NOT_AUTHORIZED'],
+  run: ({ P3: { grant }, P15: { action } }) =>
+    narrow(
+      { action, survivors: grant.capabilities },
+      (capability) => allowsAction(capability, action),
+      'ACTION_NOT_AUTHORIZED',
+    ),
+});
+
+const allowsAction = (capability: Capability, action: Action): boolean => {
+  if (capability.action !== action.type) return false;
+  if (action.type !== 'api:call') return true;
+  const { methods } = capability.constraints;
+  return isStringArray(methods) && methods.includes(action.method);
+};

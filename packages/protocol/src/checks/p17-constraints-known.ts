@@ -1,0 +1,16 @@
+/** P17: some surviving Capability is bound only by constraints that the profile can enforce. */
+import { defineCheck, narrow } from './check.ts';
+
+export const p17ConstraintsKnown = defineCheck({
+  id: 'P17',
+  title: "some survivor has only constraint keys that the relying party's profile knows",
+  requires: ['P16'],
+  reasons: ['UNKNOWN_CONSTRAINT'],
+  run: ({ P16 }, { profile }) =>
+    narrow(
+      P16,
+      ({ action, constraints }) =>
+        Object.keys(constraints).every((key) => profile.constraintKeys[action].includes(key)),
+      'UNKNOWN_CONSTRAINT',
+    ),
+});

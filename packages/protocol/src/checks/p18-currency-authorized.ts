@@ -1,0 +1,15 @@
+/** P18: some survivor is in the currency of the purchase; an API call has none. */
+import { defineCheck, narrow } from './check.ts';
+
+export const p18CurrencyAuthorized = defineCheck({
+  id: 'P18',
+  title: "some survivor has the Action's currency (api:call: always)",
+  requires: ['P17'],
+  reasons: ['CURRENCY_NOT_AUTHORIZED'],
+  run: ({ P17 }) =>
+    narrow(
+      P17,
+      ({ constraints }) => P17.action.type === 'api:call' || constraints.currency === P17.action.currency,
+      'CURRENCY_NOT_AUTHORIZED',
+    ),
+});

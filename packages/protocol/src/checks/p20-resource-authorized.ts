@@ -1,0 +1,26 @@
+/** P20: some survivor matches the resource (protocol §6). The first one left is the authority for the Action. */
+import { normalizeHtu } from '../codec/htu.ts';
+import { matchesResource, matchesUrl } from '../codec/resource-pattern.ts';
+import type { Action } from '../model/action.ts';
+import { defineCheck, deny, pass } from './check.ts';
+
+export const p20ResourceAuthorized = defineCheck({
+  id: 'P20',
+  title: 'some survivor matches the resource',
+  requires: ['P19'],
+  reasons: ['RESOURCE_NOT_AUTHORIZED'],
+  run: ({ P19: { action, survivors: candidates } }) => {
+    const matches = resourceMatcher(action);
+    const survivors = candidates.filter(
+      ({ resources }) => resources === undefined || resources.some(matches),
+    );
+    const [authority] = survivors;
+    return authority === undefined ? deny('RESOURCE_NOT_AUTHORIZED') : pass({ action, survivors, authority });
+  },
+});
+
+const resourceMatcher = (action: Action): ((pattern: string) => boolean) => {
+  if (action.type === 'commerce:purchase') return (pattern) => matchesResource(pattern, action.resource);
+  const url = normalizeHtu(action.resource);
+  return (pattern) => url !== null && matchesUrl(pattern, url);
+};

@@ -1,0 +1,15 @@
+/** T1: the Grant names a registered Principal as its issuer (protocol §7). */
+import { defineCheck, deny, need, pass, unavailableNow } from './check.ts';
+
+export const t01IssuerRegistered = defineCheck({
+  id: 'T1',
+  title: 'the issuer is a registered Principal',
+  requires: ['P1'],
+  reasons: ['ISSUER_UNKNOWN'],
+  run: ({ P1: { grant } }, { facts: { principal } }) => {
+    if (principal === undefined) return need({ fact: 'principal', did: grant.issuer, kid: grant.kid });
+    if (principal.answer === 'unavailable') return unavailableNow();
+    if (principal.answer === 'absent') return deny('ISSUER_UNKNOWN');
+    return pass(principal.value);
+  },
+});

@@ -1,0 +1,10 @@
+/** T2: the Principal has proved control of its domain (protocol §7, §13). */
+import { defineCheck, demand } from './check.ts';
+
+export const t02IssuerVerified = defineCheck({
+  id: 'T2',
+  title: "the Principal's verification state is verified",
+  requires: ['T1'],
+  reasons: ['ISSUER_UNVERIFIED'],
+  run: ({ T1 }) => demand(T1.verification === 'verified', 'ISSUER_UNVERIFIED'),
+});

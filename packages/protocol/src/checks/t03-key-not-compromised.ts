@@ -1,0 +1,10 @@
+/** T3: the signing key has not been marked compromised (protocol §7). */
+import { defineCheck, demand } from './check.ts';
+
+export const t03KeyNotCompromised = defineCheck({
+  id: 'T3',
+  title: 'the kid is not marked compromised',
+  requires: ['T1'],
+  reasons: ['ISSUER_KEY_COMPROMISED'],
+  run: ({ T1 }) => demand(T1.key?.state !== 'compromised', 'ISSUER_KEY_COMPROMISED'),
+});

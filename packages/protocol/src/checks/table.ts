@@ -1,0 +1,67 @@
+/**
+ * The 24 checks in pipeline order (protocol §7). The order decides the reason of a DENY; a requirement always
+ * points backwards.
+ */
+import type { Check, CheckId, ProtocolCheckId, TrustCheckId } from './check.ts';
+import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
+import { p02IssuerKeyFound } from './p02-issuer-key-found.ts';
+import { p03GrantSignature } from './p03-grant-signature.ts';
+import { p04GrantBegun } from './p04-grant-begun.ts';
+import { p05GrantNotExpired } from './p05-grant-not-expired.ts';
+import { p06GrantNotRevoked } from './p06-grant-not-revoked.ts';
+import { p07Audience } from './p07-audience.ts';
+import { p08ProofWellFormed } from './p08-proof-well-formed.ts';
+import { p09ProofSignature } from './p09-proof-signature.ts';
+import { p10ProofAgent } from './p10-proof-agent.ts';
+import { p11ProofGrant } from './p11-proof-grant.ts';
+import { p12ProofAudience } from './p12-proof-audience.ts';
+import { p13ProofFresh } from './p13-proof-fresh.ts';
+import { p14ProofAction } from './p14-proof-action.ts';
+import { p15ActionWellFormed } from './p15-action-well-formed.ts';
+import { p16ActionAuthorized } from './p16-action-authorized.ts';
+import { p17ConstraintsKnown } from './p17-constraints-known.ts';
+import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
+import { p19AmountAuthorized } from './p19-amount-authorized.ts';
+import { p20ResourceAuthorized } from './p20-resource-authorized.ts';
+import { t01IssuerRegistered } from './t01-issuer-registered.ts';
+import { t02IssuerVerified } from './t02-issuer-verified.ts';
+import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
+import { t05ProofUnspent } from './t05-proof-unspent.ts';
+
+/** A check as the runner sees it: the types that tie evidence to requirements have done their work. */
+export type AnyCheck = Check<CheckId, CheckId>;
+
+export const CHECKS: readonly AnyCheck[] = [
+  p01GrantWellFormed,
+  t01IssuerRegistered,
+  t02IssuerVerified,
+  t03KeyNotCompromised,
+  p02IssuerKeyFound,
+  p03GrantSignature,
+  p04GrantBegun,
+  p05GrantNotExpired,
+  p06GrantNotRevoked,
+  p07Audience,
+  p08ProofWellFormed,
+  p09ProofSignature,
+  p10ProofAgent,
+  p11ProofGrant,
+  p12ProofAudience,
+  p13ProofFresh,
+  p15ActionWellFormed,
+  p14ProofAction,
+  p16ActionAuthorized,
+  p17ConstraintsKnown,
+  p18CurrencyAuthorized,
+  p19AmountAuthorized,
+  p20ResourceAuthorized,
+  t05ProofUnspent,
+] as readonly unknown[] as readonly AnyCheck[];
+
+const isProtocol = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
+const isTrust = (id: CheckId): id is TrustCheckId => id.startsWith('T');
+
+export const CHECK_IDS: readonly CheckId[] = CHECKS.map(({ id }) => id);
+/** Sorted as RFC 8785 sorts member names: P1, P10, P11, … */
+export const PROTOCOL_CHECK_IDS: readonly ProtocolCheckId[] = CHECK_IDS.filter(isProtocol).sort();
+export const TRUST_CHECK_IDS: readonly TrustCheckId[] = CHECK_IDS.filter(isTrust).sort();

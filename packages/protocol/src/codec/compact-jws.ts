@@ -1,0 +1,76 @@
+/**
+ * Compact JWS (RFC 7515 §7.1) in the one form accepted here (protocol §1): three canonical base64url parts, header
+ * and payload strict JSON objects. Parsing proves nothing about the signature, and leaves which header members and
+ * claims are allowed to each kind of token.
+ */
+import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { jcs } from './jcs.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+
+export interface ParsedJws {
+  readonly ok: true;
+  /** Unauthenticated until the signature over `signingInput` verifies, as is the payload. */
+  readonly header: JsonObject;
+  readonly payload: JsonObject;
+  /** The first two parts as received, dot included: ASCII, exactly what was signed. */
+  readonly signingInput: string;
+  readonly signature: Uint8Array;
+}
+
+export type ParseJwsResult = ParsedJws | { readonly ok: false; readonly problem: string };
+
+/** Reads the token. `maxChars` bounds the text before anything is decoded. */
+export const parseCompactJws = (text: string, maxChars: number): ParseJwsResult => {
+  if (text.length > maxChars) return refuse(`longer than ${maxChars} characters`);
+  const firstDot = text.indexOf('.');
+  const lastDot = text.lastIndexOf('.');
+  // More than three parts leave a dot inside the payload part, which is not a base64url character.
+  if (firstDot === lastDot) return refuse('not three parts');
+  const signature = decodeBase64url(text.slice(lastDot + 1));
+  if (signature === null) return refuse('signature: not canonical base64url');
+  const header = parseObjectPart(text.slice(0, firstDot));
+  if (typeof header === 'string') return refuse(`header: ${header}`);
+  const payload = parseObjectPart(text.slice(firstDot + 1, lastDot));
+  if (typeof payload === 'string') return refuse(`payload: ${payload}`);
+  return { ok: true, header, payload, signingInput: text.slice(0, lastDot), signature };
+};
+
+/** The JSON object in one part, or what is wrong with it. */
+const parseObjectPart = (part: string): JsonObject | string => {
+  const bytes = decodeBase64url(part);
+  if (bytes === null) return 'not canonical base64url';
+  const text = decodeUtf8(bytes);
+  if (text === null) return 'not UTF-8';
+  const parsed = parseStrictJson(text);
+  if (!parsed.ok) return parsed.problem;
+  return isJsonObject(parsed.value) ? parsed.value : 'not an object';
+};
+
+const refuse = (problem: string): ParseJwsResult => ({ ok: false, problem });
+
+/** Holds, or reaches, one Ed25519 key. A key management service can stand behind it. */
+export interface Signer {
+  /** The DID URL of the key. */
+  readonly kid: string;
+  /** The 64-byte Ed25519 signature over exactly these bytes. */
+  sign(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+/**
+ * Signs `payload`, an object or its JCS text, under the header `{alg: EdDSA, kid, typ}` in JCS form, so that a key
+ * and an input give reproducible bytes. Rejects with what the signer throws, or if it returns other than 64 bytes.
+ */
+export const signCompactJws = async (
+  signer: Signer,
+  header: { readonly typ: string },
+  payload: JsonObject | string,
+): Promise<string> => {
+  const protectedHeader = jcs({ alg: 'EdDSA', kid: signer.kid, typ: header.typ });
+  const body = typeof payload === 'string' ? payload : jcs(payload);
+  const signingInput = `${encodeBase64url(encodeUtf8(protectedHeader))}.${encodeBase64url(encodeUtf8(body))}`;
+  const signature = await signer.sign(encodeUtf8(signingInput));
+  if (signature.length !== 64) throw new RangeError('the signer returned other than 64 bytes');
+  return `${signingInput}.${encodeBase64url(signature)}`;
+};

@@ -1,0 +1,46 @@
+/**
+ * did:key for Ed25519 and the Multikey text inside it (did:key Method §3.1, Controlled Identifiers §2.2.2):
+ * `z` + base58btc of the multicodec prefix 0xed 0x01 and the 32 key bytes.
+ *
+ * Format only: whether the key may be used is `CryptoPort.isStrictKey`'s to say.
+ */
+import { base58btc } from 'multiformats/bases/base58';
+import type { DidKey } from '../model/ids.ts';
+
+const DID_KEY_PREFIX = 'did:key:';
+const ED25519_PREFIX = [0xed, 0x01] as const;
+/** With that prefix 34 bytes always take 47 base58 characters. */
+const MULTIKEY_CHARS = 48;
+
+/** The DID and its 32 key bytes, or null. A DID URL (with a fragment) is not a DID and is refused. */
+export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array } | null => {
+  if (!text.startsWith(DID_KEY_PREFIX)) return null;
+  const publicKey = decodeMultikey(text.slice(DID_KEY_PREFIX.length));
+  return publicKey === null ? null : { did: text as DidKey, publicKey };
+};
+
+/** The did:key of a raw 32-byte Ed25519 key. Throws RangeError on another length. */
+export const formatDidKey = (publicKey: Uint8Array): DidKey =>
+  `${DID_KEY_PREFIX}${encodeMultikey(publicKey)}` as DidKey;
+
+/** The 32 bytes of an Ed25519 Multikey (`z6Mk…`), or null. */
+export const decodeMultikey = (text: string): Uint8Array | null => {
+  if (text.length !== MULTIKEY_CHARS || !text.startsWith('z6Mk')) return null;
+  let bytes: Uint8Array;
+  try {
+    bytes = base58btc.decode(text);
+  } catch {
+    return null;
+  }
+  if (bytes.length !== 34 || bytes[0] !== ED25519_PREFIX[0] || bytes[1] !== ED25519_PREFIX[1]) return null;
+  return bytes.slice(2);
+};
+
+/** The Multikey text of a raw 32-byte Ed25519 key. Throws RangeError on another length. */
+export const encodeMultikey = (publicKey: Uint8Array): string => {
+  if (publicKey.length !== 32) throw new RangeError('an Ed25519 public key has 32 bytes');
+  const bytes = new Uint8Array(34);
+  bytes.set(ED25519_PREFIX);
+  bytes.set(publicKey, 2);
+  return base58btc.encode(bytes);
+};

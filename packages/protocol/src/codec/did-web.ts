@@ -1,0 +1,56 @@
+/**
+ * did:web (did:web Method Specification), narrowed so that the text of a DID cannot become another host or path than
+ * it shows: `did:web:<host>[%3A<port>][:<segment>…]` and nothing else. The host is a lower-case LDH name, never an IP
+ * literal in any notation; segments are plain characters; the one percent-escape is the `%3A` before a port. Whether a
+ * port is allowed is the caller's policy.
+ */
+import type { DidWeb } from '../model/ids.ts';
+
+const PREFIX = 'did:web:';
+const MAX_DID_CHARS = 512;
+const MAX_HOST_CHARS = 253;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** A last label that URL parsers read as a number makes the whole host an IPv4 address. */
+const NUMERIC_LABEL = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+const PORT = /^[1-9][0-9]{0,4}$/;
+const SEGMENT = /^[A-Za-z0-9._-]+$/;
+
+export interface ParsedDidWeb {
+  readonly did: DidWeb;
+  /** Lower-case host name without the port. */
+  readonly host: string;
+  readonly port: number | null;
+  /** Path segments in order; empty for a bare domain. */
+  readonly path: readonly string[];
+}
+
+/** The parts of a did:web DID, or null. A DID URL (path, query or fragment after the DID) is refused. */
+export const parseDidWeb = (text: string): ParsedDidWeb | null => {
+  if (text.length > MAX_DID_CHARS || !text.startsWith(PREFIX)) return null;
+  const [authority = '', ...path] = text.slice(PREFIX.length).split(':');
+  const [host = '', portText, ...rest] = authority.split('%3A');
+  if (rest.length > 0 || !isHostName(host) || !path.every(isSegment)) return null;
+  const port = portText === undefined ? null : parsePort(portText);
+  if (Number.isNaN(port)) return null;
+  return { did: text as DidWeb, host, port, path };
+};
+
+/** Where the DID document is served. `http` is for development only. */
+export const didWebDocumentUrl = (parsed: ParsedDidWeb, scheme: 'https' | 'http' = 'https'): string => {
+  const authority = parsed.port === null ? parsed.host : `${parsed.host}:${parsed.port}`;
+  const path = parsed.path.length === 0 ? '.well-known' : parsed.path.join('/');
+  return `${scheme}://${authority}/${path}/did.json`;
+};
+
+const isHostName = (host: string): boolean => {
+  if (host.length > MAX_HOST_CHARS) return false;
+  const labels = host.split('.');
+  return labels.every((label) => LABEL.test(label)) && !NUMERIC_LABEL.test(labels.at(-1) ?? '');
+};
+
+const isSegment = (segment: string): boolean => SEGMENT.test(segment) && segment !== '.' && segment !== '..';
+
+const parsePort = (text: string): number => {
+  const port = PORT.test(text) ? Number(text) : Number.NaN;
+  return port <= 65_535 ? port : Number.NaN;
+};

@@ -1,0 +1,107 @@
+/**
+ * Strict Ed25519 (RFC 8032) in JavaScript, and the admission rules every implementation of `CryptoPort` shares
+ * (protocol §1). With a key of small order one constant signature verifies every message, and verifiers differ on
+ * torsion and on non-canonical encodings; a key or signature on which they differ is refused before the equation.
+ *
+ * Everything here works on public data, so nothing is constant-time.
+ */
+import { Point } from '@noble/ed25519';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { BoundedMemo } from './bounded-memo.ts';
+
+const L = Point.CURVE().n;
+const L_BYTES = hexToBytes('edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010');
+
+/** The y coordinates of the eight points whose order divides 8, little-endian. Five, as (x, y) and (−x, y) share y. */
+const SMALL_ORDER_Y = [
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+].map(hexToBytes);
+
+/** How many keys of each verdict are remembered. Refused keys have their own memo and never push out admitted ones. */
+export const KEY_MEMO_ENTRIES = 10_000;
+const admitted = new BoundedMemo<Point>(KEY_MEMO_ENTRIES);
+const refused = new BoundedMemo<true>(KEY_MEMO_ENTRIES);
+
+/** The memo key of a raw public key: its bytes as characters. */
+export const publicKeyText = (publicKey: Uint8Array): string => String.fromCharCode(...publicKey);
+
+/** True for 32 bytes that are the canonical encoding of a torsion-free point not of small order. */
+export const isStrictPublicKey = (publicKey: Uint8Array): boolean => findStrictPoint(publicKey) !== null;
+
+/**
+ * True for 64 bytes R ‖ S with S < L and R canonical and not of small order. Whether R lies on the curve is left to
+ * the verification equation, which an R off the curve cannot satisfy.
+ */
+export const isStrictSignatureForm = (signature: Uint8Array): boolean =>
+  signature.length === 64 && isBelow(signature, 32, L_BYTES) && isCanonicalLargeOrder(signature);
+
+/** Strict verification: admission of key and signature, then the cofactorless equation [S]B − [k]A = R on encodings. */
+export const verifyStrict = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
+  if (!isStrictSignatureForm(signature)) return false;
+  const key = findStrictPoint(publicKey);
+  if (key === null) return false;
+  const r = signature.subarray(0, 32);
+  const s = littleEndian(signature.subarray(32));
+  const k = littleEndian(sha512(concatBytes(r, publicKey, message))) % L;
+  const expected = Point.BASE.multiplyUnsafe(s).subtract(key.multiplyUnsafe(k)).toBytes();
+  return expected.every((byte, i) => byte === r[i]);
+};
+
+const findStrictPoint = (publicKey: Uint8Array): Point | null => {
+  if (publicKey.length !== 32) return null;
+  const text = publicKeyText(publicKey);
+  const known = admitted.find(text);
+  if (known !== undefined) return known;
+  if (refused.find(text) === true) return null;
+  const point = isCanonicalLargeOrder(publicKey) ? decodePoint(publicKey) : null;
+  if (point === null || point.isSmallOrder() || !point.isTorsionFree()) {
+    refused.insert(text, true);
+    return null;
+  }
+  admitted.insert(text, point);
+  return point;
+};
+
+const decodePoint = (bytes: Uint8Array): Point | null => {
+  try {
+    return Point.fromBytes(bytes);
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Whether the first 32 bytes encode y < p and not a y of small order. That is all of canonicity: the other
+ * non-canonical form, x = 0 with the sign bit set, has y = ±1, which is of small order.
+ */
+const isCanonicalLargeOrder = (bytes: Uint8Array): boolean =>
+  isFieldElement(bytes) && !SMALL_ORDER_Y.some((y) => isSameY(bytes, y));
+
+/** y < p = 2^255 − 19, the sign bit left aside. */
+const isFieldElement = (bytes: Uint8Array): boolean => {
+  if (((bytes[31] ?? 0) & 0x7f) !== 0x7f) return true;
+  for (let i = 30; i > 0; i--) if (bytes[i] !== 0xff) return true;
+  return (bytes[0] ?? 0) < 0xed;
+};
+
+const isSameY = (bytes: Uint8Array, y: Uint8Array): boolean => {
+  for (let i = 0; i < 31; i++) if (bytes[i] !== y[i]) return false;
+  return ((bytes[31] ?? 0) & 0x7f) === y[31];
+};
+
+/** Whether the little-endian number in `bytes` from `start` is below `bound`. */
+const isBelow = (bytes: Uint8Array, start: number, bound: Uint8Array): boolean => {
+  for (let i = bound.length - 1; i >= 0; i--) {
+    const difference = (bytes[start + i] ?? 0) - (bound[i] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+};
+
+const littleEndian = (bytes: Uint8Array): bigint =>
+  BigInt(`0x${bytesToHex(Uint8Array.from(bytes).reverse())}`);

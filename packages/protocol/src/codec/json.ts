@@ -1,0 +1,9 @@
+/**
+ * JSON values as types. They are read-only: what was signed or hashed is never edited in place.
+ */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export type JsonObject = { readonly [member: string]: JsonValue };
+
+/** True for a JSON object; false for arrays, null and scalars. Says nothing about the members. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,6 @@
+/**
+ * The Proof's nonce (interface §Proof, protocol §3): 22–64 base64url characters, at least 128 bits when random.
+ */
+const JTI = /^[A-Za-z0-9_-]{22,64}$/;
+
+export const isJti = (text: string): boolean => JTI.test(text);

@@ -1,0 +1,148 @@
+/**
+ * The evaluation: the whole table of checks over one request and the facts around it (protocol §7). Pure: one
+ * instant, no I/O, the same answer for the same input.
+ */
+import type {
+  CheckContext,
+  CheckId,
+  CheckResult,
+  Consulted,
+  Evidence,
+  Presented,
+  RelyingParty,
+} from './checks/check.ts';
+import { CHECK_IDS, CHECKS } from './checks/table.ts';
+import type { CryptoPort } from './codec/crypto.ts';
+import type { Facts, Lookup } from './facts.ts';
+import { parseAction } from './model/action.ts';
+import { parseGrant } from './model/grant.ts';
+import { parseProof } from './model/proof.ts';
+import type { ReasonCode } from './model/reason-code.ts';
+import { PROFILES, type ProfileId } from './profiles/index.ts';
+import { TRUST_CONFIG, type TrustConfig } from './trust-config.ts';
+
+/** The three parts of a verification as received. */
+export interface VerifyRequest {
+  readonly grant: string;
+  readonly proof: string;
+  readonly action: unknown;
+}
+
+export interface EvaluationContext {
+  readonly relyingParty: RelyingParty & { readonly profile: ProfileId };
+  /** The one instant of this evaluation, milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly crypto: CryptoPort;
+  readonly trust?: TrustConfig;
+}
+
+export type CheckOutcome = boolean | 'skipped';
+
+export interface Decided {
+  readonly kind: 'decided';
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly reason: ReasonCode | null;
+  readonly outcomes: Readonly<Record<CheckId, CheckOutcome>>;
+  /** Evidence of the checks that passed; nothing else has been proven. */
+  readonly evidence: Partial<Evidence>;
+  readonly consulted: Consulted;
+}
+
+/** Some fact has not been looked up; nothing is decided. */
+export interface Undecided {
+  readonly kind: 'undecided';
+  readonly lookups: readonly Lookup[];
+}
+
+/** Parses the request; every refusal in here becomes a DENY, never an error. */
+export const parsePresented = (request: VerifyRequest): Presented => ({
+  grant: parseGrant(request.grant),
+  proof: parseProof(request.proof),
+  action: parseAction(request.action),
+});
+
+/** Every look-up that the evaluation can come to need, told from the parsed tokens alone: for loading in one go. */
+export const planLookups = ({ grant, proof }: Presented): readonly Lookup[] => {
+  if (!grant.ok) return [];
+  const { issuer, kid, id, status } = grant.value;
+  const lookups: Lookup[] = [
+    { fact: 'principal', did: issuer, kid },
+    { fact: 'document', did: issuer },
+    { fact: 'allocation', grantId: id },
+    { fact: 'status', credentialUrl: status.statusListCredential, index: status.statusListIndex },
+  ];
+  if (proof.ok) lookups.push({ fact: 'spent', grantId: id, jti: proof.value.jti });
+  return lookups;
+};
+
+/** Runs the table. */
+export const evaluate = (
+  presented: Presented,
+  facts: Facts,
+  context: EvaluationContext,
+): Decided | Undecided => {
+  const run = new Run({
+    presented,
+    facts,
+    relyingParty: context.relyingParty,
+    profile: PROFILES[context.relyingParty.profile].profile,
+    trust: context.trust ?? TRUST_CONFIG,
+    nowMs: context.nowMs,
+    crypto: context.crypto,
+  });
+  for (const check of CHECKS)
+    if (check.requires.every((id) => run.outcomes[id] === true))
+      run.record(check.id, check.run(run.evidence as Evidence, run.context));
+  return run.result();
+};
+
+class Run {
+  readonly outcomes = Object.fromEntries(CHECK_IDS.map((id) => [id, 'skipped'])) as Record<
+    CheckId,
+    CheckOutcome
+  >;
+  readonly evidence: Partial<Record<CheckId, unknown>> = {};
+  private readonly lookups: Lookup[] = [];
+  private consulted: Consulted = {};
+  private reason: ReasonCode | null = null;
+
+  constructor(readonly context: CheckContext) {}
+
+  record(id: CheckId, result: CheckResult<unknown>): void {
+    if (result.consulted !== undefined) this.consulted = { ...this.consulted, ...result.consulted };
+    switch (result.kind) {
+      case 'pass':
+        this.outcomes[id] = true;
+        this.evidence[id] = result.evidence;
+        return;
+      case 'deny':
+        this.outcomes[id] = false;
+        this.reason ??= result.reason;
+        return;
+      case 'unavailable':
+        this.reason ??= 'SERVICE_UNAVAILABLE';
+        return;
+      case 'need':
+        this.lookups.push(result.lookup);
+        return;
+    }
+  }
+
+  /** ALLOW takes every check's `true`; an empty list of reasons alone is not enough. */
+  result(): Decided | Undecided {
+    if (this.lookups.length > 0) return { kind: 'undecided', lookups: this.lookups };
+    const { outcomes, reason, consulted } = this;
+    const evidence = this.evidence as Partial<Evidence>;
+    const allowed = reason === null && CHECK_IDS.every((id) => outcomes[id] === true);
+    return allowed
+      ? { kind: 'decided', decision: 'ALLOW', reason: null, outcomes, evidence, consulted }
+      : {
+          kind: 'decided',
+          decision: 'DENY',
+          reason: reason ?? 'SERVICE_UNAVAILABLE',
+          outcomes,
+          evidence,
+          consulted,
+        };
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What an evaluation has to know beyond the request itself. The caller answers each look-up; `unavailable` is an
+ * answer, so failing closed is a matter of types. An undefined slot has not been looked up yet.
+ */
+import type { DidDocument } from './model/did-document.ts';
+import type { DidKey, DidWeb, GrantId, Sha256 } from './model/ids.ts';
+
+export type Answer<T> =
+  | { readonly answer: 'found'; readonly value: T }
+  | { readonly answer: 'absent' }
+  | { readonly answer: 'unavailable' };
+
+export const found = <T>(value: T): Answer<T> => ({ answer: 'found', value });
+export const absent: Answer<never> = { answer: 'absent' };
+export const unavailable: Answer<never> = { answer: 'unavailable' };
+
+/** The registered Principal that `issuer` names, and the state of the key that `kid` names, if it was ever seen. */
+export interface PrincipalFact {
+  readonly verification: 'verified' | 'unverified';
+  readonly key: { readonly state: 'active' | 'retired' | 'compromised'; readonly sinceMs: number } | null;
+}
+
+/** The DID document in force for `issuer`, pinned by the hash of its exact bytes. */
+export interface DocumentFact {
+  readonly document: DidDocument;
+  readonly hash: Sha256;
+  readonly resolvedAtMs: number;
+}
+
+/** What the service allocated under this Grant id. */
+export interface AllocationFact {
+  readonly issuer: DidWeb;
+  readonly agent: DidKey;
+  readonly statusListCredential: string;
+  readonly statusListIndex: string;
+  readonly allocatedAtMs: number;
+}
+
+/** The Grant's bit in its current status list. */
+export interface StatusFact {
+  readonly revoked: boolean;
+  readonly credentialHash: Sha256;
+  readonly validFrom: string | null;
+  readonly checkedAtMs: number;
+}
+
+export interface Facts {
+  readonly principal?: Answer<PrincipalFact>;
+  readonly document?: Answer<DocumentFact>;
+  readonly allocation?: Answer<AllocationFact>;
+  readonly status?: Answer<StatusFact>;
+  /** Whether the Proof has been spent. */
+  readonly spent?: Answer<boolean>;
+}
+
+/** One fact to look up, with what identifies it. Everything in it is as presented: unauthenticated. */
+export type Lookup =
+  | { readonly fact: 'principal'; readonly did: DidWeb; readonly kid: string }
+  | { readonly fact: 'document'; readonly did: DidWeb }
+  | { readonly fact: 'allocation'; readonly grantId: GrantId }
+  | { readonly fact: 'status'; readonly credentialUrl: string; readonly index: string }
+  | { readonly fact: 'spent'; readonly grantId: GrantId; readonly jti: string };

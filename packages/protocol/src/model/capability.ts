@@ -1,0 +1,92 @@
+/**
+ * A Capability: one kind of action a Grant allows, within constraints (interface §Capability, protocol §2).
+ * Unknown constraint keys are kept as they are: P17 decides about them, so none may be dropped here.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
+import { isResourcePattern } from '../codec/resource-pattern.ts';
+import { type ActionType, isActionType, isCurrency, isMethod } from './action.ts';
+import {
+  type Findings,
+  hasDuplicates,
+  isNonNegativeInteger,
+  isStringArray,
+  member,
+  unknownMembers,
+} from './members.ts';
+
+export interface Capability {
+  readonly action: ActionType;
+  /** Known keys are well typed; others are whatever the Principal signed. */
+  readonly constraints: JsonObject;
+  /** Absent means every resource. */
+  readonly resources?: readonly string[];
+}
+
+export const MAX_RESOURCES = 64;
+export const MAX_METHODS = 16;
+
+const MEMBERS = new Set(['action', 'constraints', 'resources']);
+
+/** Parses one Capability; what is wrong goes to `findings`, and the answer is null when anything is. */
+export const parseCapability = (value: JsonValue, at: string, findings: Findings): Capability | null => {
+  if (!isJsonObject(value)) {
+    findings.malformed(`${at} must be an object`);
+    return null;
+  }
+  for (const name of unknownMembers(value, MEMBERS))
+    findings.unsupported(`${at} has an unknown member "${name}"`);
+  const constraints = member(value, 'constraints');
+  if (!isJsonObject(constraints)) findings.malformed(`${at}.constraints must be an object`);
+  const resources = parseResources(member(value, 'resources'), `${at}.resources`, findings);
+  const action = member(value, 'action');
+  if (typeof action !== 'string' || action.length === 0) {
+    findings.malformed(`${at}.action must be a string`);
+    return null;
+  }
+  if (!isActionType(action)) {
+    findings.unsupported(`${at}.action "${action}" is not of this profile`);
+    return null;
+  }
+  if (!isJsonObject(constraints)) return null;
+  checkConstraints(action, constraints, `${at}.constraints`, findings);
+  return { action, constraints, ...(resources === undefined ? {} : { resources }) };
+};
+
+const parseResources = (
+  value: JsonValue | undefined,
+  at: string,
+  findings: Findings,
+): readonly string[] | undefined => {
+  if (value === undefined) return undefined;
+  if (!isStringArray(value) || value.length === 0 || value.length > MAX_RESOURCES) {
+    findings.malformed(`${at} must be an array of 1 to ${MAX_RESOURCES} strings`);
+    return undefined;
+  }
+  if (!value.every(isResourcePattern))
+    findings.malformed(`${at} must hold patterns of 1 to 512 characters with at most 8 runs of "*" each`);
+  return value;
+};
+
+const checkConstraints = (
+  action: ActionType,
+  constraints: JsonObject,
+  at: string,
+  findings: Findings,
+): void => {
+  if (action === 'commerce:purchase') {
+    if (!isNonNegativeInteger(member(constraints, 'maxAmount')))
+      findings.malformed(`${at}.maxAmount must be an integer of minor units, 0 to 2^53-1`);
+    if (!isCurrency(member(constraints, 'currency')))
+      findings.malformed(`${at}.currency must be three upper-case letters (ISO 4217)`);
+    return;
+  }
+  const methods = member(constraints, 'methods');
+  const wellFormed =
+    isStringArray(methods) &&
+    methods.length >= 1 &&
+    methods.length <= MAX_METHODS &&
+    methods.every(isMethod) &&
+    !hasDuplicates(methods);
+  if (!wellFormed)
+    findings.malformed(`${at}.methods must be 1 to ${MAX_METHODS} distinct upper-case HTTP methods`);
+};

@@ -1,0 +1,26 @@
+/**
+ * The protected header that Grants and Proofs carry: exactly `alg`, `typ` and `kid` (protocol §1). Anything more
+ * (`crit`, `b64`, `jwk`, `jku`, `x5c`, …) would change what a signature means, so it is never ignored.
+ */
+import type { JsonObject } from '../codec/json.ts';
+import { type Findings, member, unknownMembers } from './members.ts';
+
+export const MAX_KID_CHARS = 1024;
+
+const MEMBERS = new Set(['alg', 'typ', 'kid']);
+
+/** `EdDSA` is what we emit; `Ed25519` (RFC 9864) is accepted inbound. */
+const ALGORITHMS: ReadonlySet<string> = new Set(['EdDSA', 'Ed25519']);
+
+/** Checks the header and answers its `kid`, or null when it has none in form. */
+export const parseProtectedHeader = (header: JsonObject, typ: string, findings: Findings): string | null => {
+  for (const name of unknownMembers(header, MEMBERS)) findings.unsupported(`unknown header member "${name}"`);
+  const alg = member(header, 'alg');
+  if (typeof alg !== 'string') findings.malformed('header alg must be a string');
+  else if (!ALGORITHMS.has(alg)) findings.unsupported(`header alg "${alg}" is not EdDSA`);
+  if (member(header, 'typ') !== typ) findings.malformed(`header typ must be "${typ}"`);
+  const kid = member(header, 'kid');
+  if (typeof kid === 'string' && kid.length > 0 && kid.length <= MAX_KID_CHARS) return kid;
+  findings.malformed(`header kid must be a string of 1 to ${MAX_KID_CHARS} characters`);
+  return null;
+};

@@ -1,0 +1,54 @@
+/**
+ * Reading members of untrusted JSON objects. A `Findings` collects what is wrong in two grades (protocol §2):
+ * `malformed` (wrong in form) wins over `unsupported` (well formed, but of no profile we know).
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
+
+export class Findings {
+  private firstMalformed: string | null = null;
+  private firstUnsupported: string | null = null;
+
+  malformed(problem: string): void {
+    this.firstMalformed ??= problem;
+  }
+
+  unsupported(problem: string): void {
+    this.firstUnsupported ??= problem;
+  }
+
+  get isMalformed(): boolean {
+    return this.firstMalformed !== null;
+  }
+
+  /** The finding that decides, or null when there is none. */
+  get worst(): { readonly grade: 'malformed' | 'unsupported'; readonly problem: string } | null {
+    if (this.firstMalformed !== null) return { grade: 'malformed', problem: this.firstMalformed };
+    if (this.firstUnsupported !== null) return { grade: 'unsupported', problem: this.firstUnsupported };
+    return null;
+  }
+}
+
+/** An own member, or undefined. Never looks at the prototype. */
+export const member = (object: JsonObject, name: string): JsonValue | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** Names of `object` that are not in `allowed`. */
+export const unknownMembers = (object: JsonObject, allowed: ReadonlySet<string>): string[] =>
+  Object.keys(object).filter((name) => !allowed.has(name));
+
+/** True when `object` has exactly the members `names`. */
+export const hasExactly = (object: JsonObject, names: ReadonlySet<string>): boolean => {
+  const keys = Object.keys(object);
+  return keys.length === names.size && keys.every((name) => names.has(name));
+};
+
+export const isStringArray = (value: JsonValue | undefined): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+export const hasDuplicates = (items: readonly string[]): boolean => new Set(items).size !== items.length;
+
+/** A count or an amount in minor units: an integer from 0 to 2^53−1. */
+export const isNonNegativeInteger = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
+
+export { isJsonObject };

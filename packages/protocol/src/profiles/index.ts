@@ -1,0 +1,27 @@
+/** The profiles a relying party can choose, each with its published document and that document's hash. */
+import { CHECKS } from '../checks/table.ts';
+import { portableCrypto } from '../codec/crypto.ts';
+import { sha256Of } from '../codec/sha256.ts';
+import type { Sha256 } from '../model/ids.ts';
+import { BASE_V1 } from './base-v1.ts';
+import { type Profile, type ProfileId, profileDocument } from './profile.ts';
+
+export type { Profile, ProfileId };
+
+export interface PublishedProfile {
+  readonly profile: Profile;
+  readonly document: string;
+  readonly hash: Sha256;
+}
+
+const publish = (profile: Profile): PublishedProfile => {
+  const document = profileDocument(profile, CHECKS);
+  return { profile, document, hash: sha256Of(portableCrypto, document) };
+};
+
+export const PROFILES: Readonly<Record<ProfileId, PublishedProfile>> = {
+  'svc-base-v1': /* @__PURE__ */ publish(BASE_V1),
+};
+
+export const isProfileId = (text: unknown): text is ProfileId =>
+  typeof text === 'string' && Object.hasOwn(PROFILES, text);

@@ -1,0 +1,53 @@
+/**
+ * A profile: which constraint keys its checks enforce, and the published document that a Receipt pins by hash
+ * (protocol §8). The document is derived from the table of checks, so it cannot drift from what runs.
+ */
+
+import type { AnyCheck } from '../checks/table.ts';
+import { jcs } from '../codec/jcs.ts';
+import type { JsonObject } from '../codec/json.ts';
+import type { ActionType } from '../model/action.ts';
+import { MAX_ACTION_STRING_CHARS } from '../model/action.ts';
+import { MAX_METHODS, MAX_RESOURCES } from '../model/capability.ts';
+import {
+  GRANT_MAX_AUDIENCE,
+  GRANT_MAX_CAPABILITIES,
+  GRANT_MAX_CHARS,
+  GRANT_MAX_VALIDITY_MS,
+} from '../model/grant.ts';
+import { PROOF_MAX_CHARS } from '../model/proof.ts';
+
+export type ProfileId = 'svc-base-v1';
+
+export interface Profile {
+  readonly id: ProfileId;
+  readonly constraintKeys: Readonly<Record<ActionType, readonly string[]>>;
+}
+
+/** The published profile document in RFC 8785 form; its SHA-256 is `protocol.profile_hash`. */
+export const profileDocument = (profile: Profile, checks: readonly AnyCheck[]): string =>
+  jcs({
+    profile: profile.id,
+    checks: checks.map(({ id, title, requires, reasons }) => ({
+      id,
+      title,
+      requires: [...requires],
+      reasons: [...reasons],
+    })),
+    constraint_keys: {
+      'commerce:purchase': [...profile.constraintKeys['commerce:purchase']],
+      'api:call': [...profile.constraintKeys['api:call']],
+    },
+    limits: {
+      grant_characters: GRANT_MAX_CHARS,
+      proof_characters: PROOF_MAX_CHARS,
+      validity_days: GRANT_MAX_VALIDITY_MS / 86_400_000,
+      capabilities: GRANT_MAX_CAPABILITIES,
+      audience: GRANT_MAX_AUDIENCE,
+      resources: MAX_RESOURCES,
+      resource_pattern_characters: 512,
+      resource_pattern_wildcards: 8,
+      methods: MAX_METHODS,
+      action_string_characters: MAX_ACTION_STRING_CHARS,
+    },
+  } satisfies JsonObject);

@@ -1,0 +1,185 @@
+/**
+ * The body of a Receipt: everything it says but its signature (interface §Receipt, protocol §8). Members are
+ * written in RFC 8785 order, so `JSON.stringify` of the body is its canonical form.
+ */
+import type { CheckId } from './checks/check.ts';
+import { PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
+import type { CryptoPort } from './codec/crypto.ts';
+import { jcs } from './codec/jcs.ts';
+import type { JsonObject } from './codec/json.ts';
+import { sha256Of } from './codec/sha256.ts';
+import { formatTimestamp } from './codec/timestamp.ts';
+import type { CheckOutcome, Decided, VerifyRequest } from './evaluate.ts';
+import type { Capability } from './model/capability.ts';
+import type { DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from './model/ids.ts';
+import type { ReasonCode } from './model/reason-code.ts';
+import { PROFILES, type ProfileId } from './profiles/index.ts';
+import { TRUST_CONFIG, type TrustConfig, trustConfigDocument } from './trust-config.ts';
+
+export const RECEIPT_VERSION = 'svc-receipt-v1';
+
+export interface ReceiptBody {
+  readonly agent?: DidKey;
+  readonly authority?: Capability | null;
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly evaluated_at: string;
+  readonly evidence: {
+    readonly issuer_resolution?: {
+      readonly did: DidWeb;
+      readonly did_document_hash: Sha256;
+      readonly resolved_at: string;
+    };
+    readonly status?: {
+      readonly checked_at: string;
+      readonly credential_hash: Sha256;
+      readonly credential_url: string;
+      readonly status_list_index: string;
+      readonly valid_from?: string;
+    };
+    readonly trust_config_hash: Sha256;
+    readonly trust_config_version: string;
+  };
+  readonly expires_at?: string;
+  readonly grant_hash: Sha256;
+  readonly grant_id?: GrantId;
+  readonly principal?: { readonly id: DidWeb; readonly verification: 'domain' | 'unverified' };
+  readonly proof_hash: Sha256;
+  readonly protocol: {
+    readonly checks: Readonly<Record<string, CheckOutcome>>;
+    readonly profile: ProfileId;
+    readonly profile_hash: Sha256;
+    readonly result: 'PASS' | 'FAIL';
+  };
+  readonly reason: ReasonCode | null;
+  readonly receipt_id: ReceiptId;
+  readonly receipt_version: typeof RECEIPT_VERSION;
+  readonly relying_party: DidWeb;
+  readonly request_hash?: Sha256;
+  readonly trust: {
+    readonly checks: Readonly<Record<string, CheckOutcome>>;
+    readonly policy_version: 'svc-trust-v1';
+    readonly result: 'PASS' | 'FAIL';
+  };
+}
+
+export interface ReceiptContext {
+  readonly receiptId: ReceiptId;
+  readonly relyingParty: { readonly did: DidWeb; readonly profile: ProfileId };
+  readonly nowMs: number;
+  readonly crypto: CryptoPort;
+  readonly trust?: TrustConfig;
+}
+
+/** Builds the body of the Receipt for a decided evaluation. */
+export const buildReceiptBody = (
+  request: VerifyRequest,
+  decided: Decided,
+  context: ReceiptContext,
+): ReceiptBody => {
+  const { crypto, relyingParty } = context;
+  const { P3, P9 } = decided.evidence;
+  const requestHash = hashRequest(decided, crypto);
+  return {
+    ...(P9 === undefined ? {} : { agent: P9.proof.agent }),
+    ...(P3 === undefined ? {} : { authority: authorityOf(decided) }),
+    decision: decided.decision,
+    evaluated_at: formatTimestamp(context.nowMs),
+    evidence: evidenceOf(decided, context),
+    ...(P3 === undefined ? {} : { expires_at: P3.grant.validUntil }),
+    grant_hash: sha256Of(crypto, request.grant),
+    ...(P3 === undefined ? {} : { grant_id: P3.grant.id, principal: principalOf(decided, P3.grant.issuer) }),
+    proof_hash: sha256Of(crypto, request.proof),
+    protocol: {
+      checks: pick(decided, PROTOCOL_CHECK_IDS),
+      profile: relyingParty.profile,
+      profile_hash: PROFILES[relyingParty.profile].hash,
+      result: resultOf(decided, PROTOCOL_CHECK_IDS),
+    },
+    reason: decided.reason,
+    receipt_id: context.receiptId,
+    receipt_version: RECEIPT_VERSION,
+    relying_party: relyingParty.did,
+    ...(requestHash === null ? {} : { request_hash: requestHash }),
+    trust: {
+      checks: pick(decided, TRUST_CHECK_IDS),
+      policy_version: 'svc-trust-v1',
+      result: resultOf(decided, TRUST_CHECK_IDS),
+    },
+  };
+};
+
+/** SHA-256 of JCS `{action, htm, htu}`: what a relying party recomputes from the request it really received. */
+export const requestHashOf = (
+  crypto: CryptoPort,
+  request: { readonly action: object; readonly htm: string; readonly normalizedHtu: string },
+): Sha256 =>
+  sha256Of(
+    crypto,
+    jcs({ action: { ...request.action } as JsonObject, htm: request.htm, htu: request.normalizedHtu }),
+  );
+
+const hashRequest = ({ evidence: { P9, P15 } }: Decided, crypto: CryptoPort): Sha256 | null =>
+  P9 === undefined || P15 === undefined
+    ? null
+    : requestHashOf(crypto, { action: P15.action, htm: P9.proof.htm, normalizedHtu: P9.proof.normalizedHtu });
+
+/** The Capability in RFC 8785 order, so that the body stays in order. */
+const authorityOf = ({ decision, evidence: { P20 } }: Decided): Capability | null =>
+  decision === 'ALLOW' && P20 !== undefined
+    ? JSON.parse(jcs({ ...P20.authority } as unknown as JsonObject))
+    : null;
+
+const principalOf = ({ outcomes }: Decided, id: DidWeb) =>
+  ({ id, verification: outcomes.T2 === true ? 'domain' : 'unverified' }) as const;
+
+const evidenceOf = (
+  { consulted: { issuerResolution, status } }: Decided,
+  context: ReceiptContext,
+): ReceiptBody['evidence'] => {
+  const trust = context.trust ?? TRUST_CONFIG;
+  return {
+    ...(issuerResolution === undefined
+      ? {}
+      : {
+          issuer_resolution: {
+            did: issuerResolution.did,
+            did_document_hash: issuerResolution.hash,
+            resolved_at: formatTimestamp(issuerResolution.resolvedAtMs),
+          },
+        }),
+    ...(status === undefined
+      ? {}
+      : {
+          status: {
+            checked_at: formatTimestamp(status.checkedAtMs),
+            credential_hash: status.credentialHash,
+            credential_url: status.credentialUrl,
+            status_list_index: status.index,
+            ...(status.validFrom === null ? {} : { valid_from: status.validFrom }),
+          },
+        }),
+    trust_config_hash: trustConfigHash(trust, context.crypto),
+    trust_config_version: trust.version,
+  };
+};
+
+const trustConfigHashes = new WeakMap<TrustConfig, Sha256>();
+const trustConfigHash = (trust: TrustConfig, crypto: CryptoPort): Sha256 => {
+  const known = trustConfigHashes.get(trust);
+  if (known !== undefined) return known;
+  const hash = sha256Of(crypto, trustConfigDocument(trust));
+  trustConfigHashes.set(trust, hash);
+  return hash;
+};
+
+const pick = <Id extends CheckId>(
+  { outcomes }: Decided,
+  ids: readonly Id[],
+): Record<string, CheckOutcome> => {
+  const picked: Record<string, CheckOutcome> = {};
+  for (const id of ids) picked[id] = outcomes[id];
+  return picked;
+};
+
+const resultOf = ({ outcomes }: Decided, ids: readonly CheckId[]): 'PASS' | 'FAIL' =>
+  ids.every((id) => outcomes[id] === true) ? 'PASS' : 'FAIL';

@@ -1,0 +1,40 @@
+/**
+ * The trust configuration: the bounds under which outside facts may be used (protocol §8). Every Receipt pins it
+ * by hash, so a change of any bound is a new version.
+ */
+
+import { jcs } from './codec/jcs.ts';
+import type { JsonObject } from './codec/json.ts';
+
+export interface TrustConfig {
+  readonly version: string;
+  readonly policyVersion: 'svc-trust-v1';
+  /** A Principal's DID document is fetched again after this. */
+  readonly didDocumentCacheSeconds: number;
+  /** A DID document older than this decides nothing: the answer is SERVICE_UNAVAILABLE. */
+  readonly didDocumentMaxAgeSeconds: number;
+  /** A status list looked at longer ago than this decides nothing. */
+  readonly statusListMaxAgeSeconds: number;
+  /** How far ahead of our clock a Proof's `iat` may be. */
+  readonly clockSkewSeconds: number;
+}
+
+export const TRUST_CONFIG: TrustConfig = {
+  version: 'svc-trust-config-1',
+  policyVersion: 'svc-trust-v1',
+  didDocumentCacheSeconds: 300,
+  didDocumentMaxAgeSeconds: 3600,
+  statusListMaxAgeSeconds: 30,
+  clockSkewSeconds: 5,
+};
+
+/** The published document; its SHA-256 is `evidence.trust_config_hash`. */
+export const trustConfigDocument = (config: TrustConfig): string =>
+  jcs({
+    version: config.version,
+    policy_version: config.policyVersion,
+    did_document_cache_seconds: config.didDocumentCacheSeconds,
+    did_document_max_age_seconds: config.didDocumentMaxAgeSeconds,
+    status_list_max_age_seconds: config.statusListMaxAgeSeconds,
+    clock_skew_seconds: config.clockSkewSeconds,
+  } satisfies JsonObject);

@@ -1,0 +1,231 @@
+/**
+ * Storage as the use cases need it. Every method has a deadline of its own and fails with a `StoreError`;
+ * nothing here waits for ever. A method that returns has committed, unless it runs inside `transaction`.
+ */
+import type { ApiKeyId, DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from '@svc/protocol';
+import type {
+  ApiKeyRecord,
+  AuditRecord,
+  EvidenceRecord,
+  GrantRecord,
+  KeyState,
+  PrincipalRecord,
+  ReceiptRecord,
+  RelyingPartyRecord,
+  StatusListRecord,
+} from './records.ts';
+
+/**
+ * `unavailable`: nothing was sent, nothing is stored. `refused`: the server answered with an error and rolled
+ * back. `ambiguous`: the answer was lost; the work may or may not be stored. `conflict`: a unique constraint.
+ * `lock_timeout`: a lock was not had in time; rolled back.
+ */
+export type StoreErrorKind = 'unavailable' | 'refused' | 'ambiguous' | 'conflict' | 'lock_timeout';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  constructor(
+    readonly kind: StoreErrorKind,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+export interface Store extends Repositories {
+  /** Runs `work` in one READ COMMITTED transaction. Rolls back when `work` throws; the commit tag is checked. */
+  transaction<T>(work: (tx: Repositories) => Promise<T>): Promise<T>;
+  readonly verify: VerifyStore;
+  readonly revocation: RevocationStore;
+  /** Resolves when the database answers within its deadline. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Repositories {
+  readonly principals: PrincipalRepository;
+  readonly relyingParties: RelyingPartyRepository;
+  readonly apiKeys: ApiKeyRepository;
+  readonly grants: GrantRepository;
+  readonly statusLists: StatusListRepository;
+  readonly evidence: EvidenceRepository;
+  readonly audit: AuditRepository;
+  readonly receipts: ReceiptRepository;
+}
+
+export type NewPrincipal = Omit<PrincipalRecord, 'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs'> & {
+  readonly keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[];
+  /** Hash of a document already stored as evidence; resolved now. */
+  readonly documentHash: Sha256 | null;
+};
+
+export interface PrincipalRepository {
+  /** Conflict when the DID is taken. A principal inserted as verified is verified since now. */
+  insert(principal: NewPrincipal): Promise<PrincipalRecord>;
+  find(did: string): Promise<PrincipalRecord | null>;
+  findBySlug(slug: string): Promise<PrincipalRecord | null>;
+  /** Changes a key's state, bumps the Principal's version. False when no such key. */
+  setKeyState(principal: DidWeb, kid: string, state: KeyState): Promise<boolean>;
+}
+
+export type NewRelyingParty = Omit<RelyingPartyRecord, 'createdAtMs' | 'version'>;
+export type RelyingPartyChange = Partial<
+  Pick<RelyingPartyRecord, 'name' | 'proofWindowSeconds' | 'verifyRateLimitPerMinute' | 'profile'>
+>;
+
+export interface RelyingPartyRepository {
+  insert(relyingParty: NewRelyingParty): Promise<RelyingPartyRecord>;
+  find(did: string): Promise<RelyingPartyRecord | null>;
+  /** Bumps the version. Null when absent. */
+  update(did: DidWeb, change: RelyingPartyChange): Promise<RelyingPartyRecord | null>;
+}
+
+export interface ApiKeyRepository {
+  /** Conflict when `keyId` or `keyHash` is taken: the caller generates another key. */
+  insert(key: Omit<ApiKeyRecord, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKeyRecord>;
+  findByHash(keyHash: string): Promise<ApiKeyRecord | null>;
+  /** Marks the key revoked now, once; answers the row, or null when `subject` has no such key. */
+  revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
+}
+
+export interface GrantFilter {
+  /** Null: any Principal. */
+  readonly principals: readonly DidWeb[] | null;
+  readonly agent?: DidKey;
+  readonly state?: 'active' | 'revoked';
+  /** Grants with ids below this one (exclusive), newest first. */
+  readonly beforeId?: GrantId;
+  readonly limit: number;
+}
+
+export interface GrantRepository {
+  insert(grant: Pick<GrantRecord, 'id' | 'principal' | 'agent' | 'statusListUrl' | 'statusIndex'>): Promise<GrantRecord>;
+  find(id: string): Promise<GrantRecord | null>;
+  /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
+  list(filter: GrantFilter): Promise<GrantRecord[]>;
+  /** Locks the row until the end of the transaction. */
+  findForUpdate(id: string): Promise<GrantRecord | null>;
+  /** Sets `revocationRecordedAt` now on those that have none. */
+  recordRevocation(ids: readonly GrantId[]): Promise<void>;
+}
+
+export interface StatusListRepository {
+  insert(list: Omit<StatusListRecord, 'version' | 'nextOrdinal'>): Promise<void>;
+  findByUrl(url: string): Promise<StatusListRecord | null>;
+  findForUpdate(url: string): Promise<StatusListRecord | null>;
+  /** Takes the next ordinal of the Principal's newest list, atomically; null when that list is full or absent. */
+  takeOrdinal(principal: DidWeb): Promise<{ url: string; ordinal: number; sizeBits: number; permutationKey: Uint8Array } | null>;
+  /** Number of the Principal's newest list, 0 without one. */
+  latestNumber(principal: DidWeb): Promise<number>;
+  update(list: Pick<StatusListRecord, 'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'>): Promise<void>;
+}
+
+export interface EvidenceRepository {
+  /** Idempotent: the same bytes have the same hash. */
+  insert(evidence: EvidenceRecord): Promise<void>;
+  find(hash: Sha256): Promise<EvidenceRecord | null>;
+}
+
+export interface AuditRepository {
+  insert(event: AuditRecord): Promise<void>;
+}
+
+export interface ReceiptRepository {
+  find(receiptId: ReceiptId): Promise<ReceiptRecord | null>;
+}
+
+/** The second phase of a revocation (protocol §9). */
+export interface RevocationStore {
+  /**
+   * Takes the Principal's exclusive lock (2 s at most, else `lock_timeout`), stamps `revoked_at` under it on
+   * those of `ids` that have none, and commits. When this returns, every ALLOW of these Grants that will ever
+   * exist is committed and dated no later than the stamp. Answers the stamps by Grant id.
+   */
+  stampRevoked(principal: DidWeb, ids: readonly GrantId[]): Promise<ReadonlyMap<GrantId, number>>;
+}
+
+/** What one evaluation wants to know; null where the tokens did not even parse that far. */
+export interface FactsQuery {
+  readonly issuer: DidWeb | null;
+  readonly grantId: GrantId | null;
+}
+
+export interface FactsRecord {
+  readonly principal: PrincipalRecord | null;
+  readonly grant: GrantRecord | null;
+}
+
+/** An RP's API key with the RP itself, as authentication on the verify path needs them. */
+export interface RpCallerRecord {
+  readonly key: ApiKeyRecord;
+  readonly relyingParty: RelyingPartyRecord;
+}
+
+/** A spent Proof: the replay key (Grant id, jti), kept until `expiresAtMs` at least. */
+export interface Spend {
+  readonly grantId: GrantId;
+  readonly jti: string;
+  readonly expiresAtMs: number;
+}
+
+/** One evaluated and signed decision on its way into storage. */
+export interface DecisionCommit {
+  readonly receiptId: ReceiptId;
+  readonly jws: string;
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly reason: string | null;
+  readonly evaluatedAtMs: number;
+  readonly relyingParty: { readonly did: DidWeb; readonly version: number };
+  readonly keyHash: string;
+  readonly keyId: ApiKeyId;
+  /** The Principal whose record the evaluation used; its lock is taken and its version compared. */
+  readonly usedPrincipal: { readonly did: DidWeb; readonly version: number } | null;
+  /** Authenticated facts for the ledger: null before P3 (principal, Grant) and before P9 (Agent). */
+  readonly principal: DidWeb | null;
+  readonly grantId: GrantId | null;
+  readonly agent: DidKey | null;
+  readonly action: {
+    readonly type: 'commerce:purchase' | 'api:call';
+    readonly amount: number | null;
+    readonly currency: string | null;
+    readonly resource: string;
+    readonly method: string | null;
+  } | null;
+  /** Set exactly for an ALLOW. Its Grant's revocation flag is read again under the lock. */
+  readonly spend: Spend | null;
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+}
+
+/**
+ * `STORED`: committed. `REPLAY`: the Proof is spent; nothing stored. `STALE`: something the evaluation used has
+ * changed, or its day is closed; nothing stored. `KEY_REVOKED`: the API key is no longer live. `IDEMPOTENCY_TAKEN`:
+ * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock or over 2 s behind.
+ * `LOCKED`: a lock was not had in time. `REFUSED`: the database refused this row; its neighbours are unaffected.
+ */
+export type CommitOutcome =
+  | 'STORED'
+  | 'REPLAY'
+  | 'STALE'
+  | 'KEY_REVOKED'
+  | 'IDEMPOTENCY_TAKEN'
+  | 'CLOCK'
+  | 'LOCKED'
+  | 'REFUSED';
+
+export interface VerifyStore {
+  findRpCaller(keyHash: string): Promise<RpCallerRecord | null>;
+  /** One round trip for all queries; answers in the same order. */
+  findFacts(queries: readonly FactsQuery[]): Promise<FactsRecord[]>;
+  /** The credential of a list as stored. */
+  findStatusCredential(url: string): Promise<{ credential: string; credentialHash: Sha256 } | null>;
+  /** The Receipt stored under an RP's idempotency key within the last 10 minutes. */
+  findIdempotent(relyingParty: DidWeb, key: string): Promise<{ bodyHash: string; receipt: ReceiptRecord } | null>;
+  /**
+   * The commit of protocol §10: one round trip, each decision with its own outcome, in the same order.
+   * Rejects with `StoreError`: `unavailable` and `refused` mean that nothing of the batch is stored.
+   */
+  commitDecisions(decisions: readonly DecisionCommit[]): Promise<CommitOutcome[]>;
+  /** Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. */
+  findStored(receiptIds: readonly ReceiptId[]): Promise<ReadonlySet<ReceiptId>>;
+}

@@ -1,0 +1,33 @@
+/**
+ * The text form of a status list: `u` (multibase base64url) and the base64url of the gzipped bits (Bitstring Status
+ * List 1.0 §3.3–3.4). Compressors differ between platforms, so signed lists are stored and served as stored; only
+ * the decoded bits are ever compared.
+ */
+import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { MIN_ENTRIES, type StatusBitstring } from './bitstring.ts';
+import { gunzip, gzip } from './gzip.ts';
+
+/** 8,388,608 entries: 64 times the smallest list. */
+export const DEFAULT_MAX_BYTES = 1_048_576;
+
+/** @throws RangeError if the list is shorter than the specification allows. */
+export function encodeBitstring(bits: StatusBitstring): string {
+  if (bits.length * 8 < MIN_ENTRIES)
+    throw new RangeError(`a status list has at least ${MIN_ENTRIES} entries`);
+  return `u${encodeBase64url(gzip(bits))}`;
+}
+
+/**
+ * The bits of an encoded list, or null if the text is not one: not multibase base64url in canonical form, not
+ * exactly one intact gzip member, below the minimum size, or above `maxBytes` once inflated. Never throws, and
+ * never holds much more than `maxBytes` whatever the text claims.
+ */
+export function decodeBitstring(text: string, maxBytes: number = DEFAULT_MAX_BYTES): StatusBitstring | null {
+  if (!text.startsWith('u') || text.length > maxChars(maxBytes)) return null;
+  const member = decodeBase64url(text.slice(1));
+  const bits = member && gunzip(member, maxBytes);
+  return bits !== null && bits.length * 8 >= MIN_ENTRIES ? bits : null;
+}
+
+/** What incompressible content of `maxBytes` takes: five bytes for every stored block, header, trailer, base64. */
+const maxChars = (maxBytes: number): number => Math.ceil(((maxBytes + maxBytes / 256 + 64) * 4) / 3);

@@ -1,0 +1,73 @@
+/**
+ * One gzip member (RFC 1952) to and from bytes. Reading is streamed and stops at the cap, so a small input cannot
+ * make a large allocation. The member must be the whole input, bare of optional header fields, and its length and
+ * CRC-32 must be right.
+ */
+import { Gunzip, gzipSync } from 'fflate';
+
+/** DEFLATE expands at most 1,032 times, so one slice overshoots the cap by about 1 MiB before the cap is looked at. */
+const SLICE_BYTES = 1024;
+const HEADER_BYTES = 10;
+const TRAILER_BYTES = 8;
+const BARE_HEADER = /* @__PURE__ */ Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 3);
+
+/** Reproducible for a given release of the compressor: the time stamp is zero and no name is written. */
+export const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { mtime: 0, level: 6 });
+
+/** The content of the gzip member that `data` is, or null if it is anything else or longer than `maxBytes`. */
+export function gunzip(data: Uint8Array, maxBytes: number): Uint8Array | null {
+  if (data.length < HEADER_BYTES + TRAILER_BYTES || data[3] !== 0) return null;
+  const trailer = new DataView(data.buffer, data.byteOffset + data.length - TRAILER_BYTES, TRAILER_BYTES);
+  const content = inflateMember(data, maxBytes);
+  if (content === null || content.length !== trailer.getUint32(4, true)) return null;
+  return crc32(content) === trailer.getUint32(0, true) ? content : null;
+}
+
+function inflateMember(data: Uint8Array, maxBytes: number): Uint8Array | null {
+  const parts: Uint8Array[] = [];
+  const memberStarts: number[] = [];
+  let length = 0;
+  const stream = new Gunzip((part) => {
+    parts.push(part);
+    length += part.length;
+  });
+  stream.onmember = (offset) => memberStarts.push(offset);
+  try {
+    for (let at = 0; at < data.length; at += SLICE_BYTES) {
+      stream.push(data.subarray(at, at + SLICE_BYTES));
+      if (length > maxBytes) return null;
+    }
+    // A second header, pushed after the input, is recognised as one only where a member has just ended. So the
+    // offset reported for it tells whether the input was one complete member and nothing more.
+    stream.push(BARE_HEADER);
+  } catch {
+    return null;
+  }
+  const [end] = memberStarts;
+  return memberStarts.length === 1 && end === data.length && length <= maxBytes
+    ? concat(parts, length)
+    : null;
+}
+
+function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+const CRC_TABLE = /* @__PURE__ */ Uint32Array.from({ length: 256 }, (_, n) => {
+  let value = n;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** CRC-32 (ISO-HDLC), as gzip writes it. */
+export function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0);
+  return ~crc >>> 0;
+}

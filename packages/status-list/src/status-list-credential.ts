@@ -1,0 +1,98 @@
+/**
+ * The credential that publishes a list (Bitstring Status List 1.0 §2.2; protocol §9). It travels as the payload of a
+ * compact JWS; whoever calls here signs it, or has verified it. Reading is closed: a Grant, a receipt or any other
+ * payload that might stand in the place of a list is refused by its shape.
+ */
+const CONTEXT = 'https://www.w3.org/ns/credentials/v2';
+const TYPES = ['VerifiableCredential', 'BitstringStatusListCredential'] as const;
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
+
+export interface StatusListCredential {
+  readonly '@context': readonly string[];
+  /** The URL under which the credential is published. */
+  readonly id: string;
+  readonly type: readonly string[];
+  readonly issuer: string;
+  readonly validFrom: string;
+  readonly validUntil?: string;
+  readonly credentialSubject: {
+    readonly id: string;
+    readonly type: 'BitstringStatusList';
+    readonly statusPurpose: 'revocation';
+    readonly encodedList: string;
+    /** Milliseconds for which a copy may be used. */
+    readonly ttl: number;
+  };
+}
+
+export interface StatusListContent {
+  id: string;
+  issuer: string;
+  /** RFC 3339 UTC. */
+  validFrom: string;
+  validUntil?: string;
+  encodedList: string;
+  /** Milliseconds, 30,000 unless given. */
+  ttlMs?: number;
+  purpose?: 'revocation';
+}
+
+export function buildStatusListCredential(content: StatusListContent): StatusListCredential {
+  return {
+    '@context': [CONTEXT],
+    id: content.id,
+    type: [...TYPES],
+    issuer: content.issuer,
+    validFrom: content.validFrom,
+    ...(content.validUntil === undefined ? {} : { validUntil: content.validUntil }),
+    credentialSubject: {
+      id: `${content.id}#list`,
+      type: 'BitstringStatusList',
+      statusPurpose: content.purpose ?? 'revocation',
+      encodedList: content.encodedList,
+      ttl: content.ttlMs ?? 30_000,
+    },
+  };
+}
+
+/**
+ * A verified JWS payload as a status list, or null if it is anything else. `encodedList` is still undecoded, and
+ * nothing here says that the issuer is the right one or that the list is current.
+ */
+export function parseStatusListCredential(payload: unknown): StatusListCredential | null {
+  if (!isClosed(payload, CREDENTIAL_MEMBERS, ['validUntil'])) return null;
+  const { id, issuer, validFrom, validUntil, credentialSubject: subject } = payload;
+  if (!isExactly(payload['@context'], [CONTEXT]) || !isExactly(payload.type, TYPES)) return null;
+  if (!isNonEmpty(id) || !isNonEmpty(issuer) || !isTimestamp(validFrom)) return null;
+  if (validUntil !== undefined && !isTimestamp(validUntil)) return null;
+  if (!isClosed(subject, SUBJECT_MEMBERS, [])) return null;
+  const { encodedList, ttl, statusPurpose } = subject;
+  if (subject.id !== `${id}#list` || subject.type !== 'BitstringStatusList') return null;
+  if (statusPurpose !== 'revocation' || !isNonEmpty(encodedList)) return null;
+  if (typeof ttl !== 'number' || !Number.isSafeInteger(ttl) || ttl < 0) return null;
+  const end = validUntil === undefined ? {} : { validUntil };
+  return buildStatusListCredential({ id, issuer, validFrom, ...end, encodedList, ttlMs: ttl });
+}
+
+const CREDENTIAL_MEMBERS = ['@context', 'id', 'type', 'issuer', 'validFrom', 'credentialSubject'];
+const SUBJECT_MEMBERS = ['id', 'type', 'statusPurpose', 'encodedList', 'ttl'];
+
+/** Has every required own member and no other than these and the optional ones. */
+function isClosed(
+  value: unknown,
+  required: readonly string[],
+  optional: readonly string[],
+): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const members = Object.keys(value);
+  const known = members.every((member) => required.includes(member) || optional.includes(member));
+  return known && required.every((member) => members.includes(member));
+}
+
+const isNonEmpty = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isExactly = (value: unknown, expected: readonly string[]): boolean =>
+  Array.isArray(value) && value.length === expected.length && value.every((item, n) => item === expected[n]);
+
+const isTimestamp = (value: unknown): value is string =>
+  typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));

@@ -1,0 +1,162 @@
+// The server process: started apart from our terminal's signals, awaited through `postmaster.pid`, stopped within
+// a bound. PostgreSQL documents the file: line 1 its process id, line 4 the port, line 8 its status.
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, constants, fchownSync, openSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Binaries } from './binaries.ts';
+import { EmbeddedPostgresError, lastLines } from './problem.ts';
+import { type ServerUser, spawnAs } from './server-user.ts';
+
+const pollMs = 10;
+const commandLookupMs = 5_000;
+/** Above the 5 s after which a server in immediate shutdown kills its own processes, stopped ones too. */
+const immediateStopMs = 8_000;
+const killMs = 5_000;
+
+export interface RunningPostmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly isReady: boolean;
+}
+
+/** What `postmaster.pid` says, if the process it names lives and serves this very directory; else null. */
+export function findPostmaster(pgdata: string): RunningPostmaster | null {
+  let lines: readonly string[];
+  try {
+    lines = readFileSync(join(pgdata, 'postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    return null;
+  }
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid) || !serves(pid, pgdata)) return null;
+  return { pid, port: Number(lines[3] ?? 0), isReady: (lines[7] ?? '').trim() === 'ready' };
+}
+
+/** Removes the file of a server that is gone; after a restart of the machine its number may be another process's. */
+export async function removeStalePidFile(pgdata: string) {
+  if (findPostmaster(pgdata) === null) await rm(join(pgdata, 'postmaster.pid'), { force: true });
+}
+
+export interface LaunchRequest {
+  readonly binaries: Binaries;
+  readonly user: ServerUser | null;
+  readonly pgdata: string;
+  readonly logFile: string;
+  readonly settings: readonly string[];
+  readonly deadlineMs: number;
+}
+
+/** Starts a server and waits until it accepts connections. Throws with its log when it ends or takes too long. */
+export async function launchPostmaster(request: LaunchRequest): Promise<RunningPostmaster> {
+  const { binaries, user, pgdata, logFile, settings, deadlineMs } = request;
+  const log = openLog(logFile, user);
+  const spawning: { problem: Error | null } = { problem: null };
+  // Its own session: Ctrl-C in our terminal reaches us, and we stop the server when nothing needs it any more.
+  const child = spawn(binaries.postgres, ['-D', pgdata, ...settings.flatMap((setting) => ['-c', setting])], {
+    ...spawnAs(user),
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', log, log],
+  });
+  child.once('error', (problem) => {
+    spawning.problem = problem;
+  });
+  child.unref();
+  closeSync(log);
+
+  const giveUpAt = performance.now() + deadlineMs;
+  while (performance.now() < giveUpAt) {
+    await delay(pollMs);
+    const ended = child.exitCode ?? child.signalCode;
+    if (spawning.problem !== null || ended !== null) {
+      const how = spawning.problem === null ? `it ended with ${ended}` : spawning.problem.message;
+      throw new EmbeddedPostgresError(`PostgreSQL did not start in ${pgdata}: ${how}`, lastLines(logFile));
+    }
+    const found = findPostmaster(pgdata);
+    if (found?.pid === child.pid && found?.isReady) return found;
+  }
+  child.kill('SIGKILL');
+  throw new EmbeddedPostgresError(
+    `PostgreSQL was not ready after ${deadlineMs} ms in ${pgdata}`,
+    lastLines(logFile),
+  );
+}
+
+/**
+ * Fast shutdown (sessions are cut, everything committed is kept); past the deadline immediate shutdown (the next start
+ * recovers from the log); past that SIGKILL. A server that is gone already is no error.
+ */
+export async function stopPostmaster(
+  pid: number,
+  binaries: Binaries | null,
+  deadlineMs: number,
+): Promise<void> {
+  const stages = [
+    ['SIGINT', deadlineMs],
+    ['SIGQUIT', immediateStopMs],
+    ['SIGKILL', killMs],
+  ] as const;
+  for (const [signal, waitMs] of stages) {
+    if (!isAlive(pid)) return;
+    send(pid, signal, binaries);
+    // A server that somebody stopped with SIGSTOP acts on nothing before it may run again.
+    if (process.platform !== 'win32') send(pid, 'SIGCONT', binaries);
+    if (await isGoneWithin(pid, waitMs)) return;
+  }
+  throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) did not end even when killed`);
+}
+
+/** Whether the process runs; one that ended but that nobody has waited for yet does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch (problem) {
+    return (problem as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+export async function isGoneWithin(pid: number, waitMs: number): Promise<boolean> {
+  const giveUpAt = performance.now() + waitMs;
+  while (isAlive(pid)) {
+    if (performance.now() >= giveUpAt) return false;
+    await delay(pollMs);
+  }
+  return true;
+}
+
+/** On Windows Node ends a process for any signal; `pg_ctl kill` delivers the one that is meant. */
+function send(pid: number, signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' | 'SIGCONT', binaries: Binaries | null) {
+  try {
+    if (process.platform === 'win32' && binaries !== null && signal !== 'SIGKILL') {
+      execFileSync(binaries.pgCtl, ['kill', signal.slice(3), String(pid)], { timeout: commandLookupMs });
+    } else process.kill(pid, signal);
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === 'EPERM') {
+      throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) belongs to another user`, '', problem);
+    }
+  }
+}
+
+/** Emptied at each start; appended to, since two starters may meet here. The folder is the server user's, so as root no link that it holds is followed. */
+function openLog(logFile: string, user: ServerUser | null): number {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;
+  const log = openSync(logFile, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | (O_NOFOLLOW ?? 0), 0o600);
+  if (user !== null) fchownSync(log, user.uid, user.gid);
+  return log;
+}
+
+/** Whether the process is a server of that directory: every one that we start names it on its command line. */
+function serves(pid: number, pgdata: string): boolean {
+  try {
+    const command =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { timeout: commandLookupMs }).toString();
+    return command.includes(`-D ${pgdata} `);
+  } catch {
+    return process.platform === 'win32';
+  }
+}

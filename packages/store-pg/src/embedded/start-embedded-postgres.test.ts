@@ -1,0 +1,241 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { isAlive, isGoneWithin } from './postmaster.ts';
+import { findServerUser } from './server-user.ts';
+import {
+  type EmbeddedPostgres,
+  removeEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from './start-embedded-postgres.ts';
+
+const isRoot = process.getuid?.() === 0;
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+describe('startEmbeddedPostgres', () => {
+  it('starts, keeps what was committed over a restart, and stops twice without complaint', async () => {
+    const dataDir = join(folder(), 'data');
+    const first = await start({ dataDir });
+    await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
+    await first.stop();
+    await first.stop();
+    expect(isAlive(first.pid)).toBe(false);
+
+    const second = await start({ dataDir });
+    expect(second.isReused).toBe(false);
+    expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
+  });
+
+  it('is UTF8 with locale C, durable unless told otherwise, and takes 100 connections', async () => {
+    const wanted = (fsync: string) => [{ encoding: 'UTF8', lc: 'C', fsync, max: '100', tz: 'UTC' }];
+    const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
+      current_setting('max_connections') AS max, current_setting('timezone') AS tz
+      FROM pg_database WHERE datname = current_database()`;
+    const durable = await start({ dataDir: join(folder(), 'data') });
+    expect(await query(durable.url, sql)).toEqual(wanted('on'));
+    const fast = await start({ dataDir: join(folder(), 'data'), durable: false });
+    expect(await query(fast.url, sql)).toEqual(wanted('off'));
+  });
+
+  it('asks for a password, kept in a file that only the server user reads, and listens on 127.0.0.1 only', async () => {
+    const server = await start({ dataDir: join(folder(), 'data'), durable: false });
+    const wrong = new URL(server.url);
+    wrong.password = 'wrong';
+    await expect(query(wrong.href, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
+    const file = join(server.dataDir, 'cluster', 'password');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(new URL(server.url).password).toBe(readFileSync(file, 'utf8'));
+    expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
+    await expect(reach('::1', server.port)).rejects.toThrow();
+  });
+
+  it('joins the server that runs already, and leaves it to the one who started it', async () => {
+    const dataDir = join(folder(), 'data');
+    const [first, second] = await Promise.all([
+      start({ dataDir, durable: false }),
+      start({ dataDir, durable: false }),
+    ]);
+    expect(second.pid).toBe(first.pid);
+    expect([first.isReused, second.isReused].sort()).toEqual([false, true]);
+    const [owner, guest] = first.isReused ? [second, first] : [first, second];
+    await guest.stop();
+    expect(await query(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('takes over an orphan whose starter is gone, and stops it', async () => {
+    const dataDir = join(folder(), 'data');
+    const first = await start({ dataDir, durable: false });
+    writeFileSync(join(first.dataDir, 'cluster', 'starter'), String(await deadProcess()));
+    const second = await start({ dataDir, durable: false });
+    expect(second).toMatchObject({ pid: first.pid, isReused: true });
+    await second.stop();
+    expect(isAlive(first.pid)).toBe(false);
+  });
+
+  it('starts again after the server was killed, on the same port', async () => {
+    const dataDir = join(folder(), 'data');
+    const first = await start({ dataDir });
+    await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
+    process.kill(first.pid, 'SIGKILL');
+    expect(await isGoneWithin(first.pid, 5_000)).toBe(true);
+    const second = await start({ dataDir, port: first.port });
+    expect(second).toMatchObject({ isReused: false, url: first.url });
+    expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
+  });
+
+  it('clears the postmaster.pid of a server long gone whose number another process has now', async () => {
+    const dataDir = join(folder(), 'data');
+    const first = await start({ dataDir, durable: false });
+    await first.stop();
+    writeFileSync(join(first.dataDir, 'cluster', 'pgdata', 'postmaster.pid'), `${process.pid}\n/elsewhere\n`);
+    const second = await start({ dataDir, durable: false });
+    expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('stops a server held by SIGSTOP, and one whose session will not end', async () => {
+    const server = await start({ dataDir: join(folder(), 'data'), durable: false });
+    const session = new Client({ connectionString: server.url });
+    session.on('error', () => undefined);
+    await session.connect();
+    const busy = expect(session.query('SELECT pg_sleep(600)')).rejects.toThrow(/terminat/);
+    process.kill(server.pid, 'SIGSTOP');
+    await server.stop();
+    expect(isAlive(server.pid)).toBe(false);
+    await busy;
+  });
+
+  it('says what was wrong, with the log: a port in use, a cluster of another version', async () => {
+    const server = await start({ dataDir: join(folder(), 'data'), durable: false });
+    await expect(
+      start({ dataDir: join(folder(), 'data'), durable: false, port: server.port }),
+    ).rejects.toThrow(/did not start.*\n(.*\n)*.*Address already in use/);
+    await server.stop();
+    writeFileSync(join(server.dataDir, 'cluster', 'pgdata', 'PG_VERSION'), '9\n');
+    await expect(start({ dataDir: server.dataDir })).rejects.toThrow(/made by PostgreSQL 9/);
+  });
+
+  it('leaves no half-made cluster behind when the maker died in the middle', async () => {
+    const dataDir = join(folder(), 'data');
+    const first = await start({ dataDir, durable: false });
+    await first.stop();
+    rmSync(join(first.dataDir, 'cluster'), { recursive: true });
+    const halfMade = join(first.dataDir, `unfinished-${await deadProcess()}-0`);
+    mkdirSync(halfMade);
+    await start({ dataDir, durable: false });
+    expect(existsSync(halfMade)).toBe(false);
+  });
+
+  it('ends the server when the process that started it ends without stopping it', async () => {
+    const dataDir = join(folder(), 'data');
+    const module = join(import.meta.dirname, 'start-embedded-postgres.ts');
+    const program = `import { startEmbeddedPostgres } from ${JSON.stringify(module)};
+      const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, durable: false });
+      console.log(server.pid); process.exit(0);`;
+    const script = join(folder(), 'starter.mts');
+    writeFileSync(script, program);
+    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await once(child, 'close');
+    const pid = Number(Buffer.concat(chunks).toString());
+    expect(pid).toBeGreaterThan(0);
+    expect(await isGoneWithin(pid, 10_000)).toBe(true);
+  });
+});
+
+const asRoot = isRoot ? describe : describe.skip;
+if (!isRoot) console.warn('not root: the tests of running as another user are skipped');
+
+asRoot('startEmbeddedPostgres, as root', () => {
+  it('runs the server as an ordinary user, nobody where nobody else is known', async () => {
+    expect(findServerUser(['no-such-user', 'nobody'])?.name).toBe('nobody');
+    expect(() => findServerUser(['no-such-user'])).toThrow(/no user called no-such-user/);
+    const users = ['no-such-user', 'nobody'];
+    const server = await start({ dataDir: join(folder(), 'data'), durable: false, users });
+    expect(statSync(join(server.dataDir, 'cluster', 'pgdata')).uid).toBe(findServerUser(users)?.uid);
+    expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('puts the cluster where the server user gets to, says so, and finds it there again', async () => {
+    const hidden = folder();
+    chmodSync(hidden, 0o700);
+    const dataDir = join(hidden, 'data');
+    const first = await start({ dataDir, durable: false });
+    expect(first.dataDir).not.toBe(dataDir);
+    expect(first.notes.join()).toContain(first.dataDir);
+    await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
+    await first.stop();
+    const second = await start({ dataDir, durable: false });
+    expect(second.dataDir).toBe(first.dataDir);
+    expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
+  });
+
+  it('leaves a directory that belongs to somebody else as it is', async () => {
+    const dataDir = join(folder(), 'data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, 'precious'), 'mine');
+    const server = await start({ dataDir, durable: false });
+    expect(server.dataDir).not.toBe(dataDir);
+    expect(statSync(dataDir).uid).toBe(0);
+  });
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'svc-embedded-test-'));
+  chmodSync(made, 0o755);
+  cleanups.push(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function start(options: Parameters<typeof startEmbeddedPostgres>[0]): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres(options);
+  cleanups.push(() => removeEmbeddedPostgres(server.dataDir));
+  return server;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function reach(host: string, port: number) {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect');
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** The number of a process that has ended. */
+async function deadProcess(): Promise<number> {
+  const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(child, 'exit');
+  return child.pid ?? 0;
+}
