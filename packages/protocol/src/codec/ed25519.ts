@@ -58,6 +58,7 @@ const findStrictPoint = (publicKey: Uint8Array): Point | null => {
   const known = admitted.find(text);
   if (known !== undefined) return known;
   if (refused.find(text) === true) return null;
+  // The byte check refuses most bad keys for nothing; the arithmetic that follows does not rely on it.
   const point = isCanonicalLargeOrder(publicKey) ? decodePoint(publicKey) : null;
   if (point === null || point.isSmallOrder() || !point.isTorsionFree()) {
     refused.insert(text, true);

@@ -21,15 +21,15 @@ export const parseDidDocument = (text: string, did: DidWeb): DidDocument | null 
   if (!json.ok || !isJsonObject(json.value) || member(json.value, 'id') !== did) return null;
   const document = json.value;
   const methods = new Map<string, Uint8Array>();
+  const assertionMethod = arrayMember(document, 'assertionMethod');
   for (const method of arrayMember(document, 'verificationMethod')) addMethod(methods, method, did);
+  for (const method of assertionMethod) addMethod(methods, method, did);
   const assertionKeys = new Map<string, Uint8Array>();
-  for (const entry of arrayMember(document, 'assertionMethod')) {
-    const embedded = new Map<string, Uint8Array>();
-    if (isJsonObject(entry)) addMethod(embedded, entry, did);
-    const url = typeof entry === 'string' ? absolute(entry, did) : null;
-    const key = url === null ? undefined : methods.get(url);
-    if (url !== null && key !== undefined) assertionKeys.set(url, key);
-    for (const [kid, embeddedKey] of embedded) assertionKeys.set(kid, embeddedKey);
+  for (const entry of assertionMethod) {
+    const id = isJsonObject(entry) ? member(entry, 'id') : entry;
+    const kid = typeof id === 'string' ? absolute(id, did) : '';
+    const key = methods.get(kid);
+    if (key !== undefined) assertionKeys.set(kid, key);
   }
   return { id: did, assertionKeys };
 };
@@ -45,9 +45,9 @@ const absolute = (id: string, did: DidWeb): string => (id.startsWith('#') ? `${d
 const addMethod = (methods: Map<string, Uint8Array>, method: JsonValue, did: DidWeb): void => {
   if (!isJsonObject(method)) return;
   const id = member(method, 'id');
-  if (typeof id !== 'string' || member(method, 'controller') !== did) return;
+  if (typeof id !== 'string') return;
   const kid = absolute(id, did);
-  const key = ed25519KeyOf(method);
+  const key = member(method, 'controller') === did ? ed25519KeyOf(method) : null;
   if (key === null || methods.has(kid)) methods.set(kid, new Uint8Array(0));
   else methods.set(kid, key);
 };

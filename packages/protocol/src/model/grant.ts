@@ -89,9 +89,10 @@ const parseCredential = (payload: JsonObject, findings: Findings): Credential | 
   const validity = parseValidity(payload, findings);
   const status = parseCredentialStatus(member(payload, 'credentialStatus'), findings);
   const subject = parseSubject(member(payload, 'credentialSubject'), findings);
+  const expected = { iss: issuer, sub: subject?.agent ?? null, jti: isGrantId(id) ? id : null };
+  checkJwtClaims(payload, expected, findings);
   if (!isGrantId(id) || issuer === null || validity === null || status === null || subject === null)
     return null;
-  checkJwtClaims(payload, { iss: issuer, sub: subject.agent, jti: id }, findings);
   return { id, issuer, ...validity, status, ...subject };
 };
 
@@ -173,16 +174,20 @@ const parseCapabilities = (value: JsonValue | undefined, findings: Findings): re
   return capabilities;
 };
 
-/** `iss`, `sub` and `jti` may stand beside the credential's own members if they say the same; `iat` is not used. */
+/**
+ * `iss`, `sub` and `jti` may stand beside the credential's own members if they say the same; `iat` is not used.
+ * Null: that member could not be read, so the claim is only checked to be a string.
+ */
 const checkJwtClaims = (
   payload: JsonObject,
-  expected: Readonly<Record<'iss' | 'sub' | 'jti', string>>,
+  expected: Readonly<Record<'iss' | 'sub' | 'jti', string | null>>,
   findings: Findings,
 ): void => {
   for (const name of ['iss', 'sub', 'jti'] as const) {
     const value = member(payload, name);
-    if (value !== undefined && value !== expected[name])
-      findings.malformed(`claim ${name} must equal ${expected[name]}`);
+    if (value === undefined) continue;
+    if (typeof value !== 'string' || (expected[name] !== null && value !== expected[name]))
+      findings.malformed(`claim ${name} must equal the credential's own member`);
   }
   const iat = member(payload, 'iat');
   if (iat !== undefined && typeof iat !== 'number') findings.malformed('claim iat must be an integer');

@@ -1,4 +1,4 @@
-/** Everything the use cases take from outside: time, randomness, crypto, signing keys and storage. */
+/** Everything the use cases take from outside besides storage: time, randomness, crypto, signing keys, a log. */
 import type { CryptoPort, Signer } from '@svc/protocol';
 
 export type { CryptoPort, Signer };
@@ -11,4 +11,10 @@ export interface Clock {
 export interface Random {
   /** Cryptographically strong random bytes. */
   bytes(length: number): Uint8Array;
+}
+
+/** Where the service says what went wrong. Fields never hold a key, a Grant or a Proof. */
+export interface Log {
+  warn(event: string, fields: Readonly<Record<string, unknown>>): void;
+  error(event: string, fields: Readonly<Record<string, unknown>>): void;
 }

@@ -84,6 +84,8 @@ export interface GrantRecord {
 export interface StatusListRecord {
   readonly url: string;
   readonly principal: DidWeb;
+  /** As it stands in the DID. Unique together with `number`. */
+  readonly domain: string;
   readonly number: number;
   readonly sizeBits: number;
   readonly nextOrdinal: number;

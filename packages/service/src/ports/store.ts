@@ -2,7 +2,7 @@
  * Storage as the use cases need it. Every method has a deadline of its own and fails with a `StoreError`;
  * nothing here waits for ever. A method that returns has committed, unless it runs inside `transaction`.
  */
-import type { ApiKeyId, DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -44,6 +44,7 @@ export interface Store extends Repositories {
 }
 
 export interface Repositories {
+  readonly orgs: OrgRepository;
   readonly principals: PrincipalRepository;
   readonly relyingParties: RelyingPartyRepository;
   readonly apiKeys: ApiKeyRepository;
@@ -54,7 +55,14 @@ export interface Repositories {
   readonly receipts: ReceiptRepository;
 }
 
-export type NewPrincipal = Omit<PrincipalRecord, 'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs'> & {
+export interface OrgRepository {
+  exists(orgId: OrgId): Promise<boolean>;
+}
+
+export type NewPrincipal = Omit<
+  PrincipalRecord,
+  'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs'
+> & {
   readonly keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[];
   /** Hash of a document already stored as evidence; resolved now. */
   readonly documentHash: Sha256 | null;
@@ -65,6 +73,8 @@ export interface PrincipalRepository {
   insert(principal: NewPrincipal): Promise<PrincipalRecord>;
   find(did: string): Promise<PrincipalRecord | null>;
   findBySlug(slug: string): Promise<PrincipalRecord | null>;
+  /** The DIDs of an org's member Principals, ascending. */
+  listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /** Changes a key's state, bumps the Principal's version. False when no such key. */
   setKeyState(principal: DidWeb, kid: string, state: KeyState): Promise<boolean>;
 }
@@ -82,9 +92,10 @@ export interface RelyingPartyRepository {
 }
 
 export interface ApiKeyRepository {
-  /** Conflict when `keyId` or `keyHash` is taken: the caller generates another key. */
+  /** Conflict when `keyId` or `keyHash` is taken. */
   insert(key: Omit<ApiKeyRecord, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKeyRecord>;
   findByHash(keyHash: string): Promise<ApiKeyRecord | null>;
+  findById(keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
   /** Marks the key revoked now, once; answers the row, or null when `subject` has no such key. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
 }
@@ -100,7 +111,9 @@ export interface GrantFilter {
 }
 
 export interface GrantRepository {
-  insert(grant: Pick<GrantRecord, 'id' | 'principal' | 'agent' | 'statusListUrl' | 'statusIndex'>): Promise<GrantRecord>;
+  insert(
+    grant: Pick<GrantRecord, 'id' | 'principal' | 'agent' | 'statusListUrl' | 'statusIndex'>,
+  ): Promise<GrantRecord>;
   find(id: string): Promise<GrantRecord | null>;
   /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
   list(filter: GrantFilter): Promise<GrantRecord[]>;
@@ -112,13 +125,20 @@ export interface GrantRepository {
 
 export interface StatusListRepository {
   insert(list: Omit<StatusListRecord, 'version' | 'nextOrdinal'>): Promise<void>;
+  /**
+   * The next free list number of a domain, from 1. Lists are numbered per domain, which several Principals may
+   * share; the numbering stays locked until the end of the transaction.
+   */
+  takeNumber(domain: string): Promise<number>;
   findByUrl(url: string): Promise<StatusListRecord | null>;
   findForUpdate(url: string): Promise<StatusListRecord | null>;
   /** Takes the next ordinal of the Principal's newest list, atomically; null when that list is full or absent. */
-  takeOrdinal(principal: DidWeb): Promise<{ url: string; ordinal: number; sizeBits: number; permutationKey: Uint8Array } | null>;
-  /** Number of the Principal's newest list, 0 without one. */
-  latestNumber(principal: DidWeb): Promise<number>;
-  update(list: Pick<StatusListRecord, 'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'>): Promise<void>;
+  takeOrdinal(
+    principal: DidWeb,
+  ): Promise<{ url: string; ordinal: number; sizeBits: number; permutationKey: Uint8Array } | null>;
+  update(
+    list: Pick<StatusListRecord, 'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'>,
+  ): Promise<void>;
 }
 
 export interface EvidenceRepository {
@@ -220,7 +240,10 @@ export interface VerifyStore {
   /** The credential of a list as stored. */
   findStatusCredential(url: string): Promise<{ credential: string; credentialHash: Sha256 } | null>;
   /** The Receipt stored under an RP's idempotency key within the last 10 minutes. */
-  findIdempotent(relyingParty: DidWeb, key: string): Promise<{ bodyHash: string; receipt: ReceiptRecord } | null>;
+  findIdempotent(
+    relyingParty: DidWeb,
+    key: string,
+  ): Promise<{ bodyHash: string; receipt: ReceiptRecord } | null>;
   /**
    * The commit of protocol §10: one round trip, each decision with its own outcome, in the same order.
    * Rejects with `StoreError`: `unavailable` and `refused` mean that nothing of the batch is stored.

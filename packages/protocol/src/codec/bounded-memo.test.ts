@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { BoundedMemo } from './bounded-memo.ts';
+
+it('never holds more than its bound and forgets what was used longest ago', () => {
+  const memo = new BoundedMemo<number>(2);
+  memo.insert('a', 1);
+  memo.insert('b', 2);
+  expect(memo.find('a')).toBe(1);
+  memo.insert('c', 3);
+  expect(memo.size).toBe(2);
+  expect([memo.find('a'), memo.find('b'), memo.find('c')]).toEqual([1, undefined, 3]);
+});
+
+it('inserting a key again replaces its value and forgets nothing', () => {
+  const memo = new BoundedMemo<number>(2);
+  memo.insert('a', 1);
+  memo.insert('b', 2);
+  memo.insert('a', 3);
+  expect([memo.find('a'), memo.find('b')]).toEqual([3, 2]);
+});

@@ -1,0 +1,82 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import fc from 'fast-check';
+import { base58btc } from 'multiformats/bases/base58';
+import { describe, expect, it } from 'vitest';
+import { decodeBase64url } from './base64url.ts';
+import { decodeMultikey, encodeMultikey, formatDidKey, parseDidKey } from './did-key.ts';
+import { itWithVectors, readVectorText } from './testing/public-vectors.ts';
+
+const PKCS8_PREFIX = '302e020100300506032b657004220420';
+const example = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+const multikey = example.slice('did:key:'.length);
+
+const publicKeyOfSeed = (seedHex: string): Uint8Array | null => {
+  const key = createPrivateKey({
+    key: Buffer.from(PKCS8_PREFIX + seedHex, 'hex'),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  return decodeBase64url(createPublicKey(key).export({ format: 'jwk' }).x ?? '');
+};
+
+describe('did:key', () => {
+  itWithVectors('did-key/', 'gives the DID of every published seed and back', () => {
+    const vectors = JSON.parse(readVectorText('did-key/ed25519-x25519.json')) as Record<
+      string,
+      { seed: string }
+    >;
+    expect(Object.keys(vectors).length).toBeGreaterThan(0);
+    for (const [did, { seed }] of Object.entries(vectors)) {
+      const publicKey = publicKeyOfSeed(seed);
+      expect(parseDidKey(did)).toEqual({ did, publicKey });
+      expect(publicKey && formatDidKey(publicKey)).toBe(did);
+    }
+  });
+
+  it('round-trips every 32 bytes, and accepts no second spelling', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (publicKey) => {
+        const did = formatDidKey(publicKey);
+        expect(did).toMatch(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}$/);
+        expect(parseDidKey(did)?.publicKey).toEqual(publicKey);
+      }),
+    );
+  });
+
+  it('a text that parses is the one its key formats to', () => {
+    fc.assert(
+      fc.property(fc.nat(47), fc.constantFrom(...'1zZ0OIl9A# '), (position, character) => {
+        const text = multikey.slice(0, position) + character + multikey.slice(position + 1);
+        const publicKey = decodeMultikey(text);
+        if (publicKey !== null) expect(encodeMultikey(publicKey)).toBe(text);
+      }),
+    );
+  });
+
+  it.each([
+    '',
+    'did:key:',
+    'did:key:z6Mk',
+    multikey,
+    `${example}#${multikey}`,
+    `${example} `,
+    ` ${example}`,
+    `${example}\n`,
+    `${example}1`,
+    example.slice(0, -1),
+    example.toUpperCase(),
+    example.replace('did:', 'DID:'),
+    example.replace(':z6', ':6'),
+    example.replace(':z6', ':z16'),
+    'did:key:z6LSbysY2xFMRpGMhb7tFTLMpeuPRaqaWM1yECx2AtzE3KCc',
+    `did:key:${base58btc.encode(new Uint8Array([0xed, 0x01]))}`,
+    `did:key:${base58btc.encode(new Uint8Array(35).fill(7))}`,
+    'did:web:example.com',
+  ])('refuses %j', (text) => {
+    expect(parseDidKey(text)).toBeNull();
+  });
+
+  it('formats only 32 bytes', () => {
+    expect(() => formatDidKey(new Uint8Array(31))).toThrow(RangeError);
+  });
+});

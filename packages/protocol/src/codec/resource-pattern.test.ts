@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isResourcePattern, matchesResource, matchesUrl } from './resource-pattern.ts';
+
+/** The definition, word by word and in exponential time. */
+const matchesNaively = (pattern: string, text: string): boolean => {
+  if (pattern === '') return text === '';
+  if (pattern.startsWith('**')) {
+    return matchesNaively(pattern.slice(2), text) || (text !== '' && matchesNaively(pattern, text.slice(1)));
+  }
+  if (pattern.startsWith('*')) {
+    const consumes = text !== '' && !text.startsWith('/');
+    return matchesNaively(pattern.slice(1), text) || (consumes && matchesNaively(pattern, text.slice(1)));
+  }
+  return pattern[0] === text[0] && matchesNaively(pattern.slice(1), text.slice(1));
+};
+
+const patternOf = (...pieces: string[]): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...pieces), minLength: 1, maxLength: 8 }).filter(isResourcePattern);
+
+describe('isResourcePattern', () => {
+  it('bounds length and runs of asterisks', () => {
+    expect(isResourcePattern('')).toBe(false);
+    expect(isResourcePattern('a'.repeat(512))).toBe(true);
+    expect(isResourcePattern('a'.repeat(513))).toBe(false);
+    expect(isResourcePattern('a*'.repeat(8))).toBe(true);
+    expect(isResourcePattern('a**'.repeat(8))).toBe(true);
+    expect(isResourcePattern('a*'.repeat(9))).toBe(false);
+    expect(isResourcePattern('*'.repeat(512))).toBe(true);
+  });
+});
+
+describe('matchesResource', () => {
+  it('means what the definition says', () => {
+    let matched = 0;
+    fc.assert(
+      fc.property(
+        patternOf('a', 'b', 'ab', 'aa', '/', '*', '**'),
+        fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 9 }),
+        (pattern, text) => {
+          const expected = pattern === '*' || matchesNaively(pattern, text);
+          expect(matchesResource(pattern, text)).toBe(expected);
+          if (expected) matched++;
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+    expect(matched).toBeGreaterThan(500);
+  });
+
+  it('finds text that was made from the pattern', () => {
+    const segment = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 4 });
+    const piece = fc.oneof(
+      segment.map((text) => [text.replaceAll('*', ''), text.replaceAll('*', '')] as const),
+      segment.map((text) => ['*', text] as const),
+      fc.array(segment, { maxLength: 3 }).map((texts) => ['**', texts.join('/')] as const),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), (pieces) => {
+        const pattern = pieces.map(([p]) => p).join('');
+        fc.pre(isResourcePattern(pattern));
+        expect(matchesResource(pattern, pieces.map(([, t]) => t).join(''))).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['*', '', true],
+    ['*', 'a/b/c', true],
+    ['**', 'a/b/c', true],
+    ['order/*', 'order/1', true],
+    ['order/*', 'order/', true],
+    ['order/*', 'order/1/items', false],
+    ['order/**', 'order/1/items', true],
+    ['order/**', 'order', false],
+    ['order/*/items', 'order//items', true],
+    ['order/**/items', 'order/items', false],
+    ['*/*', 'a/b', true],
+    ['*/*', 'a/b/c', false],
+    ['***', 'a/b', true],
+    ['a***b', 'a/x/b', true],
+    ['order', 'Order', false],
+    ['{a,b}', 'a', false],
+    ['{a,b}', '{a,b}', true],
+    ['[ab]', 'a', false],
+    ['a?c', 'abc', false],
+    ['!a', 'b', false],
+    ['a.c', 'abc', false],
+    ['\\*', '*', false],
+    ['\\*', '\\anything', true],
+    ['a|b', 'a', false],
+    ['$', '$', true],
+    ['**\u{1f602}', 'x/\u{1f602}', true],
+  ])('%s against %s: %s', (pattern, resource, expected) => {
+    expect(matchesResource(pattern, resource)).toBe(expected);
+  });
+
+  it('matches nothing beyond the bounds of pattern or resource', () => {
+    expect(matchesResource('a*'.repeat(9), 'a'.repeat(9))).toBe(false);
+    expect(matchesResource('*', 'a'.repeat(2048))).toBe(true);
+    expect(matchesResource('*', 'a'.repeat(2049))).toBe(false);
+    expect(matchesResource('', '')).toBe(false);
+  });
+
+  it('decides the input that is worst for backtracking', () => {
+    const pattern = `${`**${'a'.repeat(60)}`.repeat(8)}b`;
+    expect(matchesResource(pattern, 'a'.repeat(2048))).toBe(false);
+    expect(matchesResource(pattern, `${'a'.repeat(2047)}b`)).toBe(true);
+  });
+});
+
+describe('matchesUrl', () => {
+  it.each([
+    ['*', 'https://shop.example/a/b', true],
+    ['https://shop.example/**', 'https://shop.example/a/b', true],
+    ['https://shop.example/**', 'https://shop.example/', true],
+    ['https://shop.example/*', 'https://shop.example/a/b', false],
+    ['https://shop.example/**', 'http://shop.example/a', false],
+    ['https://shop.example/**', 'https://shop.example:8443/a', false],
+    ['https://shop.example/**', 'https://shop.example.evil.example/a', false],
+    ['https://*.example/a', 'https://shop.example/a', true],
+    ['https://**.example/a', 'https://a.b.example/a', true],
+    ['https://*.example/a', 'https://evil.test/.example/a', false],
+    ['https://**.example/a', 'https://evil.test/.example/a', false],
+    ['https://**/admin', 'https://shop.example/admin', true],
+    ['https://**/admin', 'https://shop.example/x/admin', false],
+    ['https://**', 'https://shop.example/', true],
+    ['https://**', 'https://shop.example/a', false],
+    ['https://*', 'https://shop.example/', true],
+    ['https://shop.example', 'https://shop.example/', true],
+    ['https://shop.example', 'https://shop.example/a', false],
+    ['https://shop.example*', 'https://shop.example/a', false],
+    ['https://shop.example**', 'https://shop.example/a', false],
+    ['https://', 'https://shop.example/', false],
+    ['**', 'https://shop.example/', false],
+    ['***', 'https://shop.example/', false],
+    ['**/a', 'https://shop.example/a', false],
+    ['*://shop.example/a', 'https://shop.example/a', false],
+    ['**://shop.example/a', 'https://shop.example/a', false],
+    ['http*://shop.example/a', 'https://shop.example/a', false],
+    ['https:**', 'https://shop.example/a', false],
+    ['https:/**', 'https://shop.example/a', false],
+    ['https:/*/shop.example/a', 'https://shop.example/a', false],
+    ['HTTPS://shop.example/a', 'https://shop.example/a', false],
+    ['//shop.example/a', 'https://shop.example/a', false],
+    ['shop.example/a', 'https://shop.example/a', false],
+    ['https://shop.example/a?x=*', 'https://shop.example/a', false],
+    ['https://u@*/a', 'https://shop.example/a', false],
+  ])('%s against %s: %s', (pattern, url, expected) => {
+    expect(matchesUrl(pattern, url)).toBe(expected);
+  });
+
+  const url = fc
+    .tuple(
+      fc.constantFrom('http', 'https'),
+      fc.constantFrom('a', 'b', 'a.b', 'b:1'),
+      fc.string({ unit: fc.constantFrom('a', 'b', '.', '/'), maxLength: 5 }),
+    )
+    .map(([scheme, authority, path]) => `${scheme}://${authority}/${path}`);
+  const pattern = fc
+    .tuple(
+      fc.constantFrom('http://', 'https://', 'https://*/', 'https://**a', '**'),
+      patternOf('a', 'b', '.', '/', ':1', '*', '**'),
+    )
+    .map((pieces) => pieces.join(''));
+
+  it('grants nothing that the pattern, read as one text, would not', () => {
+    let matched = 0;
+    fc.assert(
+      fc.property(pattern, url, (granted, requested) => {
+        if (granted === '*' || !matchesUrl(granted, requested)) return;
+        matched++;
+        const hasPath = granted.indexOf('/', granted.indexOf('://') + 3) >= 0;
+        expect(matchesNaively(hasPath ? granted : `${granted}/`, requested)).toBe(true);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(matched).toBeGreaterThan(200);
+  });
+
+  it('never lets the host part of a pattern decide about the path', () => {
+    fc.assert(
+      fc.property(patternOf('a', 'b', '.', '*', '**'), url, (host, requested) => {
+        const [, , authority = ''] = requested.split('/');
+        const path = requested.slice(requested.indexOf('/', 'https://'.length));
+        const scheme = requested.slice(0, requested.indexOf(':'));
+        const expected = matchesNaively(host, authority);
+        expect(matchesUrl(`${scheme}://${host}/**`, requested)).toBe(expected);
+        expect(matchesUrl(`${scheme}://${host}`, requested)).toBe(expected && path === '/');
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

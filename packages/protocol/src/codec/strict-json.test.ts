@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from './json.ts';
+import { MAX_JSON_DEPTH, parseStrictJson } from './strict-json.ts';
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('__proto__', 'constructor', '', '0', 'a'),
+);
+const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom<JsonValue>(null, true, false),
+    fc.maxSafeInteger(),
+    name,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc
+      .array(fc.tuple(name, tie('value')), { maxLength: 4 })
+      .map((members) => Object.fromEntries(members) as JsonValue),
+  ),
+}));
+const text = fc
+  .tuple(value, fc.constantFrom(undefined, 1, '\t'))
+  .map(([v, space]) => JSON.stringify(v, null, space));
+
+/** Object members in order, `__proto__` as any other. */
+const show = (v: unknown): string => JSON.stringify(v);
+
+const countColons = (t: string): number => t.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+const countMembers = (v: unknown): number => {
+  if (typeof v !== 'object' || v === null) return 0;
+  const inside = Object.values(v).reduce((sum: number, member) => sum + countMembers(member), 0);
+  return inside + (Array.isArray(v) ? 0 : Object.keys(v).length);
+};
+
+/** Why a text that JSON.parse accepts may be refused all the same, by reading the text independently. */
+const RULES: Record<string, (text: string) => boolean> = {
+  'duplicate member': (t) => countColons(t) > countMembers(JSON.parse(t)),
+  'lone surrogate': (t) => /\\u[dD][89a-fA-F]|\p{Surrogate}/u.test(t),
+  'U+0000': (t) => t.includes('\\u0000'),
+  'number not an integer': (t) => /[0-9][.eE]/.test(t),
+  'number out of range': (t) => /[0-9]{16}/.test(t),
+};
+
+const tryParse = (t: string): { value: unknown } | null => {
+  try {
+    return { value: JSON.parse(t) };
+  } catch {
+    return null;
+  }
+};
+
+describe('strict JSON', () => {
+  it('reads as JSON.parse does wherever no stricter rule applies', () => {
+    fc.assert(
+      fc.property(text, (t) => {
+        const result = parseStrictJson(t);
+        if (t.includes('\\u0000')) expect(result).toMatchObject({ ok: false, problem: 'U+0000' });
+        else expect(result.ok && show(result.value)).toBe(show(JSON.parse(t)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('on damaged text accepts only what JSON.parse accepts, with the same value, and refuses more only by its rules', () => {
+    const fragment = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        '"',
+        ':',
+        ',',
+        '\\',
+        '\\u',
+        '\\ud83d',
+        '\\ude02',
+        '\\u0000',
+        '\\n',
+        '0',
+        '-',
+        '.',
+        '1e2',
+      ],
+      ...[
+        '9007199254740993',
+        'true',
+        'nul',
+        ' ',
+        '\n',
+        '\u0000',
+        '\u0007',
+        '\ufeff',
+        '\ud83d',
+        '\ude02',
+        '"a":1,',
+      ],
+    );
+    let refusedByRule = 0;
+    fc.assert(
+      fc.property(
+        text,
+        fc.array(fc.tuple(fc.nat(), fc.nat(2), fragment), { minLength: 1, maxLength: 3 }),
+        (t, edits) => {
+          let damaged = t;
+          for (const [position, dropped, inserted] of edits) {
+            const at = position % (damaged.length + 1);
+            damaged = damaged.slice(0, at) + inserted + damaged.slice(at + dropped);
+          }
+          const strict = parseStrictJson(damaged);
+          const lenient = tryParse(damaged);
+          if (strict.ok) {
+            expect(show(strict.value)).toBe(show(lenient?.value));
+            return;
+          }
+          expect(strict.offset).toBeLessThanOrEqual(damaged.length);
+          if (lenient === null) return;
+          refusedByRule++;
+          expect(RULES[strict.problem]?.(damaged), `${strict.problem}: ${JSON.stringify(damaged)}`).toBe(
+            true,
+          );
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+    expect(refusedByRule).toBeGreaterThan(0);
+  });
+
+  it('never throws, whatever the text', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 60 }),
+        (t) => typeof parseStrictJson(t).ok === 'boolean',
+      ),
+    );
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', 'duplicate member', 7],
+    ['{"x":[{"a":1,"\\u0061":2}]}', 'duplicate member', 13],
+    ['{"__proto__":1,"__proto__":2}', 'duplicate member', 15],
+    ['\ufeff{}', 'byte order mark', 0],
+    ['"\\ud800"', 'lone surrogate', 1],
+    ['"\\udc00\\ud800"', 'lone surrogate', 1],
+    ['"\\ud83dx"', 'lone surrogate', 1],
+    ['"\ud800"', 'lone surrogate', 1],
+    ['"\\ud83d\ude02"', 'lone surrogate', 1],
+    ['{"\\udfff":1}', 'lone surrogate', 2],
+    ['"a\\u0000"', 'U+0000', 2],
+    ['"\u0000"', 'control character in a string', 1],
+    ['"\n"', 'control character in a string', 1],
+    ['1.0', 'number not an integer', 0],
+    ['1e0', 'number not an integer', 0],
+    ['[-1E+2]', 'number not an integer', 1],
+    ['9007199254740992', 'number out of range', 0],
+    ['-9007199254740992', 'number out of range', 0],
+    [`1${'0'.repeat(400)}`, 'number out of range', 0],
+    ['01', 'number with a leading zero', 0],
+    ['-', 'expected a digit', 1],
+    ['+1', 'unexpected character', 0],
+    ['.5', 'unexpected character', 0],
+    ['NaN', 'unexpected character', 0],
+    ['', 'unexpected end', 0],
+    ['  ', 'unexpected end', 2],
+    ['{"a":', 'unexpected end', 5],
+    ['{"a"}', 'expected a colon', 4],
+    ['{a:1}', 'expected a member name', 1],
+    ['{"a":1,}', 'expected a member name', 7],
+    ['[1,]', 'unexpected character', 3],
+    ['[1 2]', 'expected a comma or the end of the array', 3],
+    ['{"a":1]', 'expected a comma or the end of the object', 6],
+    ['"abc', 'unterminated string', 4],
+    ['"\\x"', 'invalid escape', 1],
+    ['"\\u12g4"', 'invalid escape', 1],
+    ['"\\', 'invalid escape', 1],
+    ['true false', 'text after the value', 5],
+    ['nul', 'unexpected character', 0],
+    ['\u00a01', 'unexpected character', 0],
+    ["'a'", 'unexpected character', 0],
+    ['/**/1', 'unexpected character', 0],
+  ])('refuses %j: %s', (t, problem, offset) => {
+    expect(parseStrictJson(t)).toEqual({ ok: false, problem, offset });
+  });
+
+  it('accepts the ends of the integer range and every escape', () => {
+    const t =
+      '[9007199254740991,-9007199254740991,0,-0,"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE02😂\u2028"]';
+    expect(parseStrictJson(t)).toEqual({
+      ok: true,
+      value: [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0, 0, '"\\/\b\f\n\r\té😂😂\u2028'],
+    });
+  });
+
+  it('accepts nesting of 32 and refuses 33, arrays and objects alike, and a million without overflow', () => {
+    const arrays = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    for (const nest of [arrays, objects]) {
+      expect(parseStrictJson(nest(MAX_JSON_DEPTH)).ok).toBe(true);
+      expect(parseStrictJson(nest(MAX_JSON_DEPTH + 1))).toMatchObject({
+        ok: false,
+        problem: 'nested too deep',
+      });
+      expect(parseStrictJson(nest(1_000_000))).toMatchObject({ ok: false, problem: 'nested too deep' });
+    }
+    expect(parseStrictJson(`[${Array(40).fill(arrays(31)).join()}]`).ok).toBe(true);
+  });
+
+  it('keeps __proto__ as an ordinary own member', () => {
+    const result = parseStrictJson('{"__proto__":{"admin":true}}');
+    if (!result.ok) throw new Error(result.problem);
+    expect(Object.keys(result.value ?? {})).toEqual(['__proto__']);
+    expect((result.value as Record<string, unknown>).admin).toBeUndefined();
+  });
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatSeconds, formatTimestamp, parseTimestamp } from './timestamp.ts';
+
+const instant = fc
+  .date({
+    min: new Date('0000-01-01T00:00:00Z'),
+    max: new Date('9999-12-31T23:59:59.999Z'),
+    noInvalidDate: true,
+  })
+  .map((date) => date.getTime());
+
+describe('timestamps', () => {
+  it('parse what they format, to the second', () => {
+    fc.assert(
+      fc.property(instant, (ms) => {
+        expect(parseTimestamp(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);
+        expect(formatTimestamp(ms)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        expect(Date.parse(formatTimestamp(ms))).toBe(ms);
+      }),
+    );
+  });
+
+  it('have three decimals, or none', () => {
+    expect(formatTimestamp(1_795_161_600_000)).toBe('2026-11-20T08:00:00.000Z');
+    expect(formatSeconds(1_795_161_600_999)).toBe('2026-11-20T08:00:00Z');
+    expect(parseTimestamp('2024-02-29T23:59:59Z')).toBe(Date.UTC(2024, 1, 29, 23, 59, 59));
+  });
+
+  it.each([
+    ...[
+      '',
+      '2026-11-20',
+      '2026-11-20T08:00Z',
+      '2026-11-20T08:00:00',
+      '2026-11-20T08:00:00.000Z',
+      '2026-11-20T08:00:00+00:00',
+    ],
+    ...[
+      '2026-11-20t08:00:00z',
+      '2026-11-20 08:00:00Z',
+      '2026-11-20T08:00:00Z\n',
+      ' 2026-11-20T08:00:00Z',
+      '+002026-11-20T08:00:00Z',
+    ],
+    ...[
+      '2026-02-29T00:00:00Z',
+      '2026-02-30T00:00:00Z',
+      '2026-04-31T00:00:00Z',
+      '2026-13-01T00:00:00Z',
+      '2026-00-01T00:00:00Z',
+    ],
+    ...[
+      '2026-01-00T00:00:00Z',
+      '2026-01-01T24:00:00Z',
+      '2026-01-01T23:60:00Z',
+      '2026-12-31T23:59:60Z',
+      '２026-01-01T00:00:00Z',
+    ],
+  ])('%j is no instant', (text) => {
+    expect(parseTimestamp(text)).toBeNull();
+  });
+
+  it('are not written outside four-digit years or for fractions of a millisecond', () => {
+    for (const ms of [
+      Date.parse('+010000-01-01T00:00:00Z'),
+      Date.parse('-000001-01-01T00:00:00Z'),
+      0.5,
+      Number.NaN,
+    ]) {
+      expect(() => formatTimestamp(ms)).toThrow(RangeError);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+/** Audit events (interface §AuditEvent): who did what to what, written in the transaction that does it. */
+import { encodeUlid } from '@svc/protocol';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import type { AuditRecord } from '../ports/records.ts';
+
+export type AuditAction =
+  | 'principal.create'
+  | 'relying_party.create'
+  | 'relying_party.update'
+  | 'api_key.create'
+  | 'grant.allocate'
+  | 'grant.revoke';
+
+export interface Audited {
+  readonly action: AuditAction;
+  readonly target: string | null;
+  readonly requestId: string | null;
+  readonly details?: AuditRecord['details'];
+}
+
+export const auditEvent = (
+  { clock, random }: Pick<ServiceDeps, 'clock' | 'random'>,
+  caller: Caller,
+  { action, target, requestId, details = {} }: Audited,
+): AuditRecord => ({
+  eventId: `aud_${encodeUlid(clock.nowMs(), random.bytes(10))}`,
+  actor: actorOf(caller),
+  action,
+  target,
+  requestId,
+  details,
+});
+
+const actorOf = (caller: Caller): AuditRecord['actor'] => {
+  switch (caller.class) {
+    case 'admin':
+      return { kind: 'admin', did: null, keyId: null };
+    case 'principal':
+    case 'rp':
+    case 'org':
+      return { kind: caller.class, did: caller.subject, keyId: caller.key.keyId };
+    case 'observer':
+    case 'provision':
+      return { kind: 'system', did: null, keyId: null };
+  }
+};

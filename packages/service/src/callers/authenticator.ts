@@ -1,0 +1,98 @@
+/**
+ * From a bearer token to a caller. RP keys are remembered for a few seconds, because the commit of every decision
+ * reads the key again; every other class is looked up each time.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { DidWeb, OrgId } from '@svc/protocol';
+import { LRUCache } from 'lru-cache';
+import { parseApiKey } from '../keys/api-key.ts';
+import type { Clock } from '../ports/ports.ts';
+import type { ApiKeyRecord } from '../ports/records.ts';
+import type { Store } from '../ports/store.ts';
+import type { Caller, RpCaller } from './caller.ts';
+
+export interface AuthenticatorOptions {
+  readonly adminToken: string | null;
+  /** The overlap set: any of them is the console. */
+  readonly provisionKeys: readonly string[];
+}
+
+const RP_KEY_REMEMBERED_MS = 5_000;
+const RP_KEYS_REMEMBERED = 10_000;
+
+export class Authenticator {
+  private readonly rpCallers = new LRUCache<
+    string,
+    { readonly caller: RpCaller; readonly loadedAtMs: number }
+  >({
+    max: RP_KEYS_REMEMBERED,
+  });
+  private readonly adminDigest: Buffer | null;
+  private readonly provisionDigests: readonly Buffer[];
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    { adminToken, provisionKeys }: AuthenticatorOptions,
+  ) {
+    this.adminDigest = adminToken === null ? null : digest(adminToken);
+    this.provisionDigests = provisionKeys.map(digest);
+  }
+
+  /** The caller of a live key or configured token, else null. Rejects when storage cannot be asked. */
+  async authenticate(token: string): Promise<Caller | null> {
+    const fingerprint = parseApiKey(token);
+    if (fingerprint === null) return this.configuredCaller(token);
+    const remembered = this.rpCallers.get(fingerprint.keyHash);
+    if (remembered !== undefined && this.clock.nowMs() - remembered.loadedAtMs < RP_KEY_REMEMBERED_MS)
+      return remembered.caller;
+    return this.load(fingerprint.keyHash);
+  }
+
+  /** Forgets an RP key and its relying party: the next call reads them from storage. */
+  forget(keyHash: string): void {
+    this.rpCallers.delete(keyHash);
+  }
+
+  private async load(keyHash: string): Promise<Caller | null> {
+    const loadedAtMs = this.clock.nowMs();
+    const key = await this.store.apiKeys.findByHash(keyHash);
+    if (key === null || key.revokedAtMs !== null) {
+      this.rpCallers.delete(keyHash);
+      return null;
+    }
+    if (key.role !== 'rp') return callerOf(key);
+    const relyingParty = await this.store.relyingParties.find(key.subject);
+    if (relyingParty === null) return null;
+    const caller: RpCaller = { class: 'rp', subject: relyingParty.did, key, relyingParty };
+    this.rpCallers.set(keyHash, { caller, loadedAtMs });
+    return caller;
+  }
+
+  /** Digests of equal length are compared, in constant time, so neither length nor content leaks. */
+  private configuredCaller(token: string): Caller | null {
+    const presented = digest(token);
+    if (this.adminDigest !== null && timingSafeEqual(presented, this.adminDigest)) return { class: 'admin' };
+    const isProvision = this.provisionDigests
+      .map((known) => timingSafeEqual(presented, known))
+      .includes(true);
+    return isProvision ? { class: 'provision' } : null;
+  }
+}
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+const callerOf = (key: ApiKeyRecord): Caller | null => {
+  switch (key.role) {
+    case 'principal':
+      return { class: 'principal', subject: key.subject as DidWeb, key };
+    case 'org:read':
+      return { class: 'org', role: 'read', subject: key.subject as OrgId, key };
+    case 'org:admin':
+      return { class: 'org', role: 'admin', subject: key.subject as OrgId, key };
+    case 'observer':
+      return { class: 'observer', subject: key.subject, key };
+    case 'rp':
+      return null;
+  }
+};

@@ -1,0 +1,13 @@
+/** What every use case is given. */
+import type { ServiceIdentity } from './identity/service-identity.ts';
+import type { Clock, CryptoPort, Log, Random } from './ports/ports.ts';
+import type { Store } from './ports/store.ts';
+
+export interface ServiceDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly crypto: CryptoPort;
+  readonly identity: ServiceIdentity;
+  readonly log: Log;
+}

@@ -1,0 +1,63 @@
+/**
+ * Reserving a Grant (interface §POST /grants): an id, and an entry in a status list that the service signs. The
+ * authority itself is signed by the Principal and never seen here.
+ */
+import { type DidKey, encodeUlid, type GrantId } from '@svc/protocol';
+import { buildStatusEntry } from '@svc/status-list';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { PrincipalCaller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import type { GrantRecord } from '../ports/records.ts';
+import type { Repositories } from '../ports/store.ts';
+import { permuteIndex } from './index-permutation.ts';
+import { insertStatusList } from './status-list.ts';
+
+export interface GrantAllocation {
+  readonly grant: GrantRecord;
+  readonly credentialStatus: ReturnType<typeof buildStatusEntry>;
+}
+
+/** Allocates for the calling Principal. The entry's index is never used again, even if the Grant is never signed. */
+export const allocateGrant = async (
+  deps: ServiceDeps,
+  caller: PrincipalCaller,
+  agent: DidKey,
+  requestId: string,
+): Promise<GrantAllocation> =>
+  deps.store.transaction(async (tx) => {
+    const { url, index } = await takeEntry(deps, tx, caller);
+    const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;
+    const grant = await tx.grants.insert({
+      id,
+      principal: caller.subject,
+      agent,
+      statusListUrl: url,
+      statusIndex: index,
+    });
+    await tx.audit.insert(
+      auditEvent(deps, caller, { action: 'grant.allocate', target: id, requestId, details: { agent } }),
+    );
+    return { grant, credentialStatus: buildStatusEntry({ credentialUrl: url, index }) };
+  });
+
+const takeEntry = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { subject }: PrincipalCaller,
+): Promise<{ readonly url: string; readonly index: number }> => {
+  const taken = (await tx.statusLists.takeOrdinal(subject)) ?? (await takeFromNewList(deps, tx, subject));
+  const { url, ordinal, sizeBits, permutationKey } = taken;
+  return { url, index: permuteIndex(permutationKey, sizeBits, ordinal) };
+};
+
+const takeFromNewList = async (deps: ServiceDeps, tx: Repositories, did: PrincipalCaller['subject']) => {
+  const principal = await tx.principals.find(did);
+  if (principal === null)
+    throw new ApiError('INTERNAL', 'Internal error.', { detail: `no Principal ${did}` });
+  await insertStatusList(deps, tx, principal);
+  const taken = await tx.statusLists.takeOrdinal(did);
+  if (taken === null)
+    throw new ApiError('INTERNAL', 'Internal error.', { detail: 'a new status list is full' });
+  return taken;
+};

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { permuteIndex } from './index-permutation.ts';
+
+it('gives every ordinal of a whole list its own index inside the list', () => {
+  const sizeBits = 131_072;
+  const key = randomBytes(32);
+  const taken = new Uint8Array(sizeBits);
+  for (let ordinal = 0; ordinal < sizeBits; ordinal++) {
+    const index = permuteIndex(key, sizeBits, ordinal);
+    expect(taken[index]).toBe(0);
+    taken[index] = 1;
+  }
+});
+
+it('is a bijection for every power of two and every key', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 2, max: 9 }),
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      (log, key) => {
+        const size = 2 ** log;
+        const images = new Set(
+          Array.from({ length: size }, (_, ordinal) => permuteIndex(key, size, ordinal)),
+        );
+        expect(images.size).toBe(size);
+        expect(Math.max(...images)).toBe(size - 1);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+it('does not show the order of allocation: neighbours land far apart under different keys', () => {
+  const size = 131_072;
+  const first = Array.from({ length: 64 }, (_, ordinal) => permuteIndex(new Uint8Array(32), size, ordinal));
+  const second = Array.from({ length: 64 }, (_, ordinal) =>
+    permuteIndex(new Uint8Array(32).fill(1), size, ordinal),
+  );
+  expect(first).not.toEqual(second);
+  const ascending = first.filter((index, i) => i > 0 && index > (first[i - 1] ?? 0)).length;
+  expect(ascending).toBeGreaterThan(10);
+  expect(ascending).toBeLessThan(54);
+});
+
+it.each([-1, 131_072, 0.5])('refuses ordinal %s, which lies outside the list', (ordinal) => {
+  expect(() => permuteIndex(new Uint8Array(32), 131_072, ordinal)).toThrow(RangeError);
+});
+
+it.each([3, 100_000, 2])('refuses a list of %s bits, which is no power of two of at least 4', (size) => {
+  expect(() => permuteIndex(new Uint8Array(32), size, 0)).toThrow(RangeError);
+});

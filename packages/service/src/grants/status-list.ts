@@ -1,0 +1,83 @@
+/**
+ * The service's revocation lists (protocol §9): created, signed and stored. The signed bytes are what is served;
+ * they are never rebuilt, because compressed bytes differ between platforms.
+ */
+import { formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
+import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
+import type { ServiceDeps } from '../deps.ts';
+import type { PrincipalRecord, StatusListRecord } from '../ports/records.ts';
+import type { Repositories } from '../ports/store.ts';
+
+export const STATUS_LIST_BITS = 131_072;
+export const STATUS_LIST_TTL_MS = 30_000;
+export const STATUS_LIST_CONTENT_TYPE = 'application/vc+jwt';
+
+type Deps = Pick<ServiceDeps, 'clock' | 'random' | 'crypto' | 'identity'>;
+
+/**
+ * Opens the Principal's next list, all bits clear, and stores it with its signed credential. Its address is
+ * `{statusBaseUrl}/<principal domain>/<n>`, numbered per domain, which several Principals may share.
+ */
+export const insertStatusList = async (
+  deps: Deps,
+  tx: Repositories,
+  principal: Pick<PrincipalRecord, 'did' | 'domain'>,
+): Promise<void> => {
+  const { did, domain } = principal;
+  const number = await tx.statusLists.takeNumber(domain);
+  const url = `${deps.identity.statusBaseUrl}/${domain}/${number}`;
+  const bits = createBitstring(STATUS_LIST_BITS);
+  const signed = await signStatusList(deps, url, bits);
+  await insertCredentialEvidence(tx, signed);
+  const permutationKey = deps.random.bytes(32);
+  await tx.statusLists.insert({
+    url,
+    principal: did,
+    domain,
+    number,
+    sizeBits: STATUS_LIST_BITS,
+    permutationKey,
+    bits,
+    ...signed,
+  });
+};
+
+/** Sets bits in a list that the transaction has locked, and stores the newly signed credential. */
+export const setStatusBits = async (
+  deps: Deps,
+  tx: Repositories,
+  list: StatusListRecord,
+  indexes: readonly number[],
+): Promise<void> => {
+  const bits = Uint8Array.from(list.bits);
+  for (const index of indexes) setBit(bits, index);
+  const signed = await signStatusList(deps, list.url, bits);
+  await insertCredentialEvidence(tx, signed);
+  await tx.statusLists.update({ url: list.url, bits, ...signed });
+};
+
+type SignedList = Pick<StatusListRecord, 'credential' | 'credentialHash' | 'validFromMs'>;
+
+const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promise<SignedList> => {
+  const { did, statusKeys } = deps.identity;
+  const validFromMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
+  const payload = buildStatusListCredential({
+    id: url,
+    issuer: did,
+    validFrom: formatSeconds(validFromMs),
+    encodedList: encodeBitstring(bits),
+    ttlMs: STATUS_LIST_TTL_MS,
+  });
+  const credential = await signCompactJws(statusKeys.signer, { typ: 'vc+jwt' }, jcs({ ...payload }));
+  return { credential, credentialHash: sha256Of(deps.crypto, credential), validFromMs };
+};
+
+const insertCredentialEvidence = (
+  tx: Repositories,
+  { credential, credentialHash }: SignedList,
+): Promise<void> =>
+  tx.evidence.insert({
+    hash: credentialHash,
+    contentType: STATUS_LIST_CONTENT_TYPE,
+    body: Buffer.from(credential, 'ascii'),
+  });

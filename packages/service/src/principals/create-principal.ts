@@ -1,0 +1,143 @@
+/**
+ * Onboarding a Principal (interface §POST /principals). Managed: the service publishes its DID document and it is
+ * verified by construction. Hosted: the customer publishes it, and it is unverified until the domain is proven.
+ */
+import {
+  type DidWeb,
+  decodeMultikey,
+  encodeBase64url,
+  type OrgId,
+  parseDidWeb,
+  sha256Of,
+} from '@svc/protocol';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import { orgForOnboarding } from '../callers/onboarding.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, invalidRequest } from '../errors.ts';
+import { insertStatusList } from '../grants/status-list.ts';
+import { issueApiKey } from '../keys/api-key.ts';
+import type { PrincipalRecord } from '../ports/records.ts';
+import { type NewPrincipal, type Repositories, StoreError } from '../ports/store.ts';
+import { buildManagedDidDocument } from './did-document.ts';
+import { domainOf, isAllowedDomain, isServiceManagedDomain, managedPrincipalDid } from './domain.ts';
+
+export const DID_DOCUMENT_CONTENT_TYPE = 'application/did+json';
+
+export interface NewKey {
+  /** Fragment; default `key-<n>`. */
+  readonly id?: string | undefined;
+  readonly publicKeyMultibase: string;
+}
+
+export type PrincipalCreateRequest = { readonly org_id?: OrgId | null | undefined } & (
+  | { readonly kind: 'managed'; readonly slug: string; readonly keys: readonly NewKey[] }
+  | { readonly kind: 'hosted'; readonly did: DidWeb }
+);
+
+export interface PrincipalCreated {
+  readonly principal: PrincipalRecord;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+}
+
+export const createPrincipal = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  request: PrincipalCreateRequest,
+  requestId: string,
+): Promise<PrincipalCreated> => {
+  const orgId = await orgForOnboarding(deps, caller, request.org_id);
+  const draft = request.kind === 'managed' ? draftManaged(deps, request) : draftHosted(deps, request.did);
+  const verificationToken = encodeBase64url(deps.random.bytes(24));
+  try {
+    return await deps.store.transaction((tx) =>
+      insertPrincipal(deps, tx, caller, { ...draft, orgId, verificationToken, mayBeNamed: false }, requestId),
+    );
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'conflict')
+      throw conflict(`${draft.did} is already registered.`);
+    throw error;
+  }
+};
+
+type Draft = Omit<NewPrincipal, 'orgId' | 'verificationToken' | 'mayBeNamed' | 'documentHash'> & {
+  readonly document: string | null;
+};
+
+const draftManaged = (
+  deps: ServiceDeps,
+  { slug, keys }: Extract<PrincipalCreateRequest, { kind: 'managed' }>,
+): Draft => {
+  const did = managedPrincipalDid(deps.identity, slug);
+  const active = keys.map((key, i) => ({
+    kid: `${did}#${key.id ?? `key-${i + 1}`}`,
+    publicKeyMultibase: strictMultikey(deps, key.publicKeyMultibase, i),
+    state: 'active' as const,
+  }));
+  if (new Set(active.map(({ kid }) => kid)).size !== active.length)
+    throw invalidRequest('keys: two keys have the same id; ids must be distinct');
+  const document = buildManagedDidDocument(did, active);
+  return {
+    did,
+    kind: 'managed',
+    domain: deps.identity.domain,
+    slug,
+    verificationState: 'verified',
+    keys: active,
+    document,
+  };
+};
+
+const strictMultikey = ({ crypto }: ServiceDeps, multibase: string, i: number): string => {
+  const publicKey = decodeMultikey(multibase);
+  if (publicKey !== null && crypto.isStrictKey(publicKey)) return multibase;
+  throw invalidRequest(
+    `keys[${i}].publicKeyMultibase: must be z6Mk… of a canonical Ed25519 key in the prime-order subgroup`,
+  );
+};
+
+const draftHosted = (deps: ServiceDeps, did: DidWeb): Draft => {
+  if (parseDidWeb(did) === null || !isAllowedDomain(deps.identity, did))
+    throw invalidRequest('did: must be did:web:<host>[:<segment>…] without a port');
+  if (isServiceManagedDomain(deps.identity, did))
+    throw conflict(`${did} lies under this service's own domain; register it with kind "managed".`);
+  return {
+    did,
+    kind: 'hosted',
+    domain: domainOf(did),
+    slug: null,
+    verificationState: 'unverified',
+    keys: [],
+    document: null,
+  };
+};
+
+const insertPrincipal = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  caller: Caller,
+  { document, ...draft }: Omit<NewPrincipal, 'documentHash'> & Pick<Draft, 'document'>,
+  requestId: string,
+): Promise<PrincipalCreated> => {
+  const documentHash = document === null ? null : sha256Of(deps.crypto, document);
+  if (document !== null && documentHash !== null)
+    await tx.evidence.insert({
+      hash: documentHash,
+      contentType: DID_DOCUMENT_CONTENT_TYPE,
+      body: Buffer.from(document, 'utf8'),
+    });
+  const principal = await tx.principals.insert({ ...draft, documentHash });
+  await insertStatusList(deps, tx, principal);
+  const key = await issueApiKey(tx, deps.random, { role: 'principal', subject: principal.did, label: null });
+  const { did, kind, orgId } = principal;
+  await tx.audit.insert(
+    auditEvent(deps, caller, {
+      action: 'principal.create',
+      target: did,
+      requestId,
+      details: { kind, org_id: orgId },
+    }),
+  );
+  return { principal, apiKey: key.value, apiKeyId: key.record.keyId };
+};

@@ -1,0 +1,31 @@
+/** The service's domain and the DIDs it hosts under it (interface §Principal, §Relying party). */
+import type { DidWeb } from '@svc/protocol';
+import type { ServiceIdentity } from '../identity/service-identity.ts';
+
+type Identity = Pick<ServiceIdentity, 'domain' | 'env'>;
+
+export const managedPrincipalDid = ({ domain }: Identity, slug: string): DidWeb =>
+  `did:web:${domain}:org:${slug}` as DidWeb;
+
+export const managedRelyingPartyDid = ({ domain }: Identity, slug: string): DidWeb =>
+  `did:web:${domain}:rp:${slug}` as DidWeb;
+
+/** The domain part of a did:web DID, as it stands there. */
+export const domainOf = (did: string): string => did.split(':')[2] ?? '';
+
+/** True for DIDs under the service's own domain or a subdomain of it: only the service registers those. */
+export const isServiceManagedDomain = ({ domain }: Identity, did: string): boolean => {
+  const host = hostOf(domainOf(did));
+  const own = hostOf(domain);
+  return host === own || host.endsWith(`.${own}`);
+};
+
+/** `localhost%3A8080` → `localhost`. */
+export const hostOf = (domain: string): string => domain.split('%3A')[0] ?? domain;
+
+/** `localhost%3A8080` → `localhost:8080`: as it stands in a URL. */
+export const authorityOf = (domain: string): string => domain.replace('%3A', ':');
+
+/** A port in a DID is for development alone (protocol §13). */
+export const isAllowedDomain = ({ env }: Identity, did: string): boolean =>
+  env === 'development' || !domainOf(did).includes('%3A');

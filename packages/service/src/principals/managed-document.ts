@@ -1,0 +1,9 @@
+/** The DID document of a managed Principal, as published at `/org/{slug}/did.json`. */
+import type { ServiceDeps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+
+export const getManagedDidDocument = async ({ store }: ServiceDeps, slug: string): Promise<string> => {
+  const principal = await store.principals.findBySlug(slug);
+  if (principal?.document == null) throw notFound(`No managed Principal ${slug}.`);
+  return principal.document.body;
+};

@@ -1,0 +1,131 @@
+/** Relying parties: onboarding, reading and changing them (interface §Relying party). */
+import { type DidWeb, type OrgId, parseDidWeb } from '@svc/protocol';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import { orgForOnboarding } from '../callers/onboarding.ts';
+import { mayReadRelyingParty } from '../callers/visibility.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, forbidden, invalidRequest, notFound } from '../errors.ts';
+import { issueApiKey } from '../keys/api-key.ts';
+import type { ProfileId, RelyingPartyRecord } from '../ports/records.ts';
+import { type RelyingPartyChange, StoreError } from '../ports/store.ts';
+import { isAllowedDomain, isServiceManagedDomain, managedRelyingPartyDid } from '../principals/domain.ts';
+
+export interface RelyingPartyCreateRequest {
+  readonly kind: 'managed' | 'hosted';
+  readonly slug?: string | undefined;
+  readonly did?: DidWeb | undefined;
+  readonly name?: string | undefined;
+  readonly proof_window_seconds: number;
+  readonly verify_rate_limit_per_minute: number;
+  readonly profile: ProfileId;
+  readonly org_id?: OrgId | null | undefined;
+}
+
+export interface RelyingPartyCreated {
+  readonly relyingParty: RelyingPartyRecord;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+}
+
+export const createRelyingParty = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  request: RelyingPartyCreateRequest,
+  requestId: string,
+): Promise<RelyingPartyCreated> => {
+  const orgId = await orgForOnboarding(deps, caller, request.org_id);
+  const { did, slug } = identify(deps, request);
+  try {
+    return await deps.store.transaction(async (tx) => {
+      const relyingParty = await tx.relyingParties.insert({
+        did,
+        kind: request.kind,
+        slug,
+        name: request.name ?? slug ?? did,
+        proofWindowSeconds: request.proof_window_seconds,
+        verifyRateLimitPerMinute: request.verify_rate_limit_per_minute,
+        profile: request.profile,
+        orgId,
+      });
+      const key = await issueApiKey(tx, deps.random, { role: 'rp', subject: did, label: null });
+      const details = { kind: request.kind, org_id: orgId };
+      await tx.audit.insert(
+        auditEvent(deps, caller, { action: 'relying_party.create', target: did, requestId, details }),
+      );
+      return { relyingParty, apiKey: key.value, apiKeyId: key.record.keyId };
+    });
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'conflict')
+      throw conflict(`${did} is already registered.`);
+    throw error;
+  }
+};
+
+const identify = (
+  { identity }: ServiceDeps,
+  { kind, slug, did }: RelyingPartyCreateRequest,
+): { readonly did: DidWeb; readonly slug: string | null } => {
+  if (kind === 'managed') {
+    if (slug === undefined) throw invalidRequest('slug: required with kind "managed"');
+    if (did !== undefined)
+      throw invalidRequest('did: the service makes the DID of a managed relying party; leave it out');
+    return { did: managedRelyingPartyDid(identity, slug), slug };
+  }
+  if (did === undefined) throw invalidRequest('did: required with kind "hosted"');
+  if (slug !== undefined) throw invalidRequest('slug: only with kind "managed"; leave it out');
+  if (parseDidWeb(did) === null || !isAllowedDomain(identity, did))
+    throw invalidRequest('did: must be did:web:<host>[:<segment>…] without a port');
+  if (isServiceManagedDomain(identity, did))
+    throw conflict(`${did} lies under this service's own domain; register it with kind "managed".`);
+  return { did, slug: null };
+};
+
+/** The relying party if the caller may read it; a foreign one answers like an absent one. */
+export const getRelyingParty = async (
+  { store }: ServiceDeps,
+  caller: Caller,
+  did: string,
+): Promise<RelyingPartyRecord> => {
+  const relyingParty = await store.relyingParties.find(did);
+  if (relyingParty === null || !mayReadRelyingParty(caller, relyingParty))
+    throw notFound(`No relying party ${did}.`);
+  return relyingParty;
+};
+
+export const updateRelyingParty = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  did: DidWeb,
+  change: RelyingPartyChange,
+  requestId: string,
+): Promise<RelyingPartyRecord> => {
+  if (caller.class === 'org' && caller.role !== 'admin')
+    throw forbidden('An org:read key may not change settings.');
+  if (caller.class !== 'admin' && caller.class !== 'org')
+    throw forbidden('The admin token or an org:admin key is needed.');
+  await getRelyingParty(deps, caller, did);
+  return deps.store.transaction(async (tx) => {
+    const updated = await tx.relyingParties.update(did, change);
+    if (updated === null) throw notFound(`No relying party ${did}.`);
+    const details = auditableChange(change);
+    await tx.audit.insert(
+      auditEvent(deps, caller, { action: 'relying_party.update', target: did, requestId, details }),
+    );
+    return updated;
+  });
+};
+
+const auditableChange = ({
+  name,
+  proofWindowSeconds,
+  verifyRateLimitPerMinute,
+  profile,
+}: RelyingPartyChange) => ({
+  ...(name === undefined ? {} : { name }),
+  ...(proofWindowSeconds === undefined ? {} : { proof_window_seconds: proofWindowSeconds }),
+  ...(verifyRateLimitPerMinute === undefined
+    ? {}
+    : { verify_rate_limit_per_minute: verifyRateLimitPerMinute }),
+  ...(profile === undefined ? {} : { profile }),
+});

@@ -1,0 +1,148 @@
+/**
+ * Answers the engine's look-ups. Principals and allocations are remembered; what concurrent requests miss is
+ * loaded in one round trip. Remembering is safe because the commit reads every version again: a stale memory costs
+ * a second evaluation, never a wrong ALLOW. Absence is never remembered.
+ */
+import {
+  type AllocationFact,
+  type Answer,
+  absent,
+  type DidDocument,
+  type DocumentFact,
+  type Facts,
+  found,
+  type Grant,
+  type Presented,
+  type PrincipalFact,
+  parseDidDocument,
+  unavailable,
+} from '@svc/protocol';
+import { LRUCache } from 'lru-cache';
+import type { ServiceDeps } from '../deps.ts';
+import type { GrantRecord, PrincipalRecord } from '../ports/records.ts';
+import type { FactsQuery, FactsRecord } from '../ports/store.ts';
+import { Gatherer } from './gatherer.ts';
+import { StatusListReader } from './status-list-reader.ts';
+
+interface LoadedPrincipal {
+  readonly record: PrincipalRecord;
+  readonly document: DidDocument | null;
+  readonly loadedAtMs: number;
+}
+
+/** The facts, and the version of the Principal that they rest on. */
+export interface LoadedFacts {
+  readonly facts: Facts;
+  readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
+}
+
+const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
+const PRINCIPAL_REMEMBERED_MS = 60_000;
+const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null };
+
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log'>;
+
+export class FactLoader {
+  private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
+  private readonly grants = new LRUCache<string, GrantRecord>({ max: 50_000 });
+  private readonly statusLists: StatusListReader;
+  private readonly gatherer: Gatherer<FactsQuery, FactsRecord>;
+
+  constructor(private readonly deps: Deps) {
+    this.statusLists = new StatusListReader(deps);
+    this.gatherer = new Gatherer((queries) => deps.store.verify.findFacts(queries), GATHERING);
+  }
+
+  /**
+   * Everything the evaluation can ask for. The Proof is taken as unspent: only the commit can know, and it says so
+   * when that is wrong. Rejects when storage cannot be asked.
+   */
+  async load({ grant }: Presented, proofSpent: boolean): Promise<LoadedFacts> {
+    if (!grant.ok) return NOTHING;
+    const { principal, allocation } = await this.find(grant.value);
+    return {
+      facts: {
+        principal: principal === null ? absent : found(principalFact(principal.record, grant.value.kid)),
+        document: principal === null ? absent : documentFact(principal),
+        allocation: allocation === null ? absent : found(allocationFact(allocation)),
+        status:
+          allocation === null
+            ? absent
+            : await this.statusLists.find(allocation.statusListUrl, allocation.statusIndex),
+        spent: found(proofSpent),
+      },
+      usedPrincipal: principal?.record ?? null,
+    };
+  }
+
+  /** Forgets what this Grant's evaluation rested on. */
+  forget({ grant }: Presented): void {
+    if (!grant.ok) return;
+    const { issuer, id } = grant.value;
+    const allocation = this.grants.get(id);
+    if (allocation !== undefined) this.statusLists.forget(allocation.statusListUrl);
+    this.principals.delete(issuer);
+    this.grants.delete(id);
+  }
+
+  private async find({
+    issuer,
+    id,
+  }: Grant): Promise<{ principal: LoadedPrincipal | null; allocation: GrantRecord | null }> {
+    const principal = this.remembered(issuer);
+    const allocation = this.grants.get(id);
+    if (principal !== undefined && allocation !== undefined) return { principal, allocation };
+    const loadedAtMs = this.deps.clock.nowMs();
+    const loaded = await this.gatherer.submit({
+      issuer: principal === undefined ? issuer : null,
+      grantId: allocation === undefined ? id : null,
+    });
+    return {
+      principal: principal ?? this.remember(loaded.principal, loadedAtMs),
+      allocation: allocation ?? this.rememberGrant(loaded.grant),
+    };
+  }
+
+  private remembered(did: string): LoadedPrincipal | undefined {
+    const principal = this.principals.get(did);
+    const fresh =
+      principal !== undefined && this.deps.clock.nowMs() - principal.loadedAtMs < PRINCIPAL_REMEMBERED_MS;
+    return fresh ? principal : undefined;
+  }
+
+  private remember(record: PrincipalRecord | null, loadedAtMs: number): LoadedPrincipal | null {
+    if (record === null) return null;
+    const document = record.document === null ? null : parseDidDocument(record.document.body, record.did);
+    const principal = { record, document, loadedAtMs };
+    this.principals.set(record.did, principal);
+    return principal;
+  }
+
+  private rememberGrant(record: GrantRecord | null): GrantRecord | null {
+    if (record !== null) this.grants.set(record.id, record);
+    return record;
+  }
+}
+
+const principalFact = ({ verificationState, keys }: PrincipalRecord, kid: string): PrincipalFact => {
+  const key = keys.find((candidate) => candidate.kid === kid);
+  return {
+    verification: verificationState,
+    key: key === undefined ? null : { state: key.state, sinceMs: key.sinceMs },
+  };
+};
+
+/** A managed document is read from our own storage; a hosted one is as old as its last resolution. */
+const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer<DocumentFact> => {
+  if (record.document === null || document === null) return unavailable;
+  const resolvedAtMs = record.kind === 'managed' ? loadedAtMs : record.document.resolvedAtMs;
+  return found({ document, hash: record.document.hash, resolvedAtMs });
+};
+
+const allocationFact = (grant: GrantRecord): AllocationFact => ({
+  issuer: grant.principal,
+  agent: grant.agent,
+  statusListCredential: grant.statusListUrl,
+  statusListIndex: String(grant.statusIndex),
+  allocatedAtMs: grant.allocatedAtMs,
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { Gatherer, OverloadedError } from './gatherer.ts';
+
+/** A batch runner whose batches end when the test says so. */
+const heldRunner = () => {
+  const batches: {
+    items: readonly number[];
+    finish: (results?: readonly string[]) => void;
+    fail: (e: Error) => void;
+  }[] = [];
+  const run = (items: readonly number[]) =>
+    new Promise<readonly string[]>((resolve, reject) => {
+      batches.push({ items, finish: (results = items.map(String)) => resolve(results), fail: reject });
+    });
+  return { batches, run };
+};
+
+const options = { maxBatch: 3, maxInFlight: 1, maxWaiting: 4 };
+
+describe('a gatherer', () => {
+  it('sends a lone item at once', () => {
+    const { batches, run } = heldRunner();
+    void new Gatherer(run, options).submit(1);
+    expect(batches.map(({ items }) => items)).toEqual([[1]]);
+  });
+
+  it('gathers what comes while a batch is under way, up to the batch size, in order', async () => {
+    const { batches, run } = heldRunner();
+    const gatherer = new Gatherer(run, options);
+    const results = [1, 2, 3, 4, 5].map((item) => gatherer.submit(item));
+    batches[0]?.finish();
+    await results[0];
+    batches[1]?.finish();
+    await results[3];
+    batches[2]?.finish();
+    expect(await Promise.all(results)).toEqual(['1', '2', '3', '4', '5']);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  it('gives each item its own result', async () => {
+    const { batches, run } = heldRunner();
+    const gatherer = new Gatherer(run, { ...options, maxInFlight: 2 });
+    const results = [gatherer.submit(7), gatherer.submit(8)];
+    batches[1]?.finish(['second']);
+    batches[0]?.finish(['first']);
+    expect(await Promise.all(results)).toEqual(['first', 'second']);
+  });
+
+  it('fails every item of a failed batch and goes on with the next', async () => {
+    const { batches, run } = heldRunner();
+    const gatherer = new Gatherer(run, options);
+    const first = gatherer.submit(1);
+    const second = gatherer.submit(2);
+    batches[0]?.fail(new Error('lost'));
+    await expect(first).rejects.toThrow('lost');
+    batches[1]?.finish();
+    await expect(second).resolves.toBe('2');
+  });
+
+  it('refuses an item when too many wait, and keeps those that do', async () => {
+    const { batches, run } = heldRunner();
+    const gatherer = new Gatherer(run, options);
+    const kept = [0, 1, 2, 3, 4].map((item) => gatherer.submit(item));
+    await expect(gatherer.submit(5)).rejects.toBeInstanceOf(OverloadedError);
+    batches[0]?.finish();
+    await kept[0];
+    batches[1]?.finish();
+    await kept[1];
+    batches[2]?.finish();
+    expect(await Promise.all(kept)).toEqual(['0', '1', '2', '3', '4']);
+  });
+
+  it('never resolves an item with nothing: a batch that answers too few fails those left over', async () => {
+    const { batches, run } = heldRunner();
+    const result = new Gatherer(run, options).submit(1);
+    batches[0]?.finish([]);
+    await expect(result).rejects.toThrow('too few');
+  });
+});

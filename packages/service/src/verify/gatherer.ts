@@ -1,0 +1,62 @@
+/**
+ * Gathers what concurrent requests ask for while an earlier batch is under way, and sends it together. There is no
+ * timer: with nobody waiting an item goes at once, so one request alone loses nothing.
+ */
+export interface GathererOptions {
+  readonly maxBatch: number;
+  readonly maxInFlight: number;
+  /** Items that may wait; one more is refused. */
+  readonly maxWaiting: number;
+}
+
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Gatherer<Item, Result> {
+  private readonly waiting: Waiting<Item, Result>[] = [];
+  private inFlight = 0;
+
+  /** `run` answers one result per item, in the same order; when it rejects, every item of the batch does. */
+  constructor(
+    private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
+    private readonly options: GathererOptions,
+  ) {}
+
+  submit(item: Item): Promise<Result> {
+    if (this.waiting.length >= this.options.maxWaiting)
+      return Promise.reject(new OverloadedError('too many waiting'));
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      this.pump();
+    });
+  }
+
+  private pump(): void {
+    while (this.inFlight < this.options.maxInFlight && this.waiting.length > 0)
+      void this.send(this.waiting.splice(0, this.options.maxBatch));
+  }
+
+  private async send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    this.inFlight++;
+    try {
+      const results = await this.run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve, reject }, i) => {
+        const result = results[i];
+        if (result === undefined) reject(new Error('a batch answered too few results'));
+        else resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      this.inFlight--;
+      this.pump();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * A Grant whose exact bytes verified once under a key needs no second signature check. The memory is keyed by the
+ * whole key, the whole signed text and the whole signature, and holds only what verified; everything else about the
+ * Grant is evaluated every time.
+ */
+import { type CryptoPort, encodeBase64url, type Presented } from '@svc/protocol';
+import { LRUCache } from 'lru-cache';
+
+export class GrantSignatureMemo {
+  private readonly verified = new LRUCache<string, true>({
+    max: 10_000,
+    maxSize: 64 * 2 ** 20,
+    sizeCalculation: (_, key) => key.length,
+  });
+
+  constructor(private readonly crypto: CryptoPort) {}
+
+  /** A crypto port for one evaluation, in which this request's Grant is remembered. */
+  cryptoFor({ grant }: Presented): CryptoPort {
+    if (!grant.ok) return this.crypto;
+    const { signingInput } = grant.value;
+    const { crypto } = this;
+    return {
+      sha256Hex: (data) => crypto.sha256Hex(data),
+      isStrictKey: (publicKey) => crypto.isStrictKey(publicKey),
+      verify: (publicKey, message, signature) =>
+        message === signingInput
+          ? this.verifyGrant(publicKey, signingInput, signature)
+          : crypto.verify(publicKey, message, signature),
+    };
+  }
+
+  private verifyGrant(publicKey: Uint8Array, signingInput: string, signature: Uint8Array): boolean {
+    const key = `${encodeBase64url(publicKey)}.${signingInput}.${encodeBase64url(signature)}`;
+    if (this.verified.get(key) === true) return true;
+    const verifies = this.crypto.verify(publicKey, signingInput, signature);
+    if (verifies) this.verified.set(key, true);
+    return verifies;
+  }
+}

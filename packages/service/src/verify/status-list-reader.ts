@@ -1,0 +1,92 @@
+/**
+ * Status lists as the engine consults them: the stored credential, its signature checked under our own keys, its
+ * bits in memory for less than the bound of the trust configuration. A list that is missing, does not verify or is
+ * not the one asked for is unavailable: nothing is allowed on its word.
+ */
+import {
+  type Answer,
+  found,
+  parseCompactJws,
+  type Sha256,
+  type StatusFact,
+  TRUST_CONFIG,
+  unavailable,
+} from '@svc/protocol';
+import { decodeBitstring, getBit, parseStatusListCredential } from '@svc/status-list';
+import { LRUCache } from 'lru-cache';
+import type { ServiceDeps } from '../deps.ts';
+
+interface LoadedList {
+  readonly bits: Uint8Array;
+  readonly credentialHash: Sha256;
+  readonly validFrom: string;
+  readonly loadedAtMs: number;
+}
+
+const LISTS_IN_MEMORY = 512;
+const MAX_CREDENTIAL_CHARS = 262_144;
+/** Used up to 5 s before the engine would refuse it, so that a verify under way does not lose it. */
+const USED_FOR_MS = (TRUST_CONFIG.statusListMaxAgeSeconds - 5) * 1000;
+
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log'>;
+
+export class StatusListReader {
+  private readonly lists = new LRUCache<string, Promise<LoadedList | null>>({ max: LISTS_IN_MEMORY });
+
+  constructor(private readonly deps: Deps) {}
+
+  /** The bit of `index`. Rejects when storage cannot be asked. */
+  async find(url: string, index: number): Promise<Answer<StatusFact>> {
+    const list = await this.get(url);
+    if (list === null || index >= list.bits.length * 8) return unavailable;
+    const { bits, credentialHash, validFrom, loadedAtMs } = list;
+    return found({ revoked: getBit(bits, index), credentialHash, validFrom, checkedAtMs: loadedAtMs });
+  }
+
+  /** Forgets a list: the next look reads it from storage. */
+  forget(url: string): void {
+    this.lists.delete(url);
+  }
+
+  private async get(url: string): Promise<LoadedList | null> {
+    const remembered = await this.lists.get(url);
+    if (remembered != null && this.deps.clock.nowMs() - remembered.loadedAtMs < USED_FOR_MS)
+      return remembered;
+    const loading = this.load(url);
+    this.lists.set(url, loading);
+    try {
+      const list = await loading;
+      if (list === null) this.lists.delete(url);
+      return list;
+    } catch (error) {
+      this.lists.delete(url);
+      throw error;
+    }
+  }
+
+  private async load(url: string): Promise<LoadedList | null> {
+    const loadedAtMs = this.deps.clock.nowMs();
+    const stored = await this.deps.store.verify.findStatusCredential(url);
+    if (stored === null) return this.refuse(url, 'not stored');
+    const jws = parseCompactJws(stored.credential, MAX_CREDENTIAL_CHARS);
+    if (!jws.ok) return this.refuse(url, jws.problem);
+    const key = this.deps.identity.statusKeys.published.find(({ kid }) => kid === jws.header.kid);
+    if (key === undefined || jws.header.typ !== 'vc+jwt')
+      return this.refuse(url, 'not signed by a status key');
+    if (!this.deps.crypto.verify(key.publicKey, jws.signingInput, jws.signature))
+      return this.refuse(url, 'signature does not verify');
+    const credential = parseStatusListCredential(jws.payload);
+    if (credential === null || credential.id !== url || credential.issuer !== this.deps.identity.did)
+      return this.refuse(url, 'not the credential of this list');
+    if (credential.validUntil !== undefined && Date.parse(credential.validUntil) <= loadedAtMs)
+      return this.refuse(url, 'expired');
+    const bits = decodeBitstring(credential.credentialSubject.encodedList);
+    if (bits === null) return this.refuse(url, 'bits do not decode');
+    return { bits, credentialHash: stored.credentialHash, validFrom: credential.validFrom, loadedAtMs };
+  }
+
+  private refuse(url: string, problem: string): null {
+    this.deps.log.error('status_list.unusable', { url, problem });
+    return null;
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10): load facts,
+ * evaluate, sign, commit; evaluate again when the commit finds that something has changed. No answer leaves before
+ * its Receipt is known to be stored.
+ */
+import {
+  buildReceiptBody,
+  type Decided,
+  encodeUlid,
+  evaluate,
+  type Presented,
+  parsePresented,
+  type ReceiptBody,
+  type ReceiptId,
+  type VerifyRequest,
+} from '@svc/protocol';
+import { receiptTextOf, signReceipt } from '@svc/receipts';
+import type { Authenticator } from '../callers/authenticator.ts';
+import type { RpCaller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { ApiError, conflict, serviceUnavailable, unauthorized } from '../errors.ts';
+import { StoreError } from '../ports/store.ts';
+import { Committer, type StoredOutcome } from './committer.ts';
+import { buildDecisionCommit } from './decision-commit.ts';
+import { FactLoader } from './fact-loader.ts';
+import { OverloadedError } from './gatherer.ts';
+import { GrantSignatureMemo } from './grant-signature-memo.ts';
+
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of the request body as received, hex. */
+  readonly bodyHash: string;
+}
+
+export interface VerifyAnswer {
+  /** The Receipt as JSON text. */
+  readonly text: string;
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly reason: string | null;
+  /** True when this is the stored answer to an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+}
+
+/** The first evaluation and at most three more. */
+const MAX_EVALUATIONS = 4;
+/** Below the two seconds within which a caller must hear 503 when storage is gone. */
+const DEADLINE_MS = 1_700;
+
+interface Attempt {
+  readonly caller: RpCaller;
+  readonly request: VerifyRequest;
+  readonly presented: Presented;
+  readonly idempotency: Idempotency | null;
+  readonly proofSpent: boolean;
+}
+
+interface Attempted {
+  readonly outcome: StoredOutcome;
+  readonly answer: VerifyAnswer;
+}
+
+export class Verifier {
+  private readonly facts: FactLoader;
+  private readonly committer: Committer;
+  private readonly memo: GrantSignatureMemo;
+
+  constructor(
+    private readonly deps: ServiceDeps,
+    private readonly authenticator: Pick<Authenticator, 'authenticate' | 'forget'>,
+  ) {
+    this.facts = new FactLoader(deps);
+    this.committer = new Committer(deps.store, deps.log);
+    this.memo = new GrantSignatureMemo(deps.crypto);
+  }
+
+  /**
+   * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided or it is not known whether
+   * the decision is stored, `CONFLICT` for an idempotency key with another body, `UNAUTHORIZED` when the key has been
+   * revoked meanwhile.
+   */
+  async verify(
+    caller: RpCaller,
+    request: VerifyRequest,
+    idempotency: Idempotency | null,
+  ): Promise<VerifyAnswer> {
+    try {
+      const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
+      return prior ?? (await this.decide(caller, request, idempotency));
+    } catch (error) {
+      if (error instanceof StoreError || error instanceof OverloadedError)
+        throw serviceUnavailable(error.message, error);
+      throw error;
+    }
+  }
+
+  private async decide(
+    first: RpCaller,
+    request: VerifyRequest,
+    idempotency: Idempotency | null,
+  ): Promise<VerifyAnswer> {
+    const startedAtMs = this.deps.clock.nowMs();
+    const presented = parsePresented(request);
+    let caller = first;
+    let proofSpent = false;
+    for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
+      const { outcome, answer } = await this.attempt({ caller, request, presented, idempotency, proofSpent });
+      switch (outcome) {
+        case 'STORED':
+          return answer;
+        case 'REPLAY':
+          proofSpent = true;
+          break;
+        case 'KEY_REVOKED':
+        case 'STALE':
+          this.facts.forget(presented);
+          caller = await this.authenticateAgain(caller);
+          break;
+        case 'IDEMPOTENCY_TAKEN':
+          return this.getPrior(caller, idempotency);
+        case 'CLOCK':
+          this.deps.log.warn('verify.clock', { evaluation });
+          break;
+        case 'LOCKED':
+        case 'REFUSED':
+        case 'UNKNOWN':
+          throw serviceUnavailable(`commit: ${outcome}`);
+      }
+      if (this.deps.clock.nowMs() - startedAtMs > DEADLINE_MS) throw serviceUnavailable('verify: deadline');
+    }
+    throw serviceUnavailable(`verify: not settled after ${MAX_EVALUATIONS} evaluations`);
+  }
+
+  private async attempt(attempt: Attempt): Promise<Attempted> {
+    const { caller, request, presented, proofSpent } = attempt;
+    const { facts, usedPrincipal } = await this.facts.load(presented, proofSpent);
+    const nowMs = this.deps.clock.nowMs();
+    const { did, profile, proofWindowSeconds } = caller.relyingParty;
+    const relyingParty = { did, profile, proofWindowSeconds };
+    const crypto = this.memo.cryptoFor(presented);
+    const decided = decidedOf(evaluate(presented, facts, { relyingParty, nowMs, crypto }));
+    const receiptId = `drc_${encodeUlid(nowMs, this.deps.random.bytes(10))}` as ReceiptId;
+    const body = buildReceiptBody(request, decided, { receiptId, relyingParty, nowMs, crypto });
+    const { jws, text } = await signReceipt(body, this.deps.identity.receiptKeys.signer);
+    const outcome = await this.committer.submit(
+      buildDecisionCommit({ ...attempt, decided, receiptId, nowMs, jws, usedPrincipal }),
+    );
+    return { outcome, answer: { text, decision: decided.decision, reason: decided.reason, replayed: false } };
+  }
+
+  /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
+  private async authenticateAgain(caller: RpCaller): Promise<RpCaller> {
+    const { keyHash } = caller.key;
+    this.authenticator.forget(keyHash);
+    const key = await this.deps.store.verify.findRpCaller(keyHash);
+    if (key === null || key.key.revokedAtMs !== null) throw unauthorized('This API key is not live.');
+    return { class: 'rp', subject: key.relyingParty.did, key: key.key, relyingParty: key.relyingParty };
+  }
+
+  private async findPrior(caller: RpCaller, { key, bodyHash }: Idempotency): Promise<VerifyAnswer | null> {
+    const prior = await this.deps.store.verify.findIdempotent(caller.subject, key);
+    if (prior === null) return null;
+    if (prior.bodyHash !== bodyHash)
+      throw conflict(
+        'Idempotency-Key: this key was used with another body in the last 10 minutes; use a fresh one.',
+      );
+    const text = receiptTextOf(prior.receipt.jws);
+    if (text === null)
+      throw new ApiError('INTERNAL', 'Internal error.', {
+        detail: `stored receipt ${prior.receipt.receiptId}`,
+      });
+    const { decision, reason } = JSON.parse(text) as Pick<ReceiptBody, 'decision' | 'reason'>;
+    return { text, decision, reason, replayed: true };
+  }
+
+  /** After the commit said that the key is taken. */
+  private async getPrior(caller: RpCaller, idempotency: Idempotency | null): Promise<VerifyAnswer> {
+    const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
+    if (prior === null) throw serviceUnavailable('idempotency: the first answer is not visible yet');
+    return prior;
+  }
+}
+
+/** The loader answers every look-up, so an undecided evaluation is a bug. */
+const decidedOf = (evaluation: ReturnType<typeof evaluate>): Decided => {
+  if (evaluation.kind === 'decided') return evaluation;
+  const open = evaluation.lookups.map(({ fact }) => fact).join(', ');
+  throw new ApiError('INTERNAL', 'Internal error.', { detail: `unanswered look-ups: ${open}` });
+};
