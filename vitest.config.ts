@@ -1,10 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-// Every package is one project; sources are resolved through the `svc-source` export condition, so a test
-// never runs against a stale build.
+// Every package is one project; sources are resolved through the `svc-source` export condition, so a test never runs
+// against a stale build.
 export default defineConfig({
   test: {
-    projects: ['packages/*', 'apps/*'],
-    reporters: process.env.CI ? ['default'] : ['default'],
+    projects: ['packages/*', 'apps/*', 'bench/vitest.config.{ts,mts}'],
   },
 });

@@ -24,8 +24,10 @@ export const ERROR_CODES = Object.keys(ERROR_STATUS) as readonly ErrorCode[];
 /** What each code means to the caller, for the reference. A route may say it more precisely. */
 export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed. `message` names the field, what was sent and what is right.',
-  UNAUTHORIZED: 'No credential, an unknown or revoked one, or one of a class that this endpoint does not take.',
-  PLAN_REQUIRED: 'The org has no plan for production checks. Nothing was evaluated and the Proof is not spent.',
+  UNAUTHORIZED:
+    'No credential, an unknown or revoked one, or one of a class that this endpoint does not take.',
+  PLAN_REQUIRED:
+    'The org has no plan for production checks. Nothing was evaluated and the Proof is not spent.',
   FORBIDDEN: 'The credential is valid but may not do this.',
   NOT_FOUND: "There is no such resource, or it is another subject's: the two answers are the same.",
   METHOD_NOT_ALLOWED: 'The path exists, the method does not. `Allow` lists those that do.',
@@ -33,12 +35,15 @@ export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: 'The body is larger than 64 KB.',
   RATE_LIMITED: 'Too many requests in this one-minute window. Wait `Retry-After` seconds.',
   INTERNAL: 'A fault of the service. Quote `Svc-Request-Id` when reporting it.',
-  SERVICE_UNAVAILABLE: 'A backing service is unreachable. Nothing was allowed. Retry after `Retry-After` seconds.',
+  SERVICE_UNAVAILABLE:
+    'A backing service is unreachable. Nothing was allowed. Retry after `Retry-After` seconds.',
 };
 
 export const errorBody = z
   .strictObject({
-    error: z.enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]]).meta({ description: 'Stable; switch on this.' }),
+    error: z
+      .enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]])
+      .meta({ description: 'Stable; switch on this.' }),
     message: z.string().meta({ description: 'For people; may change.' }),
   })
   .meta({ id: 'Error', description: 'Every answer that is not a result.' });

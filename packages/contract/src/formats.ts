@@ -26,7 +26,8 @@ const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 /** Interface §Limits: slugs of Principals, relying parties and self-serve tenants. */
 const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-const text = (pattern: RegExp, message: string) => z.string({ error: message }).regex(pattern, { error: message });
+const text = (pattern: RegExp, message: string) =>
+  z.string({ error: message }).regex(pattern, { error: message });
 
 /** Gives a string schema the branded type that its check proves. */
 const branded = <T extends string>(schema: z.ZodString): z.ZodType<T, string> =>
@@ -96,7 +97,10 @@ export const keyFragment = text(
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
   'must be a key fragment of 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-", without "#"',
 );
-export const keyId = text(/^did:[^#\s]+#[^#\s]+$/, 'must be a DID URL that names a key: did:web:<domain>#<fragment>');
+export const keyId = text(
+  /^did:[^#\s]+#[^#\s]+$/,
+  'must be a DID URL that names a key: did:web:<domain>#<fragment>',
+);
 export const compactJws = text(
   /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
   'must be a compact JWS: three base64url parts',
@@ -109,7 +113,10 @@ export const apiKey = text(/^dk_[a-z]+(_[a-z]+)?_[0-9A-Za-z]{49}$/, 'must be an 
 export const idempotencyKey = text(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"');
 
 /** Free text for people; bounded, one line, no control characters. */
-export const displayName = text(/^[^\p{Cc}]{1,200}$/u, 'must be 1 to 200 characters without control characters');
+export const displayName = text(
+  /^[^\p{Cc}]{1,200}$/u,
+  'must be 1 to 200 characters without control characters',
+);
 
 export const cursor = text(/^[\x21-\x7e]{1,512}$/, 'must be the next_cursor of the previous page').meta({
   description: 'The `next_cursor` of the previous page.',

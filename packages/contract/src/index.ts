@@ -1,3 +1,4 @@
+/** Every route of the service, declared once, and the types and checks that follow from it. */
 export { EVIDENCE_TYPES } from './areas/public.ts';
 export {
   ERROR_CODES,

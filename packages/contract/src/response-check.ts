@@ -25,7 +25,8 @@ const parseJson = (text: string): unknown => {
 export const findResponseProblem = (route: Route, seen: SeenResponse): string | null => {
   const declared = route.responses[seen.status];
   const where = `${route.method.toUpperCase()} ${route.path} ${seen.status}`;
-  if (declared === undefined || (seen.status >= 400 && isErrorBody(seen))) return findErrorProblem(where, seen);
+  if (declared === undefined || (seen.status >= 400 && isErrorBody(seen)))
+    return findErrorProblem(where, seen);
   if (declared.kind === 'raw') {
     if (!declared.contentTypes.includes(mediaType(seen.contentType)))
       return `${where}: content type ${seen.contentType} is not declared`;
@@ -44,5 +45,7 @@ const findErrorProblem = (where: string, seen: SeenResponse): string | null => {
   const result = errorBody.safeParse(parseJson(seen.text));
   if (!result.success) return `${where}: undeclared, and not an Error: ${result.error.message}`;
   const code: ErrorCode = result.data.error;
-  return ERROR_STATUS[code] === seen.status ? null : `${where}: ${code} belongs to status ${ERROR_STATUS[code]}`;
+  return ERROR_STATUS[code] === seen.status
+    ? null
+    : `${where}: ${code} belongs to status ${ERROR_STATUS[code]}`;
 };

@@ -77,7 +77,10 @@ function readErrorBody(body: JsonValue): { code: string | null; message: string 
 }
 
 const badResponse = (what: string, status: number, requestId: string | null): Failure => ({
-  error: new SvcError('bad-response', `the service's answer is not of the interface: ${what}`, { status, requestId }),
+  error: new SvcError('bad-response', `the service's answer is not of the interface: ${what}`, {
+    status,
+    requestId,
+  }),
   canRetry: false,
   isLost: false,
 });
@@ -89,4 +92,3 @@ function parseRetryAfter(value: string | null, nowMs: number): number | null {
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
-

@@ -88,7 +88,7 @@ function buildRequest(call: Call, options: TransportOptions, baseUrl: string): B
     if (value !== undefined) query.set(name, String(value));
   }
   const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
-  if (!call.isPublic) headers['authorization'] = `Bearer ${getApiKey(options)}`;
+  if (!call.isPublic) headers.authorization = `Bearer ${getApiKey(options)}`;
   const init: RequestInit = { method: call.method, headers, redirect: 'manual' };
   if (call.body !== undefined) {
     headers['content-type'] = 'application/json';
@@ -110,7 +110,9 @@ async function tryOnce(
   let response: Response;
   let text: string | null;
   try {
-    response = await deadline.within(request.fetch(request.url, { ...request.init, signal: deadline.signal }));
+    response = await deadline.within(
+      request.fetch(request.url, { ...request.init, signal: deadline.signal }),
+    );
     text = await readText(response, deadline);
   } catch (cause) {
     if (deadline.ended !== null) return ended(deadline.ended, true, cause);
@@ -121,7 +123,9 @@ async function tryOnce(
 }
 
 const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Failure => ({
-  error: new SvcError(why, why === 'timeout' ? 'no answer before the deadline' : 'aborted by the caller', { cause }),
+  error: new SvcError(why, why === 'timeout' ? 'no answer before the deadline' : 'aborted by the caller', {
+    cause,
+  }),
   canRetry: false,
   isLost,
 });
@@ -131,7 +135,13 @@ function finalError(error: SvcError, isLost: boolean): SvcError {
   if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
   const { code, status, requestId, retryAfterSeconds } = error;
   const message = `the answer was lost, so whether the call took effect is unknown (${error.message})`;
-  return new SvcError('outcome-unknown', message, { code, status, requestId, retryAfterSeconds, cause: error });
+  return new SvcError('outcome-unknown', message, {
+    code,
+    status,
+    requestId,
+    retryAfterSeconds,
+    cause: error,
+  });
 }
 
 /** Failures that Node reports before a byte has been written. Anything else may have reached the service. */

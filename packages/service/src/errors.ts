@@ -1,26 +1,22 @@
 /**
- * Refusals of the API (interface §Errors). A DENY is never one of these. `message` is public and says what was
- * wrong and what is right; `detail` and `cause` go to the log alone.
+ * Refusals of the use cases. A DENY is never one of these. `message` is public and says what was wrong and what is
+ * right; `detail` and `cause` go to the log alone. The HTTP layer turns a code into a status (interface §Errors).
  */
-export type ApiErrorCode =
+export type ServiceErrorCode =
   | 'INVALID_REQUEST'
   | 'UNAUTHORIZED'
-  | 'PLAN_REQUIRED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
   | 'CONFLICT'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'RATE_LIMITED'
   | 'INTERNAL'
   | 'SERVICE_UNAVAILABLE';
 
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
   readonly detail: string | undefined;
 
   constructor(
-    readonly code: ApiErrorCode,
+    readonly code: ServiceErrorCode,
     message: string,
     options: { readonly detail?: string; readonly cause?: unknown } = {},
   ) {
@@ -29,15 +25,19 @@ export class ApiError extends Error {
   }
 }
 
-export const invalidRequest = (message: string): ApiError => new ApiError('INVALID_REQUEST', message);
-export const notFound = (message: string): ApiError => new ApiError('NOT_FOUND', message);
-export const conflict = (message: string): ApiError => new ApiError('CONFLICT', message);
-export const forbidden = (message: string): ApiError => new ApiError('FORBIDDEN', message);
-export const unauthorized = (message: string): ApiError => new ApiError('UNAUTHORIZED', message);
+/** A state that cannot be: a bug or broken storage. The caller hears nothing of `detail`. */
+export const internal = (detail: string): ServiceError =>
+  new ServiceError('INTERNAL', 'Internal error.', { detail });
+
+export const invalidRequest = (message: string): ServiceError => new ServiceError('INVALID_REQUEST', message);
+export const notFound = (message: string): ServiceError => new ServiceError('NOT_FOUND', message);
+export const conflict = (message: string): ServiceError => new ServiceError('CONFLICT', message);
+export const forbidden = (message: string): ServiceError => new ServiceError('FORBIDDEN', message);
+export const unauthorized = (message: string): ServiceError => new ServiceError('UNAUTHORIZED', message);
 
 /** A backing service did not answer in time: nothing was allowed. */
-export const serviceUnavailable = (detail: string, cause?: unknown): ApiError =>
-  new ApiError(
+export const serviceUnavailable = (detail: string, cause?: unknown): ServiceError =>
+  new ServiceError(
     'SERVICE_UNAVAILABLE',
     'A backing service is unavailable. Nothing was allowed; retry shortly.',
     {

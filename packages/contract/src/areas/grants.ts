@@ -66,13 +66,17 @@ export const grantRoutes = {
     query: z.strictObject({
       principal: didWeb
         .optional()
-        .meta({ description: 'Org keys: the member Principal to act for (required). A Principal key acts only for itself.' }),
+        .meta({
+          description:
+            'Org keys: the member Principal to act for (required). A Principal key acts only for itself.',
+        }),
     }),
     body: revokeRequest,
     responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },
     errors: {
       NOT_FOUND: 'Not a Grant of this Principal.',
-      SERVICE_UNAVAILABLE: 'Recorded but not yet visible to every verification, or storage is unreachable. Repeat the call.',
+      SERVICE_UNAVAILABLE:
+        'Recorded but not yet visible to every verification, or storage is unreachable. Repeat the call.',
     },
   }),
 } as const;

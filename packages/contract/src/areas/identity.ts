@@ -8,7 +8,8 @@ export const identityRoutes = {
     path: '/me',
     tag: 'Identity',
     summary: 'Who am I?',
-    description: 'Whom the key belongs to, which deployment this is, and the DID whose keys sign its Receipts.',
+    description:
+      'Whom the key belongs to, which deployment this is, and the DID whose keys sign its Receipts.',
     auth: ['principal', 'rp', 'org'],
     limiter: 'authenticated',
     responses: { 200: json(me, 'The subject of the key.') },

@@ -69,7 +69,8 @@ export const onboardingRoutes = {
     path: '/relying-parties/{did}',
     tag: 'Onboarding',
     summary: 'Change a relying party',
-    description: 'Changes the members that are given and leaves the others. Verifications see the change at once.',
+    description:
+      'Changes the members that are given and leaves the others. Verifications see the change at once.',
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
     params: relyingPartyParams,

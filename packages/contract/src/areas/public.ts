@@ -29,7 +29,8 @@ export const publicRoutes = {
     path: '/healthz',
     tag: 'Public',
     summary: 'Is the service able to decide?',
-    description: 'For monitors and load balancers. Checks every backing service, so a 200 means decisions can be made.',
+    description:
+      'For monitors and load balancers. Checks every backing service, so a 200 means decisions can be made.',
     auth: [],
     limiter: 'public',
     responses: {
@@ -79,7 +80,9 @@ export const publicRoutes = {
     auth: [],
     limiter: 'public',
     params: z.strictObject({ hash: evidenceHash }),
-    responses: { 200: raw(EVIDENCE_TYPES, 'The bytes, with their original content type.', { headers: CACHE }) },
+    responses: {
+      200: raw(EVIDENCE_TYPES, 'The bytes, with their original content type.', { headers: CACHE }),
+    },
     errors: {},
   }),
 

@@ -30,7 +30,8 @@ export const verifyRoutes = {
     body: verifyRequest,
     responses: {
       200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.', {
-        'Svc-Idempotent-Replay': '`true` when this is the stored answer to an earlier request with the same key.',
+        'Svc-Idempotent-Replay':
+          '`true` when this is the stored answer to an earlier request with the same key.',
       }),
     },
     errors: {

@@ -3,11 +3,12 @@
  * its own address in `servers`.
  */
 import {
-  OpenApiGeneratorV31,
   OpenAPIRegistry,
+  OpenApiGeneratorV31,
   type ResponseConfig,
   type RouteConfig,
 } from '@asteasolutions/zod-to-openapi';
+import { z } from 'zod';
 import { errorBody } from '../error-codes.ts';
 import { errorCodesOf, type JsonResponse, type RawResponse, type Route } from '../route.ts';
 import { routes, TAGS } from '../routes.ts';
@@ -52,13 +53,17 @@ const successResponse = (declared: JsonResponse | RawResponse): ResponseConfig =
     declared.kind === 'json'
       ? { 'application/json': { schema: declared.schema } }
       : Object.fromEntries(
-          declared.contentTypes.map((type) => [type, { schema: declared.schema ?? { type: 'string' as const } }]),
+          declared.contentTypes.map((type) => [
+            type,
+            { schema: declared.schema ?? { type: 'string' as const } },
+          ]),
         ),
 });
 
 const responsesOf = (route: Route): Responses => {
   const responses: Responses = {};
-  for (const [status, declared] of Object.entries(route.responses)) responses[status] = successResponse(declared);
+  for (const [status, declared] of Object.entries(route.responses))
+    responses[status] = successResponse(declared);
   for (const code of errorCodesOf(route)) {
     const own = route.errors[code];
     responses[statusOf(code)] =
@@ -66,6 +71,17 @@ const responsesOf = (route: Route): Responses => {
   }
   return responses;
 };
+
+/** Header names as people write them: `idempotency-key` → `Idempotency-Key`. */
+const withHeaderCase = (headers: z.ZodObject): z.ZodObject =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(headers.shape).map(([name, schema]) => [
+        name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase()),
+        schema,
+      ]),
+    ),
+  );
 
 const operation = (id: string, route: Route): RouteConfig => ({
   method: route.method,
@@ -78,7 +94,7 @@ const operation = (id: string, route: Route): RouteConfig => ({
   request: {
     ...(route.params && { params: route.params }),
     ...(route.query && { query: route.query }),
-    ...(route.headers && { headers: route.headers }),
+    ...(route.headers && { headers: withHeaderCase(route.headers) }),
     ...(route.body && { body: { required: true, content: { 'application/json': { schema: route.body } } } }),
   },
   responses: responsesOf(route),
@@ -87,14 +103,16 @@ const operation = (id: string, route: Route): RouteConfig => ({
 /** Builds the document. `serverUrl` is where the API answers, without a trailing slash. */
 export const buildOpenApiDocument = (serverUrl = '/') => {
   const registry = new OpenAPIRegistry();
-  registry.register('Error', errorBody);
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES))
     registry.registerComponent('securitySchemes', name, scheme);
   for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
   for (const [name, response] of Object.entries(ERROR_RESPONSES))
     registry.registerComponent('responses', name, response);
   for (const [id, route] of Object.entries(routes)) registry.registerPath(operation(id, route));
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  return new OpenApiGeneratorV31([
+    { type: 'schema', schema: errorBody },
+    ...registry.definitions,
+  ]).generateDocument({
     openapi: '3.1.0',
     info: INFO,
     servers: [{ url: serverUrl }],

@@ -51,7 +51,8 @@ export const grantSummary = z
   })
   .meta({
     id: 'GrantSummary',
-    description: 'What the service knows of a Grant. What it allows is signed by the Principal and not stored.',
+    description:
+      'What the service knows of a Grant. What it allows is signed by the Principal and not stored.',
   });
 
 export const grantList = z
@@ -81,4 +82,7 @@ export const revokeRequest = z
 
 export const revokeResponse = z
   .strictObject({ grant_id: grantId, revoked: z.literal(true), revoked_at: timestamp })
-  .meta({ id: 'RevokeResponse', example: { grant_id: EXAMPLE.grantId, revoked: true, revoked_at: EXAMPLE.at } });
+  .meta({
+    id: 'RevokeResponse',
+    example: { grant_id: EXAMPLE.grantId, revoked: true, revoked_at: EXAMPLE.at },
+  });

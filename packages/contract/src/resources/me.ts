@@ -24,7 +24,10 @@ export const me = z
     org_id: orgId.nullable().optional().meta({ description: 'Principals and relying parties.' }),
     org: org.optional(),
     members: z.array(orgMember).optional(),
-    scope: z.array(z.string()).optional().meta({ description: 'Observer keys: the endpoints the key may call.' }),
+    scope: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Observer keys: the endpoints the key may call.' }),
   })
   .meta({
     id: 'Me',

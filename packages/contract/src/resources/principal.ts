@@ -28,7 +28,9 @@ export const verification = z
   });
 
 const managedKey = z.strictObject({
-  id: keyFragment.optional().meta({ description: 'Fragment of the key in the DID document; default `key-<n>`.' }),
+  id: keyFragment
+    .optional()
+    .meta({ description: 'Fragment of the key in the DID document; default `key-<n>`.' }),
   publicKeyMultibase,
 });
 
@@ -64,13 +66,21 @@ const principalFields = {
   verification,
   created_at: timestamp,
   org_id: orgId.nullable().optional(),
-  may_be_named: z.boolean().optional().meta({ description: 'Consent to be named on the public metrics page.' }),
+  may_be_named: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Consent to be named on the public metrics page.' }),
 };
 
 export const principal = z.strictObject(principalFields).meta({ id: 'Principal' });
 
 export const principalCreated = z
-  .strictObject({ ...principalFields, did_document_resolved: z.boolean(), api_key: apiKey, api_key_id: apiKeyId })
+  .strictObject({
+    ...principalFields,
+    did_document_resolved: z.boolean(),
+    api_key: apiKey,
+    api_key_id: apiKeyId,
+  })
   .meta({
     id: 'PrincipalCreated',
     example: {

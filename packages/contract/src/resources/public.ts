@@ -4,7 +4,11 @@ import { EXAMPLE } from '../examples.ts';
 import { didWeb, keyId, publicKeyMultibase } from '../formats.ts';
 
 export const health = z
-  .strictObject({ ok: z.boolean(), env: z.enum(['development', 'production']).optional(), did: didWeb.optional() })
+  .strictObject({
+    ok: z.boolean(),
+    env: z.enum(['development', 'production']).optional(),
+    did: didWeb.optional(),
+  })
   .meta({ id: 'Health', example: { ok: true, env: 'production', did: 'did:web:svc.example' } });
 
 export const didDocument = z

@@ -65,9 +65,13 @@ export const receipt = z
     grant_hash: sha256,
     proof_hash: sha256,
     request_hash: sha256.optional().meta({
-      description: 'SHA-256 over the JCS form of the action, method and URL: recompute it from the request you got.',
+      description:
+        'SHA-256 over the JCS form of the action, method and URL: recompute it from the request you got.',
     }),
-    authority: capability.nullable().optional().meta({ description: 'The Capability that allowed it; null on DENY.' }),
+    authority: capability
+      .nullable()
+      .optional()
+      .meta({ description: 'The Capability that allowed it; null on DENY.' }),
     expires_at: timestamp.optional(),
     evidence,
     protocol: z.strictObject({
@@ -82,7 +86,8 @@ export const receipt = z
       checks: outcomes(TRUST_CHECKS),
     }),
     receipt: compactJws.meta({
-      description: 'Compact JWS (typ `svc-receipt+jwt`) over the JCS form of this object without this member.',
+      description:
+        'Compact JWS (typ `svc-receipt+jwt`) over the JCS form of this object without this member.',
     }),
   })
   .meta({ id: 'Receipt', description: 'A signed decision.', example: exampleReceipt });

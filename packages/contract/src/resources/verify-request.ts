@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { jsonObject } from '../formats.ts';
 
-const jws = (name: string) => z.string({ error: 'must be a string' }).meta({ description: `The ${name} as received.` });
+const jws = (name: string) =>
+  z.string({ error: 'must be a string' }).meta({ description: `The ${name} as received.` });
 
 export const verifyRequest = z
   .strictObject({

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { parseApiKey } from '../keys/api-key.ts';
 import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';
-import type { Store } from '../ports/store.ts';
+import type { RpCallerRecord, Store } from '../ports/store.ts';
 import type { Caller, RpCaller } from './caller.ts';
 
 export interface AuthenticatorOptions {
@@ -57,14 +57,14 @@ export class Authenticator {
   private async load(keyHash: string): Promise<Caller | null> {
     const loadedAtMs = this.clock.nowMs();
     const key = await this.store.apiKeys.findByHash(keyHash);
-    if (key === null || key.revokedAtMs !== null) {
-      this.rpCallers.delete(keyHash);
-      return null;
-    }
-    if (key.role !== 'rp') return callerOf(key);
-    const relyingParty = await this.store.relyingParties.find(key.subject);
-    if (relyingParty === null) return null;
-    const caller: RpCaller = { class: 'rp', subject: relyingParty.did, key, relyingParty };
+    if (key === null || key.revokedAtMs !== null) return null;
+    return key.role === 'rp' ? this.loadRp(keyHash, loadedAtMs) : callerOf(key);
+  }
+
+  private async loadRp(keyHash: string, loadedAtMs: number): Promise<Caller | null> {
+    const record = await this.store.verify.findRpCaller(keyHash);
+    if (record === null || record.key.revokedAtMs !== null) return null;
+    const caller = rpCaller(record);
     this.rpCallers.set(keyHash, { caller, loadedAtMs });
     return caller;
   }
@@ -72,26 +72,36 @@ export class Authenticator {
   /** Digests of equal length are compared, in constant time, so neither length nor content leaks. */
   private configuredCaller(token: string): Caller | null {
     const presented = digest(token);
-    if (this.adminDigest !== null && timingSafeEqual(presented, this.adminDigest)) return { class: 'admin' };
+    if (this.adminDigest !== null && timingSafeEqual(presented, this.adminDigest))
+      return { class: 'admin', subject: null, keyId: null };
     const isProvision = this.provisionDigests
       .map((known) => timingSafeEqual(presented, known))
       .includes(true);
-    return isProvision ? { class: 'provision' } : null;
+    return isProvision ? { class: 'provision', subject: null, keyId: null } : null;
   }
 }
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
+export const rpCaller = ({ key, relyingParty }: RpCallerRecord): RpCaller => ({
+  class: 'rp',
+  subject: relyingParty.did,
+  keyId: key.keyId,
+  key,
+  relyingParty,
+});
+
 const callerOf = (key: ApiKeyRecord): Caller | null => {
+  const { keyId } = key;
   switch (key.role) {
     case 'principal':
-      return { class: 'principal', subject: key.subject as DidWeb, key };
+      return { class: 'principal', subject: key.subject as DidWeb, keyId, key };
     case 'org:read':
-      return { class: 'org', role: 'read', subject: key.subject as OrgId, key };
+      return { class: 'org', role: 'read', subject: key.subject as OrgId, keyId, key };
     case 'org:admin':
-      return { class: 'org', role: 'admin', subject: key.subject as OrgId, key };
+      return { class: 'org', role: 'admin', subject: key.subject as OrgId, keyId, key };
     case 'observer':
-      return { class: 'observer', subject: key.subject, key };
+      return { class: 'observer', subject: key.subject, keyId, key };
     case 'rp':
       return null;
   }

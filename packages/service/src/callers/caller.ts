@@ -1,10 +1,14 @@
-/** Who is calling (interface §Authentication). The class comes from the stored row, never from the key's prefix. */
-import type { DidWeb, OrgId } from '@svc/protocol';
+/**
+ * Who is calling (interface §Authentication). The class comes from the stored row, never from the key's prefix. The
+ * operator's and the console's secrets come from the configuration: they have no subject and no stored key.
+ */
+import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { ApiKeyRecord, RelyingPartyRecord } from '../ports/records.ts';
 
 export interface RpCaller {
   readonly class: 'rp';
   readonly subject: DidWeb;
+  readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
   readonly relyingParty: RelyingPartyRecord;
 }
@@ -12,6 +16,7 @@ export interface RpCaller {
 export interface PrincipalCaller {
   readonly class: 'principal';
   readonly subject: DidWeb;
+  readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
 }
 
@@ -19,21 +24,27 @@ export interface OrgCaller {
   readonly class: 'org';
   readonly role: 'read' | 'admin';
   readonly subject: OrgId;
+  readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
 }
 
 export interface ObserverCaller {
   readonly class: 'observer';
   readonly subject: string;
+  readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
 }
 
 export interface AdminCaller {
   readonly class: 'admin';
+  readonly subject: null;
+  readonly keyId: null;
 }
 
 export interface ProvisionCaller {
   readonly class: 'provision';
+  readonly subject: null;
+  readonly keyId: null;
 }
 
 export type Caller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller | AdminCaller | ProvisionCaller;

@@ -4,7 +4,7 @@ import { receiptTextOf } from '@svc/receipts';
 import type { Caller } from '../callers/caller.ts';
 import { mayReadRelyingParty } from '../callers/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { internal, notFound } from '../errors.ts';
 
 /** The Receipt as JSON text, byte for byte what `/verify` answered. */
 export const getDecisionReceipt = async (
@@ -19,7 +19,6 @@ export const getDecisionReceipt = async (
   const relyingParty = await store.relyingParties.find(receipt.relyingParty);
   if (relyingParty === null || !mayReadRelyingParty(caller, relyingParty)) throw absent();
   const text = receiptTextOf(receipt.jws);
-  if (text === null)
-    throw new ApiError('INTERNAL', 'Internal error.', { detail: `stored receipt ${receiptId}` });
+  if (text === null) throw internal(`stored receipt ${receiptId}`);
   return text;
 };

@@ -7,7 +7,7 @@ import { buildStatusEntry } from '@svc/status-list';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { PrincipalCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { internal } from '../errors.ts';
 import type { GrantRecord } from '../ports/records.ts';
 import type { Repositories } from '../ports/store.ts';
 import { permuteIndex } from './index-permutation.ts';
@@ -53,11 +53,9 @@ const takeEntry = async (
 
 const takeFromNewList = async (deps: ServiceDeps, tx: Repositories, did: PrincipalCaller['subject']) => {
   const principal = await tx.principals.find(did);
-  if (principal === null)
-    throw new ApiError('INTERNAL', 'Internal error.', { detail: `no Principal ${did}` });
+  if (principal === null) throw internal(`no Principal ${did}`);
   await insertStatusList(deps, tx, principal);
   const taken = await tx.statusLists.takeOrdinal(did);
-  if (taken === null)
-    throw new ApiError('INTERNAL', 'Internal error.', { detail: 'a new status list is full' });
+  if (taken === null) throw internal('a new status list is full');
   return taken;
 };

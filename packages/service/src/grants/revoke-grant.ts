@@ -9,7 +9,7 @@ import type { DidWeb, GrantId } from '@svc/protocol';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { internal, notFound, ServiceError } from '../errors.ts';
 import type { GrantRecord } from '../ports/records.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { setStatusBits } from './status-list.ts';
@@ -47,8 +47,7 @@ const recordRevocation = async (
     throw notFound(`No Grant ${grantId} of this Principal.`);
   if (grant.revocationRecordedAtMs !== null) return grant;
   const list = await tx.statusLists.findForUpdate(grant.statusListUrl);
-  if (list === null)
-    throw new ApiError('INTERNAL', 'Internal error.', { detail: `no list ${grant.statusListUrl}` });
+  if (list === null) throw internal(`no list ${grant.statusListUrl}`);
   await setStatusBits(deps, tx, list, [grant.statusIndex]);
   await tx.grants.recordRevocation([grantId]);
   await tx.audit.insert(auditEvent(deps, caller, { action: 'grant.revoke', target: grantId, requestId }));
@@ -63,11 +62,11 @@ const stamp = async ({ store }: ServiceDeps, principal: DidWeb, grantId: GrantId
     if (error instanceof StoreError) throw notYetVisible(error);
     throw error;
   }
-  throw new ApiError('INTERNAL', 'Internal error.', { detail: `no stamp for ${grantId}` });
+  throw internal(`no stamp for ${grantId}`);
 };
 
-const notYetVisible = (cause: StoreError): ApiError =>
-  new ApiError(
+const notYetVisible = (cause: StoreError): ServiceError =>
+  new ServiceError(
     'SERVICE_UNAVAILABLE',
     'The revocation is recorded but not yet visible everywhere. Repeat the call.',
     {

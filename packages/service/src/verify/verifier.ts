@@ -15,10 +15,10 @@ import {
   type VerifyRequest,
 } from '@svc/protocol';
 import { receiptTextOf, signReceipt } from '@svc/receipts';
-import type { Authenticator } from '../callers/authenticator.ts';
+import { type Authenticator, rpCaller } from '../callers/authenticator.ts';
 import type { RpCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { ApiError, conflict, serviceUnavailable, unauthorized } from '../errors.ts';
+import { conflict, internal, serviceUnavailable, unauthorized } from '../errors.ts';
 import { StoreError } from '../ports/store.ts';
 import { Committer, type StoredOutcome } from './committer.ts';
 import { buildDecisionCommit } from './decision-commit.ts';
@@ -66,7 +66,7 @@ export class Verifier {
 
   constructor(
     private readonly deps: ServiceDeps,
-    private readonly authenticator: Pick<Authenticator, 'authenticate' | 'forget'>,
+    private readonly authenticator: Pick<Authenticator, 'forget'>,
   ) {
     this.facts = new FactLoader(deps);
     this.committer = new Committer(deps.store, deps.log);
@@ -151,9 +151,9 @@ export class Verifier {
   private async authenticateAgain(caller: RpCaller): Promise<RpCaller> {
     const { keyHash } = caller.key;
     this.authenticator.forget(keyHash);
-    const key = await this.deps.store.verify.findRpCaller(keyHash);
-    if (key === null || key.key.revokedAtMs !== null) throw unauthorized('This API key is not live.');
-    return { class: 'rp', subject: key.relyingParty.did, key: key.key, relyingParty: key.relyingParty };
+    const record = await this.deps.store.verify.findRpCaller(keyHash);
+    if (record === null || record.key.revokedAtMs !== null) throw unauthorized('This API key is not live.');
+    return rpCaller(record);
   }
 
   private async findPrior(caller: RpCaller, { key, bodyHash }: Idempotency): Promise<VerifyAnswer | null> {
@@ -164,10 +164,7 @@ export class Verifier {
         'Idempotency-Key: this key was used with another body in the last 10 minutes; use a fresh one.',
       );
     const text = receiptTextOf(prior.receipt.jws);
-    if (text === null)
-      throw new ApiError('INTERNAL', 'Internal error.', {
-        detail: `stored receipt ${prior.receipt.receiptId}`,
-      });
+    if (text === null) throw internal(`stored receipt ${prior.receipt.receiptId}`);
     const { decision, reason } = JSON.parse(text) as Pick<ReceiptBody, 'decision' | 'reason'>;
     return { text, decision, reason, replayed: true };
   }
@@ -184,5 +181,5 @@ export class Verifier {
 const decidedOf = (evaluation: ReturnType<typeof evaluate>): Decided => {
   if (evaluation.kind === 'decided') return evaluation;
   const open = evaluation.lookups.map(({ fact }) => fact).join(', ');
-  throw new ApiError('INTERNAL', 'Internal error.', { detail: `unanswered look-ups: ${open}` });
+  throw internal(`unanswered look-ups: ${open}`);
 };

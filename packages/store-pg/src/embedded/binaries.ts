@@ -26,11 +26,14 @@ export async function prepareBinaries(user: ServerUser | null, notes: string[]):
   const place = join(sharedPlace(), 'binaries');
   const target = join(place, `${basename(home)}-${version}`);
   const copied = programs(join(target, 'native'), version);
-  if ((await runs(copied, user)) !== null) await copyPackage(home, place, target);
+  if ((await runs(copied, user)) === null) return copied;
+  notes.push(
+    `PostgreSQL's programs were copied to ${target}: ${user?.name ?? 'this user'} cannot use ${home}`,
+  );
+  await copyPackage(home, place, target);
   const problem = await runs(copied, user);
   if (problem !== null)
     throw new EmbeddedPostgresError(`PostgreSQL ${version} does not run from ${target}`, problem);
-  notes.push(`PostgreSQL's programs are run from ${target}: ${user?.name ?? 'this user'} cannot use ${home}`);
   return copied;
 }
 

@@ -21,7 +21,7 @@ export function sharedPlace(): string {
   return found;
 }
 
-const userCache = () => process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+const userCache = () => process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
 function isOurs(directory: string, uid: number): boolean {
   try {

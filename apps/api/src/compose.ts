@@ -1,0 +1,169 @@
+/** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
+import { randomFillSync } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { DidWeb } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  Authenticator,
+  type Random,
+  type ServiceDeps,
+  ServiceError,
+  type ServiceIdentity,
+  type Store,
+  StoreError,
+  Verifier,
+} from '@svc/service';
+import { createStore, migrate } from '@svc/store-pg';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import type { Config } from './config/config.ts';
+import type { Secrets } from './config/secrets.ts';
+import { buildHandlers } from './handlers/index.ts';
+import {
+  ApiError,
+  type Clock,
+  createAdminService,
+  createHttpMetrics,
+  createHttpService,
+  HTTP_LIMITS,
+  type Readiness,
+} from './http/index.ts';
+import { createDecisionMetrics } from './metrics/decision-metrics.ts';
+import { publishEvidence } from './publish-evidence.ts';
+
+export interface Api {
+  readonly address: AddressInfo;
+  readonly adminAddress: AddressInfo;
+  readonly identity: ServiceIdentity;
+  /** Stops taking work, finishes what is under way, closes storage. Resolves within about 10 s. */
+  close(): Promise<void>;
+}
+
+export interface ApiDeps {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly databaseUrl: string;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+}
+
+const systemClock: Clock = { nowMs: () => Date.now() };
+const systemRandom: Random = { bytes: (length) => randomFillSync(new Uint8Array(length)) };
+
+/** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
+export const startApi = async ({
+  config,
+  secrets,
+  databaseUrl,
+  logger,
+  clock = systemClock,
+}: ApiDeps): Promise<Api> => {
+  await migrate(databaseUrl);
+  const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
+  const identity = identityOf(config, secrets);
+  const service: ServiceDeps = {
+    store,
+    clock,
+    random: systemRandom,
+    crypto: nativeCrypto,
+    identity,
+    log: {
+      warn: (event, fields) => logger.warn(fields, event),
+      error: (event, fields) => logger.error(fields, event),
+    },
+  };
+  try {
+    await publishEvidence(service);
+    return await listen(service, { config, secrets, logger });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+};
+
+const identityOf = (config: Config, { receiptKeys, statusKeys }: Secrets): ServiceIdentity => ({
+  did: `did:web:${config.domain}` as DidWeb,
+  domain: config.domain,
+  env: config.env,
+  baseUrl: config.baseUrl,
+  statusBaseUrl: config.statusBaseUrl,
+  receiptKeys,
+  statusKeys,
+});
+
+const listen = async (
+  service: ServiceDeps,
+  { config, secrets, logger }: Pick<ApiDeps, 'config' | 'secrets' | 'logger'>,
+): Promise<Api> => {
+  const registry = new Registry();
+  const authenticator = new Authenticator(service.store, service.clock, {
+    adminToken: secrets.adminToken,
+    provisionKeys: config.provisionKeys,
+  });
+  const isHealthy = () => answers(service.store);
+  const http = createHttpService({
+    clock: service.clock,
+    logger,
+    metrics: createHttpMetrics(registry),
+    authenticate: (token) => authenticator.authenticate(token),
+    handlers: buildHandlers({
+      service,
+      verifier: new Verifier(service, authenticator),
+      metrics: createDecisionMetrics(registry),
+      isHealthy,
+    }),
+    limits: HTTP_LIMITS,
+    publicBaseUrl: config.baseUrl,
+    statusHost: config.statusHost,
+    trustProxyHops: config.trustProxyHops,
+    toApiError,
+  });
+  const readiness = async (): Promise<Readiness> => {
+    const stored = await isHealthy();
+    const draining = http.isDraining();
+    return {
+      ok: stored && !draining,
+      checks: { storage: stored ? 'ok' : 'unreachable', http: draining ? 'draining' : 'ok' },
+    };
+  };
+  const admin = createAdminService({ registry, readiness, logger });
+  const adminAddress = await admin.listen(config.adminPort, config.host);
+  try {
+    const address = await http.listen(config.port, config.host);
+    const close = async () => {
+      const { connectionsCut } = await http.shutdown();
+      if (connectionsCut > 0) logger.warn({ connectionsCut }, 'connections cut at the shutdown deadline');
+      await admin.close();
+      await service.store.close();
+    };
+    return { address, adminAddress, identity: service.identity, close };
+  } catch (error) {
+    await admin.close();
+    throw error;
+  }
+};
+
+const answers = async (store: Store): Promise<boolean> => {
+  try {
+    await store.ping();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError) return false;
+    throw error;
+  }
+};
+
+/** The one place where errors of the inner layers become answers. Null: a bug, answered INTERNAL. */
+export const toApiError = (error: unknown): ApiError | null => {
+  if (error instanceof ServiceError)
+    return new ApiError(error.code, error.message, {
+      cause: error,
+      ...(error.detail === undefined ? {} : { detail: error.detail }),
+    });
+  if (error instanceof StoreError && error.kind !== 'conflict')
+    return new ApiError('SERVICE_UNAVAILABLE', 'A backing service is unavailable. Retry shortly.', {
+      cause: error,
+      detail: `${error.kind}: ${error.message}`,
+    });
+  return null;
+};

@@ -1,0 +1,49 @@
+/** What the process is told from outside (protocol §14), parsed. Secrets are in here: never log this object. */
+import type { OrgId } from '@svc/protocol';
+
+export type Database =
+  | { readonly kind: 'external'; readonly url: string }
+  /** A real PostgreSQL started by the process itself in `dataDir`. Development only. */
+  | { readonly kind: 'embedded' };
+
+/** Host name → loopback base URL, and `txt:<name>` → TXT answers, for local tests of hosted DIDs. */
+export interface OutboundMap {
+  readonly hosts: Readonly<Record<string, string>>;
+  readonly txt: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Config {
+  readonly env: 'development' | 'production';
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  /** Public address, without a trailing slash. */
+  readonly baseUrl: string;
+  /** As it stands in DIDs: a port's colon is `%3A`. */
+  readonly domain: string;
+  /** Prefix of every `statusListCredential`, without a trailing slash. */
+  readonly statusBaseUrl: string;
+  /** Host name (with port) that serves status lists at the bare path, or null if they live under `baseUrl`. */
+  readonly statusHost: string | null;
+  readonly database: Database;
+  readonly dataDir: string;
+  /** Null: generate one and print it (development). */
+  readonly adminToken: string | null;
+  /** Any of these is accepted, so that the key can be rotated. Empty: self-serve is off. */
+  readonly provisionKeys: readonly string[];
+  /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
+  readonly receiptKeysPath: string | null;
+  readonly statusKeysPath: string | null;
+  readonly demo: boolean;
+  readonly selfServe: boolean;
+  readonly entitlements: 'log' | 'enforce';
+  readonly compOrgs: readonly OrgId[];
+  readonly selfTestOrgs: readonly OrgId[];
+  /** How many proxies in front of the process append to `X-Forwarded-For`. */
+  readonly trustProxyHops: number;
+  readonly outboundMap: OutboundMap | null;
+}
+
+export type ParsedConfig =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly string[] };

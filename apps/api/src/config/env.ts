@@ -1,0 +1,135 @@
+/**
+ * Every variable the process reads (protocol §14), once: its name, how it parses, its default and what it is for.
+ * `--help` prints this table; parseConfig reads by it.
+ */
+
+import type { ValueParser } from './values.ts';
+import * as values from './values.ts';
+
+export interface Variable<T = unknown> {
+  readonly parse: ValueParser<T>;
+  /** The default, in words. */
+  readonly standard: string;
+  readonly meaning: string;
+  /** What production asks for beyond that. */
+  readonly production?: 'required' | 'refused';
+}
+
+const variable = <T>(entry: Variable<T>): Variable<T> => entry;
+
+export const VARIABLES = {
+  SVC_ENV: variable({
+    parse: values.oneOf('development', 'production'),
+    standard: 'development',
+    meaning: 'development or production.',
+  }),
+  SVC_HOST: variable({
+    parse: values.hostName,
+    standard: '127.0.0.1',
+    meaning: 'Address that both listeners bind to.',
+  }),
+  SVC_PORT: variable({ parse: values.integer(1, 65535), standard: '8080', meaning: 'Port of the API.' }),
+  SVC_ADMIN_PORT: variable({
+    parse: values.integer(1, 65535),
+    standard: '9464',
+    meaning: 'Port of /livez, /readyz and the Prometheus text. Keep it private.',
+  }),
+  SVC_BASE_URL: variable({
+    parse: values.address,
+    standard: 'from SVC_DOMAIN, else http://localhost:<port>',
+    meaning: 'Public address of the API.',
+  }),
+  SVC_DOMAIN: variable({
+    parse: values.didDomain,
+    standard: 'from SVC_BASE_URL, for example localhost%3A8080',
+    meaning: 'Domain as it stands in DIDs. Production names this or SVC_BASE_URL.',
+  }),
+  SVC_STATUS_BASE_URL: variable({
+    parse: values.address,
+    standard: '{base}/status-lists; in production https://status.<domain>',
+    meaning: 'Address that status lists are published under.',
+  }),
+  DATABASE_URL: variable({
+    parse: values.databaseUrl,
+    standard: 'an embedded PostgreSQL in SVC_DATA_DIR',
+    meaning: 'PostgreSQL 15 or later.',
+    production: 'required',
+  }),
+  SVC_DATA_DIR: variable({
+    parse: values.path,
+    standard: '.data',
+    meaning: 'Embedded database and development keys.',
+  }),
+  SVC_ADMIN_TOKEN: variable({
+    parse: values.secret,
+    standard: 'generated and printed',
+    meaning: 'Token of the operator; at least 32 characters.',
+    production: 'required',
+  }),
+  SVC_PROVISION_KEYS: variable({
+    parse: values.listOf(values.secret),
+    standard: 'none: self-serve is off',
+    meaning: 'Keys of the console, comma-separated; several while one is being rotated.',
+  }),
+  SVC_RECEIPT_KEYS: variable({
+    parse: values.path,
+    standard: 'generated in SVC_DATA_DIR',
+    meaning: 'Path of the JWK set that signs Receipts, active key first.',
+    production: 'required',
+  }),
+  SVC_STATUS_KEYS: variable({
+    parse: values.path,
+    standard: 'generated in SVC_DATA_DIR',
+    meaning: 'Path of the JWK set that signs status lists and checkpoints, active key first.',
+    production: 'required',
+  }),
+  SVC_DEMO: variable({
+    parse: values.flag,
+    standard: '0 (npm start sets 1)',
+    meaning: '1 serves the sandbox.',
+    production: 'refused',
+  }),
+  SVC_SELF_SERVE: variable({ parse: values.flag, standard: '0', meaning: '1 serves self-serve signup.' }),
+  SVC_ENTITLEMENTS: variable({
+    parse: values.oneOf('log', 'enforce'),
+    standard: 'log',
+    meaning: 'enforce refuses production checks of an org without a plan; log only records them.',
+  }),
+  SVC_COMP_ORGS: variable({
+    parse: values.listOf(values.orgIdText),
+    standard: 'none',
+    meaning: 'Org ids that never need a plan, comma-separated.',
+  }),
+  SVC_SELF_TEST_ORGS: variable({
+    parse: values.listOf(values.orgIdText),
+    standard: 'none',
+    meaning: 'Org ids left out of the public counters, comma-separated.',
+  }),
+  SVC_TRUST_PROXY: variable({
+    parse: values.integer(0, 10),
+    standard: '0',
+    meaning: 'Number of proxies in front that append to X-Forwarded-For.',
+  }),
+  SVC_OUTBOUND_MAP: variable({
+    parse: values.outboundMap,
+    standard: 'none',
+    meaning: 'JSON: host name → loopback base URL, and "txt:<name>" → TXT answers, for local tests.',
+    production: 'refused',
+  }),
+} as const;
+
+export type VariableName = keyof typeof VARIABLES;
+
+/** Read by our client libraries, which may share a shell with the service. Ignored here. */
+export const CLIENT_VARIABLES: readonly string[] = ['SVC_RP_KEY'];
+
+const PRODUCTION_NOTE = { required: ' Required in production.', refused: ' Refused in production.' } as const;
+
+/** The text of `--help`. */
+export const describeVariables = (): string =>
+  Object.entries(VARIABLES)
+    .map(([name, { meaning, standard, production }]: [string, Variable]) => {
+      const note = production === undefined ? '' : PRODUCTION_NOTE[production];
+      return `${name}\n    ${meaning}${note}\n    Default: ${standard}`;
+    })
+    .join('\n');

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import type { Config } from './config.ts';
+import { describeVariables, VARIABLES } from './env.ts';
+import { type Environment, parseConfig } from './parse-config.ts';
+
+const TOKEN = 'a'.repeat(32);
+const PRODUCTION: Environment = {
+  SVC_ENV: 'production',
+  SVC_BASE_URL: 'https://svc.example',
+  DATABASE_URL: 'postgres://svc:secret-password@db.internal/svc',
+  SVC_ADMIN_TOKEN: TOKEN,
+  SVC_RECEIPT_KEYS: '/keys/receipt.json',
+  SVC_STATUS_KEYS: '/keys/status.json',
+};
+
+const configOf = (env: Environment): Config => {
+  const parsed = parseConfig(env);
+  if (!parsed.ok) throw new Error(parsed.faults.join('; '));
+  return parsed.config;
+};
+const faultsOf = (env: Environment): readonly string[] => {
+  const parsed = parseConfig(env);
+  return parsed.ok ? [] : parsed.faults;
+};
+
+describe('configuration', () => {
+  it('needs nothing in development', () => {
+    expect(configOf({})).toEqual({
+      env: 'development',
+      host: '127.0.0.1',
+      port: 8080,
+      adminPort: 9464,
+      baseUrl: 'http://localhost:8080',
+      domain: 'localhost%3A8080',
+      statusBaseUrl: 'http://localhost:8080/status-lists',
+      statusHost: null,
+      database: { kind: 'embedded' },
+      dataDir: '.data',
+      adminToken: null,
+      provisionKeys: [],
+      receiptKeysPath: null,
+      statusKeysPath: null,
+      demo: false,
+      selfServe: false,
+      entitlements: 'log',
+      compOrgs: [],
+      selfTestOrgs: [],
+      trustProxyHops: 0,
+      outboundMap: null,
+    });
+  });
+
+  it('takes names from the port, from the domain or from the address, whichever is given', () => {
+    expect(configOf({ SVC_PORT: '9000' })).toMatchObject({
+      baseUrl: 'http://localhost:9000',
+      domain: 'localhost%3A9000',
+    });
+    expect(configOf({ SVC_DOMAIN: 'svc.test' })).toMatchObject({
+      baseUrl: 'http://svc.test',
+      domain: 'svc.test',
+    });
+    expect(configOf({ SVC_BASE_URL: 'http://svc.test:81/' })).toMatchObject({
+      baseUrl: 'http://svc.test:81',
+      domain: 'svc.test%3A81',
+    });
+    const { SVC_BASE_URL: _, ...rest } = PRODUCTION;
+    expect(configOf({ ...rest, SVC_DOMAIN: 'svc.example' })).toMatchObject({
+      baseUrl: 'https://svc.example',
+    });
+  });
+
+  it('serves status lists on their own host in production', () => {
+    expect(configOf(PRODUCTION)).toMatchObject({
+      statusBaseUrl: 'https://status.svc.example',
+      statusHost: 'status.svc.example',
+    });
+  });
+
+  it('reports every fault of one environment together', () => {
+    const faults = faultsOf({
+      SVC_PORT: 'http',
+      SVC_ENV: 'prod',
+      SVC_TRUST_PROXY: '-1',
+      SVC_NONSENSE: '1',
+      DATABASE_URL: 'mysql://x',
+    });
+    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual([
+      'DATABASE_URL',
+      'SVC_ENV',
+      'SVC_NONSENSE',
+      'SVC_PORT',
+      'SVC_TRUST_PROXY',
+    ]);
+  });
+
+  it('refuses an SVC_ variable it does not know, and leaves others and those of our clients alone', () => {
+    expect(faultsOf({ SVC_PROT: '1' })).toHaveLength(1);
+    expect(faultsOf({ PATH: '/bin', NODE_ENV: 'x', SVC_RP_KEY: 'dk_rp_x' })).toEqual([]);
+  });
+
+  it('reads a variable set to nothing as not set', () => {
+    expect(configOf({ SVC_PORT: '', SVC_DEMO: '' })).toMatchObject({ port: 8080, demo: false });
+  });
+
+  it.each([
+    ['SVC_ENV', ['development', 'production'], ['Production', 'test', ' ']],
+    ['SVC_PORT', ['1', '65535'], ['0', '65536', '1.5', '1e3', '-1', '08080', 'x']],
+    [
+      'SVC_BASE_URL',
+      ['https://a.b', 'http://a:1/'],
+      ['ftp://a', 'a.b', 'http://u@a', 'http://a?b', 'http://a b'],
+    ],
+    ['SVC_DOMAIN', ['a.b', 'localhost%3A80'], ['a:80', 'https://a', 'A.b', 'a..b', '-a.b', 'a%3a80']],
+    ['DATABASE_URL', ['postgres://u:p@h/d', 'postgresql://h/d'], ['http://h', 'h']],
+    ['SVC_ADMIN_TOKEN', [TOKEN], ['a'.repeat(31), `${TOKEN} `, `dk_${TOKEN}`]],
+    [
+      'SVC_PROVISION_KEYS',
+      [TOKEN, `${TOKEN},${'b'.repeat(40)}`],
+      ['short', `${TOKEN},`, `${TOKEN},${TOKEN}`],
+    ],
+    ['SVC_DEMO', ['0', '1'], ['true', 'yes', '2']],
+    ['SVC_SELF_SERVE', ['0', '1'], ['on']],
+    ['SVC_ENTITLEMENTS', ['log', 'enforce'], ['off']],
+    ['SVC_COMP_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1', 'x']],
+    ['SVC_SELF_TEST_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1']],
+    ['SVC_TRUST_PROXY', ['0', '10'], ['true', '11', '-1']],
+    [
+      'SVC_OUTBOUND_MAP',
+      ['{"a.example":"http://127.0.0.1:9","txt:_x.a.example":["v"]}', '{}'],
+      [
+        '[]',
+        '{"a":"http://10.0.0.1"}',
+        '{"a":1}',
+        '{"txt:a":"v"}',
+        '{"a":"http://127.0.0.1","a":"http://127.0.0.1"}',
+      ],
+    ],
+  ])('%s takes %j and refuses %j', (name, good, bad) => {
+    // The strictest neighbour: production names are needed once SVC_ENV says so.
+    for (const text of good)
+      expect([text, faultsOf({ ...(text === 'production' ? PRODUCTION : {}), [name]: text })]).toEqual([
+        text,
+        [],
+      ]);
+    for (const text of bad) expect([text, faultsOf({ [name]: text }).length]).toEqual([text, 1]);
+  });
+
+  it('never repeats a value in a fault', () => {
+    const faults = faultsOf({
+      SVC_ADMIN_TOKEN: 'hunter2',
+      DATABASE_URL: 'mysql://u:hunter2@h',
+      SVC_PROVISION_KEYS: 'hunter2',
+    });
+    expect(faults).toHaveLength(3);
+    expect(faults.join()).not.toContain('hunter2');
+  });
+
+  it('refuses one port for both listeners, and one secret for two roles', () => {
+    expect(faultsOf({ SVC_PORT: '9464' })).toHaveLength(1);
+    expect(faultsOf({ SVC_ADMIN_TOKEN: TOKEN, SVC_PROVISION_KEYS: TOKEN })).toHaveLength(1);
+  });
+});
+
+describe('production', () => {
+  it('starts with everything it requires', () => {
+    expect(configOf(PRODUCTION)).toMatchObject({ env: 'production', domain: 'svc.example', demo: false });
+  });
+
+  it.each(['DATABASE_URL', 'SVC_ADMIN_TOKEN', 'SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS', 'SVC_BASE_URL'])(
+    'requires %s',
+    (name) => {
+      const faults = faultsOf({ ...PRODUCTION, [name]: undefined });
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toContain(name);
+    },
+  );
+
+  it('refuses the sandbox, the outbound map and plain http', () => {
+    expect(faultsOf({ ...PRODUCTION, SVC_DEMO: '1' })).toEqual(['SVC_DEMO is refused in production']);
+    expect(faultsOf({ ...PRODUCTION, SVC_OUTBOUND_MAP: '{}' })).toEqual([
+      'SVC_OUTBOUND_MAP is refused in production',
+    ]);
+    expect(faultsOf({ ...PRODUCTION, SVC_BASE_URL: 'http://svc.example' })).toEqual([
+      'SVC_BASE_URL must be https in production',
+    ]);
+    expect(faultsOf({ ...PRODUCTION, SVC_DEMO: '0' })).toEqual([]);
+  });
+});
+
+it('--help names every variable', () => {
+  for (const name of Object.keys(VARIABLES)) expect(describeVariables()).toContain(name);
+});

@@ -1,0 +1,116 @@
+/**
+ * Environment → Config (protocol §14). Pure. All faults are reported together, so that one start shows everything
+ * there is to mend. No fault repeats a value.
+ */
+import type { Config, ParsedConfig } from './config.ts';
+import { CLIENT_VARIABLES, VARIABLES, type Variable, type VariableName } from './env.ts';
+import type { Value } from './values.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Read = {
+  readonly [N in VariableName]?: Extract<ReturnType<(typeof VARIABLES)[N]['parse']>, { ok: true }>['value'];
+};
+
+/** Parses a process environment. A variable set to nothing counts as not set. */
+export const parseConfig = (env: Environment): ParsedConfig => {
+  const faults = unknownVariables(env);
+  const given: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(VARIABLES) as [VariableName, Variable][]) {
+    const text = env[name];
+    if (text === undefined || text === '') continue;
+    const parsed: Value<unknown> = variable.parse(text);
+    if (parsed.ok) given[name] = parsed.value;
+    else faults.push(`${name} ${parsed.must}`);
+  }
+  // Each entry was produced by the parser of its own name.
+  const read = given as Read;
+  const isSet = (name: string) => (env[name] ?? '') !== '';
+  if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, isSet));
+  faults.push(...crossFaults(read));
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: buildConfig(read) };
+};
+
+const unknownVariables = (env: Environment): string[] =>
+  Object.keys(env)
+    .filter((name) => name.startsWith('SVC_') && !(name in VARIABLES) && !CLIENT_VARIABLES.includes(name))
+    .sort()
+    .map((name) => `${name} is not a variable of this service; --help lists them`);
+
+const productionFaults = (read: Read, isSet: (name: string) => boolean): string[] => {
+  const faults: string[] = [];
+  for (const [name, { production }] of Object.entries(VARIABLES) as [VariableName, Variable][]) {
+    if (production === 'required' && !isSet(name)) faults.push(`${name} is required in production`);
+    // SVC_DEMO=0 says what production does anyway.
+    if (production === 'refused' && isSet(name) && read[name] !== false)
+      faults.push(`${name} is refused in production`);
+  }
+  if (!isSet('SVC_BASE_URL') && !isSet('SVC_DOMAIN'))
+    faults.push('SVC_BASE_URL or SVC_DOMAIN is required in production: DIDs are made of it');
+  for (const name of ['SVC_BASE_URL', 'SVC_STATUS_BASE_URL'] as const)
+    if (read[name] !== undefined && !isHttpsOrLoopback(read[name]))
+      faults.push(`${name} must be https in production`);
+  return faults;
+};
+
+/** Loopback is let through so that a production configuration can be rehearsed on one machine. */
+const isHttpsOrLoopback = (address: string): boolean => {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+};
+
+const crossFaults = (read: Read): string[] => {
+  const faults: string[] = [];
+  if ((read.SVC_PORT ?? 8080) === (read.SVC_ADMIN_PORT ?? 9464))
+    faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
+  if (read.SVC_ADMIN_TOKEN !== undefined && read.SVC_PROVISION_KEYS?.includes(read.SVC_ADMIN_TOKEN))
+    faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
+  return faults;
+};
+
+const buildConfig = (read: Read): Config => {
+  const env = read.SVC_ENV ?? 'development';
+  const port = read.SVC_PORT ?? 8080;
+  const { baseUrl, domain } = names(read, env, port);
+  const statusBaseUrl = read.SVC_STATUS_BASE_URL ?? standardStatusBaseUrl(env, baseUrl, domain);
+  return {
+    env,
+    host: read.SVC_HOST ?? '127.0.0.1',
+    port,
+    adminPort: read.SVC_ADMIN_PORT ?? 9464,
+    baseUrl,
+    domain,
+    statusBaseUrl,
+    statusHost: statusHostOf(statusBaseUrl, baseUrl),
+    database:
+      read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
+    dataDir: read.SVC_DATA_DIR ?? '.data',
+    adminToken: read.SVC_ADMIN_TOKEN ?? null,
+    provisionKeys: read.SVC_PROVISION_KEYS ?? [],
+    receiptKeysPath: read.SVC_RECEIPT_KEYS ?? null,
+    statusKeysPath: read.SVC_STATUS_KEYS ?? null,
+    demo: read.SVC_DEMO ?? false,
+    selfServe: read.SVC_SELF_SERVE ?? false,
+    entitlements: read.SVC_ENTITLEMENTS ?? 'log',
+    compOrgs: read.SVC_COMP_ORGS ?? [],
+    selfTestOrgs: read.SVC_SELF_TEST_ORGS ?? [],
+    trustProxyHops: read.SVC_TRUST_PROXY ?? 0,
+    outboundMap: read.SVC_OUTBOUND_MAP ?? null,
+  };
+};
+
+/** The base URL and the DID domain, each from the other where only one is given. */
+const names = (read: Read, env: Config['env'], port: number): { baseUrl: string; domain: string } => {
+  const scheme = env === 'production' ? 'https' : 'http';
+  const fromDomain = read.SVC_DOMAIN && `${scheme}://${read.SVC_DOMAIN.replace('%3A', ':')}`;
+  const baseUrl = read.SVC_BASE_URL ?? fromDomain ?? `http://localhost:${port}`;
+  return { baseUrl, domain: read.SVC_DOMAIN ?? new URL(baseUrl).host.replace(':', '%3A') };
+};
+
+const standardStatusBaseUrl = (env: Config['env'], baseUrl: string, domain: string): string =>
+  env === 'production' ? `https://status.${domain.replace('%3A', ':')}` : `${baseUrl}/status-lists`;
+
+const statusHostOf = (statusBaseUrl: string, baseUrl: string): string | null => {
+  const { host, pathname } = new URL(statusBaseUrl);
+  return pathname === '/' && host !== new URL(baseUrl).host ? host : null;
+};

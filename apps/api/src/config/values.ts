@@ -1,0 +1,101 @@
+/**
+ * Parsers of single values. Each answers a value or a phrase beginning with "must"; the phrase never repeats the
+ * value, which may be a secret.
+ */
+import { isJsonObject, isOrgId, type JsonValue, type OrgId, parseStrictJson } from '@svc/protocol';
+import type { OutboundMap } from './config.ts';
+
+export type Value<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly must: string };
+export type ValueParser<T> = (text: string) => Value<T>;
+
+const good = <T>(value: T): Value<T> => ({ ok: true, value });
+const bad = (must: string): Value<never> => ({ ok: false, must });
+
+export const oneOf =
+  <const T extends string>(...choices: readonly T[]): ValueParser<T> =>
+  (text) => {
+    const choice = choices.find((candidate) => candidate === text);
+    return choice === undefined ? bad(`must be ${choices.join(' or ')}`) : good(choice);
+  };
+
+export const integer =
+  (minimum: number, maximum: number): ValueParser<number> =>
+  (text) => {
+    const value = Number(text);
+    const ok = /^(0|[1-9][0-9]{0,8})$/.test(text) && value >= minimum && value <= maximum;
+    return ok ? good(value) : bad(`must be an integer from ${minimum} to ${maximum}`);
+  };
+
+export const flag: ValueParser<boolean> = (text) =>
+  text === '1' || text === '0' ? good(text === '1') : bad('must be 1 or 0');
+
+/** An http or https address with nothing after the path; the trailing slash is dropped. */
+export const address: ValueParser<string> = (text) => {
+  const must = 'must be an http or https address without user info, query, fragment or white space';
+  if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) return bad(must);
+  return good(text.replace(/\/+$/, ''));
+};
+
+export const databaseUrl: ValueParser<string> = (text) =>
+  /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)
+    ? good(text)
+    : bad('must be a postgres:// or postgresql:// address');
+
+/** A domain as DIDs spell it: LDH labels, a port after `%3A`. */
+export const didDomain: ValueParser<string> = (text) =>
+  /^(?=.{1,253}(%3A|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(%3A[1-9][0-9]{0,4})?$/.test(
+    text,
+  )
+    ? good(text)
+    : bad('must be a lower-case host name, with %3A<port> after it if it has a port');
+
+export const path: ValueParser<string> = (text) =>
+  text.includes('\u0000') ? bad('must be a path') : good(text);
+
+export const hostName: ValueParser<string> = (text) =>
+  /^[A-Za-z0-9.:-]+$/.test(text) ? good(text) : bad('must be a host name or an IP address');
+
+/**
+ * A secret that travels as a bearer token. The `dk_` prefix belongs to API keys, which are issued and
+ * can be revoked; a configured secret must not be taken for one.
+ */
+export const secret: ValueParser<string> = (text) =>
+  /^[A-Za-z0-9._~+/-]{32,512}=*$/.test(text) && !text.startsWith('dk_')
+    ? good(text)
+    : bad('must be 32 to 512 of A-Z a-z 0-9 . _ ~ + / - and must not begin with dk_');
+
+export const listOf =
+  <T>(parse: ValueParser<T>): ValueParser<readonly T[]> =>
+  (text) => {
+    const values: T[] = [];
+    for (const item of text.split(',')) {
+      const parsed = parse(item.trim());
+      if (!parsed.ok) return bad(`must be a comma-separated list of which each ${parsed.must}`);
+      values.push(parsed.value);
+    }
+    return new Set(values).size === values.length ? good(values) : bad('must not name anything twice');
+  };
+
+export const orgIdText: ValueParser<OrgId> = (text) =>
+  isOrgId(text) ? good(text) : bad('must be an org id: org_ and a ULID');
+
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?$/;
+const isTexts = (value: JsonValue): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+export const outboundMap: ValueParser<OutboundMap> = (text) => {
+  const must = 'must be a JSON object of host name → loopback base URL and "txt:<name>" → array of strings';
+  const json = parseStrictJson(text);
+  if (!json.ok || !isJsonObject(json.value)) return bad(must);
+  const hosts: Record<string, string> = Object.create(null);
+  const txt: Record<string, readonly string[]> = Object.create(null);
+  for (const [name, value] of Object.entries(json.value)) {
+    if (name.startsWith('txt:') && isTexts(value)) txt[name.slice(4)] = value;
+    else if (!name.startsWith('txt:') && typeof value === 'string' && LOOPBACK.test(value))
+      hosts[name] = value;
+    else return bad(must);
+  }
+  return good({ hosts, txt });
+};

@@ -1,0 +1,50 @@
+/** What a person sees after `npm start`. */
+import type { Shown } from './walkthrough.ts';
+
+export interface ReportInput {
+  readonly baseUrl: string;
+  readonly adminUrl: string;
+  readonly adminToken: string;
+  readonly shown: readonly Shown[];
+  readonly relyingPartyKey: string;
+  /** A file with the body of a verification that nobody has sent yet. */
+  readonly bodyPath: string;
+}
+
+const RULE = '─'.repeat(78);
+
+export const report = (input: ReportInput): string =>
+  [
+    RULE,
+    ...input.shown.flatMap(describe),
+    RULE,
+    '',
+    `  API          ${input.baseUrl}`,
+    `  Reference    ${input.baseUrl}/docs`,
+    `  Operations   ${input.adminUrl}/readyz  ${input.adminUrl}/metrics`,
+    `  Admin token  ${input.adminToken}`,
+    '',
+    '  Verify something yourself (the Proof allows once; run it twice and see):',
+    '',
+    `  curl -s ${input.baseUrl}/verify -H 'Authorization: Bearer ${input.relyingPartyKey}' \\`,
+    `       -H 'Content-Type: application/json' --data @${input.bodyPath}`,
+    '',
+    '  A fresh Proof is put into that file every minute. Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+
+const describe = ({ title, verdict, checkedOffline }: Shown): string[] => {
+  const { receipt } = verdict;
+  const checks = [...Object.values(receipt.protocol.checks), ...Object.values(receipt.trust.checks)];
+  const passed = checks.filter((outcome) => outcome === true).length;
+  const answer = verdict.allowed ? 'ALLOW' : `DENY  ${verdict.reason}`;
+  return [
+    '',
+    `  ${answer}`,
+    `    ${title}`,
+    `    receipt    ${receipt.receipt_id}  ${receipt.evaluated_at}`,
+    `    checks     ${passed} of ${checks.length} passed`,
+    `    signature  ${checkedOffline ? 'checked offline against the service’s DID document' : 'NOT VALID'}`,
+    '',
+  ];
+};

@@ -1,0 +1,67 @@
+/** A Principal, an Agent and a relying party of one's own, made over the public API as an operator would. */
+import { randomBytes } from 'node:crypto';
+import {
+  createPrincipalClient,
+  generatePrincipalKey,
+  type PrincipalClient,
+  signerFromJwk,
+} from '@svc/sdk-principal';
+import { type Agent, agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { createVerifier, type Verifier } from '@svc/sdk-rp';
+
+/** The widest proof window there is, so that a pasted command has five minutes. */
+const PROOF_WINDOW_SECONDS = 300;
+
+export interface Tenants {
+  readonly principalDid: string;
+  readonly principal: PrincipalClient;
+  readonly agent: Agent;
+  readonly relyingPartyDid: string;
+  readonly relyingPartyKey: string;
+  readonly verifier: Verifier;
+}
+
+export const createTenants = async (
+  baseUrl: string,
+  adminToken: string,
+  serviceDid: string,
+): Promise<Tenants> => {
+  const suffix = randomBytes(4).toString('hex');
+  const key = await generatePrincipalKey();
+  const principal = await create(baseUrl, adminToken, '/principals', {
+    kind: 'managed',
+    slug: `acme-${suffix}`,
+    keys: [key.registration],
+  });
+  const relyingParty = await create(baseUrl, adminToken, '/relying-parties', {
+    kind: 'managed',
+    slug: `shop-${suffix}`,
+    name: 'Demonstration shop',
+    proof_window_seconds: PROOF_WINDOW_SECONDS,
+  });
+  const signer = signerFromJwk(key.privateJwk, `${principal.did}#key-1`);
+  return {
+    principalDid: principal.did,
+    principal: createPrincipalClient({ baseUrl, apiKey: principal.api_key, signer }),
+    agent: agentFromJwk((await generateAgentKey()).privateJwk),
+    relyingPartyDid: relyingParty.did,
+    relyingPartyKey: relyingParty.api_key,
+    verifier: createVerifier({ baseUrl, apiKey: relyingParty.api_key, serviceDid, relyingParty: relyingParty.did }),
+  };
+};
+
+interface Created {
+  readonly did: string;
+  readonly api_key: string;
+}
+
+const create = async (baseUrl: string, adminToken: string, path: string, body: object): Promise<Created> => {
+  const response = await fetch(baseUrl + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (response.status !== 201) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Created;
+};

@@ -1,0 +1,12 @@
+/** `GET /relying-parties/{did}`. */
+import type { Routes } from '@svc/contract';
+import { getRelyingParty as get, type ServiceDeps } from '@svc/service';
+import type { Handler } from '../../http/index.ts';
+import { presentRelyingParty } from '../../present/relying-party.ts';
+
+export const getRelyingParty =
+  (deps: ServiceDeps): Handler<Routes['getRelyingParty']> =>
+  async ({ caller, params }) => ({
+    status: 200,
+    body: presentRelyingParty(await get(deps, caller, params.did)),
+  });

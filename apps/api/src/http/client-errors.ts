@@ -1,0 +1,35 @@
+/**
+ * What Node reports about a connection before there is a request: bytes that are not HTTP, headers too large, time
+ * run out. These too are answered with an Error body and a request id, and then the connection is closed.
+ */
+import type { Socket } from 'node:net';
+import { requestIdFor } from './request-id.ts';
+import { errorText, JSON_TYPE } from './respond.ts';
+import type { FlatHeaders } from './security-headers.ts';
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The request headers are too large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
+};
+
+/** Answers 400 on a socket on which no answer has begun. Returns the request id. */
+export const refuseConnection = (
+  socket: Socket,
+  code: string | undefined,
+  securityHeaders: FlatHeaders,
+): string => {
+  const { id } = requestIdFor(undefined);
+  const body = errorText(
+    'INVALID_REQUEST',
+    MESSAGES[code ?? ''] ?? 'The request is not well-formed HTTP/1.1',
+  );
+  const headers = [
+    ...securityHeaders,
+    ...['Svc-Request-Id', id, 'Cache-Control', 'no-store', 'Content-Type', JSON_TYPE],
+    ...['Content-Length', String(Buffer.byteLength(body)), 'Connection', 'close'],
+  ];
+  let head = 'HTTP/1.1 400 Bad Request\r\n';
+  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  socket.end(`${head}\r\n${body}`);
+  return id;
+};

@@ -1,0 +1,47 @@
+/**
+ * Who is at the other end, for limits. `X-Forwarded-For` is believed only as far as the configured number of proxies
+ * reaches, counted from our side; what lies beyond was written by the client.
+ */
+import type { IncomingMessage } from 'node:http';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+export const clientIpOf = (request: IncomingMessage, trustProxyHops: number): string => {
+  const socketIp = withoutMapping(request.socket.remoteAddress ?? 'unknown');
+  if (trustProxyHops === 0) return socketIp;
+  const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  const chain = [...forwarded.map((item) => item.trim()).filter((item) => item !== ''), socketIp];
+  const ip = withoutMapping(chain[Math.max(0, chain.length - 1 - trustProxyHops)] ?? socketIp);
+  return isIP(ip) === 0 ? socketIp : ip;
+};
+
+const withoutMapping = (ip: string): string => {
+  const tail = /^::ffff:([0-9.]+)$/i.exec(ip)?.[1];
+  return tail !== undefined && isIPv4(tail) ? tail : ip;
+};
+
+/** What one client is counted under: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+export const limiterKeyOf = (ip: string): string => (isIPv6(ip) ? `${prefix64(ip)}::/64` : ip);
+
+const prefix64 = (ip: string): string => {
+  const [head = '', tail] = ip.split('%', 1).join('').split('::');
+  const left = groupsOf(head);
+  if (tail !== undefined) {
+    const right = groupsOf(tail);
+    while (left.length + right.length < 8) left.push(0);
+    left.push(...right);
+  }
+  return left
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':');
+};
+
+/** The 16-bit groups of a stretch of an IPv6 address; a dotted tail counts as two. */
+const groupsOf = (text: string): number[] =>
+  text === ''
+    ? []
+    : text.split(':').flatMap((group) => {
+        if (!group.includes('.')) return [Number.parseInt(group, 16)];
+        const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+        return [a * 256 + b, c * 256 + d];
+      });

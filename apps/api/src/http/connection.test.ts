@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { errorBody } from '@svc/contract';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAdminService, type Readiness } from './admin-service.ts';
+import { createLogger } from './logger.ts';
+import { startService, TOKENS } from './testing/fixture.ts';
+
+/** The parts of one raw answer. */
+const parse = (text: string) => {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [line = '', ...headers] = head.split('\r\n');
+  return { status: Number(line.split(' ')[1]), headers: headers.join('\n').toLowerCase(), body };
+};
+
+const expectRefusal = (text: string, status: number) => {
+  const answer = parse(text);
+  expect(answer.status).toBe(status);
+  expect(answer.headers).toMatch(/svc-request-id: \S+/);
+  expect(answer.headers).toContain('x-content-type-options: nosniff');
+  expect(errorBody.parse(JSON.parse(answer.body)).error).toBe('INVALID_REQUEST');
+};
+
+describe('what is not a proper request', () => {
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n'],
+    ['two lengths', 'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    [
+      'a length and chunks',
+      'POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a space before a colon', 'GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n'],
+    ['a bare line feed in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\rC: d\r\n\r\n'],
+    ['headers without end', `GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [
+      'another expectation',
+      'POST /verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: miracles\r\n\r\n',
+    ],
+  ])('%s is a 400 with an Error body and a request id', async (_name, bytes) => {
+    const { raw } = await startService();
+    expectRefusal(await raw(bytes), 400);
+  });
+
+  it('headers that do not arrive in time are a 400', async () => {
+    const { raw } = await startService({
+      limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 },
+    });
+    expectRefusal(await raw('GET /healthz HTTP/1.1\r\nHost: x\r\n'), 400);
+  });
+
+  it('a body that does not arrive in time is a 400, on the fast path and on Express', async () => {
+    const { raw } = await startService({
+      limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 },
+    });
+    for (const path of ['/verify', '/verify?'])
+      expectRefusal(
+        await raw(
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.rp}\r\nContent-Length: 9\r\n\r\n{`,
+        ),
+        400,
+      );
+  });
+
+  it('an answered request whose body never ends gets no second answer', async () => {
+    const { raw } = await startService({
+      limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 },
+    });
+    const seen = await raw('POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
+    expect(seen.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+  });
+});
+
+describe('Expect: 100-continue', () => {
+  const head = (length: number) =>
+    `POST /verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${TOKENS.rp}\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
+
+  it('is answered 100 before the body is read', async () => {
+    const { raw } = await startService();
+    expect(await raw(head(2), '{}')).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
+  it('is refused at once when the body would be too large', async () => {
+    const { port } = await startService();
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write(head(70_000));
+    const [chunk] = await once(socket, 'data');
+    socket.destroy();
+    expect(chunk).toMatch(/^HTTP\/1\.1 413 /);
+  });
+});
+
+it('requests on one connection are answered in order, and an error does not cost the connection', async () => {
+  const { raw } = await startService();
+  const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const seen = await raw(
+    get('/healthz') + get('/nothing') + get('/me') + get('/healthz', 'Connection: close\r\n'),
+  );
+  expect(seen.match(/HTTP\/1\.1 \d+/g)).toEqual([
+    'HTTP/1.1 200',
+    'HTTP/1.1 404',
+    'HTTP/1.1 401',
+    'HTTP/1.1 200',
+  ]);
+});
+
+const deferred = () => {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+};
+
+describe('shutdown', () => {
+  const gated = async (limits = {}) => {
+    const released = deferred();
+    const started = deferred();
+    const service = await startService({
+      limits,
+      handlers: {
+        getHealth: async () => {
+          started.resolve();
+          await released.promise;
+          return { status: 200, body: { ok: true } };
+        },
+      },
+    });
+    return { ...service, release: released.resolve, started: started.promise };
+  };
+
+  it('finishes what is in flight, with Connection: close, and takes no new connection', async () => {
+    const { service, call, release, started, base } = await gated();
+    const slow = call('GET', '/healthz');
+    await started;
+    expect(service.isDraining()).toBe(false);
+    const down = service.shutdown();
+    expect(service.isDraining()).toBe(true);
+    await expect(fetch(base)).rejects.toThrow();
+    release();
+    const answer = await slow;
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await down).toEqual({ connectionsCut: 0 });
+  });
+
+  it('answers a request that arrives on a kept connection within the grace', async () => {
+    const { service, port } = await startService({ limits: { idleGraceMs: 20_000 } });
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+    socket.write(get);
+    expect((await once(socket, 'data'))[0]).toMatch(/^HTTP\/1\.1 200 [\s\S]*keep-alive/i);
+    const down = service.shutdown();
+    socket.write(get);
+    expect((await once(socket, 'data'))[0]).toMatch(/^HTTP\/1\.1 200 [\s\S]*Connection: close/i);
+    expect(await down).toEqual({ connectionsCut: 0 });
+  });
+
+  it('closes idle connections after the grace', async () => {
+    const { service, port } = await startService();
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.resume();
+    const closed = once(socket, 'close');
+    expect(await service.shutdown()).toEqual({ connectionsCut: 0 });
+    await closed;
+  });
+
+  it('cuts what is left at the deadline, and says how much', async () => {
+    const { service, call, started, release } = await gated({ idleGraceMs: 10, shutdownDeadlineMs: 60 });
+    const lost = expect(call('GET', '/healthz')).rejects.toThrow();
+    await started;
+    expect(await service.shutdown()).toEqual({ connectionsCut: 1 });
+    await lost;
+    release();
+  });
+});
+
+describe('log and metrics', () => {
+  it('one line a request: id, route, status, duration, key id; never a secret, a path or a body', async () => {
+    const { call, log } = await startService();
+    await call('POST', '/verify', {
+      token: TOKENS.rp,
+      body: { grant: 'grant-canary', proof: 'proof-canary', action: { canary: 'action-canary' } },
+    });
+    await call('GET', '/nothing?canary=query-canary', { token: 'dk_rp_key-canary' });
+    await expect.poll(() => log.length).toBe(2);
+    const [verify, nothing] = log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(verify).toMatchObject({
+      route: 'verify',
+      method: 'POST',
+      status: 200,
+      keyId: '1'.repeat(12),
+      msg: 'request',
+    });
+    expect(verify?.durationMs).toBeTypeOf('number');
+    expect(nothing).toMatchObject({ route: 'none', status: 404 });
+    expect(log.join('')).not.toMatch(/canary|dk_rp/);
+  });
+
+  it('the logger drops what carries the name of a secret', () => {
+    const lines: string[] = [];
+    const logger = createLogger('info', { write: (line: string) => lines.push(line) });
+    const secret = 'canary';
+    logger.info({
+      authorization: secret,
+      a: { api_key: secret, b: { proof: secret } },
+      body: { grant: secret },
+      headers: { authorization: secret },
+    });
+    expect(lines.join('')).not.toContain(secret);
+  });
+
+  it('requests are counted by route and status, and none stays in flight', async () => {
+    const { call, registry } = await startService();
+    await call('GET', '/healthz');
+    await call('GET', '/nothing');
+    await call('GET', '/me');
+    await expect.poll(() => registry.metrics()).toContain('svc_http_requests_in_flight 0');
+    const text = await registry.metrics();
+    expect(text).toContain('svc_http_requests_total{route="getHealth",status="200"} 1');
+    expect(text).toContain('svc_http_requests_total{route="none",status="404"} 1');
+    expect(text).toContain('svc_http_requests_total{route="getMe",status="401"} 1');
+    expect(text).toContain('svc_http_request_duration_seconds_count{route="getHealth"} 1');
+  });
+
+  it('a client that goes away is counted as status 0 and disturbs nobody', async () => {
+    const { call, port, registry } = await startService();
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `POST /verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.rp}\r\nContent-Length: 9\r\n\r\n{`,
+      () => socket.destroy(),
+    );
+    await expect
+      .poll(() => registry.metrics())
+      .toContain('svc_http_requests_total{route="verify",status="0"} 1');
+    expect((await call('GET', '/healthz')).status).toBe(200);
+  });
+});
+
+describe('the admin port', () => {
+  const start = async (readiness: () => Promise<Readiness>) => {
+    const registry = new Registry();
+    const admin = createAdminService({
+      registry,
+      readiness,
+      logger: createLogger('silent' as 'info', { write: () => undefined }),
+    });
+    const { port } = await admin.listen(0, '127.0.0.1');
+    onTestFinished(() => admin.close());
+    return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
+  };
+
+  it('lives while it answers, is ready when told so, and shows the metrics', async () => {
+    let ok = true;
+    const get = await start(async () => ({ ok, checks: { database: ok ? 'ok' : 'unreachable' } }));
+    expect((await get('/livez')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+    ok = false;
+    const unready = await get('/readyz');
+    expect([unready.status, await unready.json()]).toEqual([
+      503,
+      { ok: false, checks: { database: 'unreachable' } },
+    ]);
+    expect((await get('/livez')).status).toBe(200);
+    expect((await get('/metrics')).headers.get('content-type')).toContain('text/plain');
+    expect((await get('/other')).status).toBe(404);
+    expect((await get('/livez', 'POST')).status).toBe(405);
+  });
+});

@@ -1,0 +1,29 @@
+/** What an endpoint is to the frame: a function from a parsed, authenticated request to a declared answer. */
+import type { Input, Output, Route, RouteId, Routes } from '@svc/contract';
+import type { CallerOf } from './caller.ts';
+
+export interface HandlerContext<R extends Route> extends Input<R> {
+  /** Already of a class the route lets in. Whose resources it may touch is the handler's to check. */
+  readonly caller: CallerOf<R>;
+  /** The body exactly as received, or null where the route takes none. */
+  readonly bodyText: string | null;
+  readonly requestId: string;
+  /** Address of the client as the configured proxies report it. */
+  readonly clientIp: string;
+}
+
+/** Answers a declared status, or throws ApiError. Anything else thrown is answered INTERNAL. */
+export type Handler<R extends Route> = (context: HandlerContext<R>) => Promise<Output<R>>;
+
+/** A missing endpoint does not compile. */
+export type Handlers = { readonly [K in RouteId]: Handler<Routes[K]> };
+
+/** A handler as the pipeline sees it, after the types have done their work. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly rawBody?: string | Uint8Array;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+export type ErasedHandler = (context: unknown) => Promise<Reply>;

@@ -1,0 +1,173 @@
+/**
+ * The API's listener. `POST /verify` is answered ahead of Express by the same pipeline; everything else is routed by
+ * Express. Time, sizes and connections are bounded (docs: reliability of the API).
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { routes } from '@svc/contract';
+import { ApiError } from './api-error.ts';
+import { createApp } from './app.ts';
+import { refuseConnection } from './client-errors.ts';
+import { Connections } from './connections.ts';
+import type { HttpDeps } from './deps.ts';
+import { Exchange, type ExchangeSettings } from './exchange.ts';
+import { Pipeline } from './pipeline.ts';
+import { buildSecurityHeaders } from './security-headers.ts';
+
+export interface HttpService {
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /** True from the first moment of a shutdown: not ready for new work. */
+  isDraining(): boolean;
+  /**
+   * Stops accepting, finishes what is in flight, closes. Resolves when no connection is left, at the latest at the
+   * deadline; the number of connections cut there is in the result.
+   */
+  shutdown(): Promise<{ readonly connectionsCut: number }>;
+}
+
+export const createHttpService = (deps: HttpDeps): HttpService => {
+  const { limits, logger } = deps;
+  let draining = false;
+  const securityHeaders = buildSecurityHeaders(deps.publicBaseUrl);
+  const settings: ExchangeSettings = {
+    securityHeaders: securityHeaders.api,
+    trustProxyHops: deps.trustProxyHops,
+    isDraining: () => draining,
+  };
+  const pipeline = new Pipeline(deps);
+  const verify = pipeline.bind('verify');
+  const exchanges = new WeakMap<object, Exchange>();
+  const app = createApp({
+    pipeline,
+    publicBaseUrl: deps.publicBaseUrl,
+    securityHeaders,
+    exchangeOf: (request) => {
+      const exchange = exchanges.get(request);
+      if (exchange === undefined) throw new Error('a request without an exchange');
+      return exchange;
+    },
+  });
+
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // Checked in `begin`, so that this refusal looks like every other.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  });
+  server.maxConnections = limits.maxConnections;
+  const connections = new Connections(server);
+
+  const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
+    const exchange = new Exchange(request, response, settings);
+    connections.begin(request, response);
+    deps.metrics.begin();
+    response.once('close', () => {
+      connections.end(request);
+      finish(exchange, deps);
+    });
+    return exchange;
+  };
+
+  const route = (exchange: Exchange): void => {
+    const { request, response } = exchange;
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      pipeline.fail(exchange, new ApiError('INVALID_REQUEST', 'The Host header is missing'));
+    } else if (
+      request.url === routes.verify.path &&
+      request.method === 'POST' &&
+      !isStatusHost(request, deps)
+    ) {
+      void pipeline.run(verify, exchange, {});
+    } else {
+      exchanges.set(request, exchange);
+      if (isStatusHost(request, deps)) request.url = `/status-lists${request.url}`;
+      app(request, response);
+    }
+  };
+
+  server.on('request', (request, response) => route(begin(request, response)));
+  server.on('checkContinue', (request, response) => {
+    const exchange = begin(request, response);
+    exchange.expectsContinue = true;
+    route(exchange);
+  });
+  server.on('checkExpectation', (request, response) =>
+    pipeline.fail(
+      begin(request, response),
+      new ApiError('INVALID_REQUEST', 'Only "Expect: 100-continue" is known'),
+    ),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    if (error.code === 'ECONNRESET' || !connections.canRefuse(socket)) return socket.destroy();
+    const requestId = refuseConnection(socket, error.code, settings.securityHeaders);
+    return logger.info({ requestId, route: 'none', status: 400, problem: error.code }, 'request');
+  });
+
+  return {
+    isDraining: () => draining,
+    listen: (port, host) => listen(server, port, host),
+    shutdown: () => {
+      draining = true;
+      return shutDown(server, connections, limits);
+    },
+  };
+};
+
+const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boolean =>
+  statusHost !== null && request.headers.host?.toLowerCase() === statusHost;
+
+const finish = (exchange: Exchange, { logger, metrics }: HttpDeps): void => {
+  const { request, response, requestId, routeId: route, caller } = exchange;
+  const durationMs = performance.now() - exchange.startedAtMs;
+  const status = response.writableFinished ? response.statusCode : 0;
+  metrics.end(route, status, durationMs);
+  const keyId = caller?.keyId ?? caller?.class;
+  logger.info(
+    {
+      requestId,
+      method: request.method,
+      route,
+      status,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      keyId,
+    },
+    'request',
+  );
+};
+
+export const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+
+/**
+ * http.Server.close() would cut idle connections at once, and with them a request already on its way. So only the
+ * listening socket is closed first; idle connections are kept for a grace in which every answer says
+ * `Connection: close`, and are closed after it.
+ */
+const shutDown = (
+  server: Server,
+  connections: Connections,
+  { idleGraceMs, shutdownDeadlineMs }: HttpDeps['limits'],
+): Promise<{ connectionsCut: number }> =>
+  new Promise((resolve) => {
+    let connectionsCut = 0;
+    const grace = setTimeout(() => connections.closeIdle(), idleGraceMs);
+    const deadline = setTimeout(() => {
+      connectionsCut = connections.closeAll();
+    }, shutdownDeadlineMs);
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(grace);
+      clearTimeout(deadline);
+      // Stops the server's own timer as well.
+      server.close(() => resolve({ connectionsCut }));
+    });
+  });

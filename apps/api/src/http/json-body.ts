@@ -1,0 +1,57 @@
+/**
+ * Request bodies: bounded, UTF-8, strict JSON (protocol §1). The body is read as JSON whatever its Content-Type says;
+ * a Content-Encoding is refused, because sizes are judged on the bytes received.
+ */
+import type { IncomingMessage } from 'node:http';
+import { decodeUtf8, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { ApiError } from './api-error.ts';
+import { ClientGone } from './client-gone.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface JsonBody {
+  readonly text: string;
+  readonly value: JsonValue;
+}
+
+export const readJsonBody = async (exchange: Exchange, maxBytes: number): Promise<JsonBody> => {
+  const { request, response } = exchange;
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new ApiError('INVALID_REQUEST', 'Content-Encoding is not accepted; send the body as it is');
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (exchange.expectsContinue) response.writeContinue();
+  const text = decodeUtf8(await readBytes(request, maxBytes));
+  if (text === null) throw new ApiError('INVALID_REQUEST', 'The body is not valid UTF-8');
+  if (text === '') throw new ApiError('INVALID_REQUEST', 'The body is empty; send a JSON object');
+  const parsed = parseStrictJson(text);
+  if (parsed.ok) return { text, value: parsed.value };
+  throw new ApiError(
+    'INVALID_REQUEST',
+    `The body is not strict JSON: ${parsed.problem} at character ${parsed.offset}`,
+  );
+};
+
+const tooLarge = (maxBytes: number): ApiError =>
+  new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${maxBytes} bytes`);
+
+/** Rejects with ClientGone when the connection ends first. What exceeds the limit is let run off unread. */
+const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (settle: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      settle();
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else finish(() => reject(tooLarge(maxBytes)));
+    };
+    const onEnd = () =>
+      finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const onGone = () => finish(() => reject(new ClientGone()));
+    // An error may follow the end of our interest; without a listener it would end the process.
+    request.on('error', () => undefined);
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });

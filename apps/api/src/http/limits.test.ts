@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limiterKeyOf } from './client-ip.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { startService, TOKENS } from './testing/fixture.ts';
+
+const limitOf = (headers: Headers) =>
+  ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => Number(headers.get(name)));
+
+describe('the window counter', () => {
+  it('allows exactly the limit in each window of the clock, whatever the order of requests', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(30_000), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 5 }),
+        (steps, limit) => {
+          const clock = { ms: 1_000_000, nowMs: () => clock.ms };
+          const limiter = new RateLimiter(clock);
+          const allowed = new Map<number, number>();
+          const asked = new Map<number, number>();
+          for (const step of steps) {
+            clock.ms += step;
+            const window = Math.floor(clock.ms / 60_000);
+            asked.set(window, (asked.get(window) ?? 0) + 1);
+            const expected = limiter.peek('key', limit);
+            const allowance = limiter.take('key', limit);
+            expect(allowance).toEqual(expected);
+            if (allowance.allowed) allowed.set(window, (allowed.get(window) ?? 0) + 1);
+            expect(allowance.resetSeconds).toBeGreaterThanOrEqual(1);
+            expect(allowance.resetSeconds).toBeLessThanOrEqual(60);
+          }
+          for (const [window, count] of asked) expect(allowed.get(window)).toBe(Math.min(count, limit));
+        },
+      ),
+    );
+  });
+
+  it('holds a bounded number of keys: those beyond share one count, those within keep theirs', () => {
+    const clock = { nowMs: () => 0 };
+    const limiter = new RateLimiter(clock, 3);
+    for (const key of ['a', 'b', 'c']) expect(limiter.take(key, 2).remaining).toBe(1);
+    expect(limiter.take('d', 2).remaining).toBe(1);
+    expect(limiter.take('e', 2).remaining).toBe(0);
+    expect(limiter.take('f', 2).allowed).toBe(false);
+    expect(limiter.take('a', 2)).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
+  it('starts afresh when the clock steps back into an earlier window', () => {
+    const clock = { ms: 120_000, nowMs: () => clock.ms };
+    const limiter = new RateLimiter(clock);
+    limiter.take('a', 1);
+    expect(limiter.take('a', 1).allowed).toBe(false);
+    clock.ms = 59_999;
+    expect(limiter.take('a', 1)).toMatchObject({ allowed: true, resetSeconds: 1 });
+  });
+});
+
+describe('client addresses', () => {
+  it.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ])('%s is counted as %s', (ip, key) => {
+    expect(limiterKeyOf(ip)).toBe(key);
+  });
+
+  it('X-Forwarded-For is ignored without a configured proxy', async () => {
+    const { call } = await startService({ limits: { publicPerMinute: 2 } });
+    const statuses = [];
+    for (let i = 0; i < 3; i++)
+      statuses.push(
+        (await call('GET', '/healthz', { headers: { 'x-forwarded-for': `198.51.100.${i}` } })).status,
+      );
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it('with one proxy the last entry counts, and what the client wrote before it does not', async () => {
+    const { call } = await startService({ deps: { trustProxyHops: 1 }, limits: { publicPerMinute: 2 } });
+    const from = async (forwarded: string) =>
+      (await call('GET', '/healthz', { headers: { 'x-forwarded-for': forwarded } })).status;
+    expect([
+      await from('1.1.1.1, 198.51.100.7'),
+      await from('2.2.2.2, 198.51.100.7'),
+      await from('3.3.3.3, 198.51.100.7'),
+    ]).toEqual([200, 200, 429]);
+    expect(await from('198.51.100.8')).toBe(200);
+    expect([
+      await from('2001:db8::1'),
+      await from('2001:db8::2'),
+      await from('2001:db8:0:0:ffff::3'),
+    ]).toEqual([200, 200, 429]);
+  });
+});
+
+describe('limits', () => {
+  const verify = { token: TOKENS.rp, body: { grant: '', proof: '', action: {} } };
+
+  it("verify counts per key at the RP's own rate, apart from everything else, on both ways in", async () => {
+    const { call, clock } = await startService();
+    clock.ms += 48_200;
+    const first = await call('POST', '/verify', verify);
+    expect(limitOf(first.headers)).toEqual([5, 4, 12]);
+    await call('POST', '/verify?', verify);
+    for (let i = 0; i < 3; i++) expect((await call('POST', '/verify', verify)).status).toBe(200);
+    const over = await call('POST', '/verify', verify);
+    expect([over.status, over.json.error, limitOf(over.headers), over.headers.get('retry-after')]).toEqual([
+      429,
+      'RATE_LIMITED',
+      [5, 0, 12],
+      '12',
+    ]);
+    expect((await call('POST', '/verify', { ...verify, token: TOKENS.otherRp })).status).toBe(200);
+    expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(200);
+    clock.ms += 11_800;
+    expect(limitOf((await call('POST', '/verify', verify)).headers)).toEqual([5, 4, 60]);
+  });
+
+  it('other authenticated calls count per key, a refused class included', async () => {
+    const { call } = await startService({ limits: { authenticatedPerMinute: 2 } });
+    expect(limitOf((await call('GET', '/me', { token: TOKENS.rp })).headers)).toEqual([2, 1, 60]);
+    expect((await call('POST', '/grants', { token: TOKENS.rp, body: {} })).status).toBe(401);
+    expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(429);
+    expect((await call('GET', '/me', { token: TOKENS.principal })).status).toBe(200);
+  });
+
+  it('public calls count per address, unknown paths, 405 and OPTIONS among them', async () => {
+    const { call } = await startService({ limits: { publicPerMinute: 5 } });
+    const statuses = [];
+    for (const [method, path] of [
+      ['GET', '/healthz'],
+      ['GET', '/nothing'],
+      ['POST', '/healthz'],
+      ['OPTIONS', '/verify'],
+      ['GET', '/docs'],
+      ['GET', '/healthz'],
+      ['GET', '/nothing'],
+      ['DELETE', '/verify'],
+      ['OPTIONS', '/me'],
+      ['GET', '/openapi.json'],
+    ] as const)
+      statuses.push((await call(method, path)).status);
+    expect(statuses).toEqual([200, 404, 405, 200, 200, 429, 429, 429, 429, 429]);
+  });
+
+  it('failed authentications count per address; after them nothing is looked up', async () => {
+    const { call, authenticated } = await startService({ limits: { failedAuthenticationsPerMinute: 3 } });
+    const bad = (i: number) => call('GET', '/me', { token: `dk_rp_bad${i}` });
+    expect(limitOf((await bad(1)).headers)).toEqual([3, 2, 60]);
+    expect([(await bad(2)).status, (await call('GET', '/me')).status]).toEqual([401, 401]);
+    const over = await bad(4);
+    expect([over.status, over.headers.get('retry-after')]).toEqual([429, '60']);
+    expect((await call('GET', '/me')).status).toBe(429);
+    expect(authenticated).toEqual(['dk_rp_bad1', 'dk_rp_bad2']);
+  });
+
+  it('a credential that has worked is not locked out by its neighbours, and a revoked one gains nothing by it', async () => {
+    const { call, clock, revoked } = await startService({ limits: { failedAuthenticationsPerMinute: 1 } });
+    expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(200);
+    expect((await call('GET', '/me', { token: 'dk_rp_bad' })).status).toBe(401);
+    expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(200);
+    expect((await call('GET', '/me', { token: TOKENS.principal })).status).toBe(429);
+    revoked.add(TOKENS.rp);
+    expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(429);
+    clock.ms += 60_000;
+    expect((await call('GET', '/me', { token: TOKENS.rp })).status).toBe(401);
+    expect((await call('GET', '/me', { token: TOKENS.principal })).status).toBe(429);
+  });
+
+  it.each(['Basic abc', 'Bearer', 'Bearer a b', 'Bearer ü', `Bearer ${'a'.repeat(2000)}`, 'dk_rp_one'])(
+    'Authorization %j is a 401 without a look-up',
+    async (authorization) => {
+      const { raw, authenticated } = await startService();
+      expect(
+        await raw(
+          `GET /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\n\r\n`,
+        ),
+      ).toMatch(/^HTTP\/1\.1 401 /);
+      expect(authenticated).toEqual([]);
+    },
+  );
+});

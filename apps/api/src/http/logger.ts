@@ -1,0 +1,29 @@
+/**
+ * The log: one JSON object a line. Secrets have names, and whatever carries one of these names is dropped wherever it
+ * stands in a logged object, down to three levels.
+ */
+import { type DestinationStream, type Level, type Logger, pino } from 'pino';
+
+const SECRETS = [
+  'authorization',
+  'api_key',
+  'apiKey',
+  'token',
+  'adminToken',
+  'provisionKeys',
+  'grant',
+  'proof',
+  'body',
+  'bodyText',
+  'password',
+  'privateKey',
+  'd',
+];
+
+const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+export const createLogger = (level: Level, destination?: DestinationStream): Logger =>
+  pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } },
+    destination ?? pino.destination({ sync: false }),
+  );

@@ -1,0 +1,39 @@
+/** Prometheus metrics of the HTTP frame, by route id, never by path: labels stay bounded whatever is requested. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export interface HttpMetrics {
+  begin(): void;
+  /** `status` 0: the client went away before an answer. */
+  end(routeId: string, status: number, durationMs: number): void;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export const createHttpMetrics = (registry: Registry): HttpMetrics => {
+  const requests = new Counter({
+    name: 'svc_http_requests_total',
+    help: 'Requests by route id and status; status 0 is a client that went away.',
+    labelNames: ['route', 'status'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'svc_http_request_duration_seconds',
+    help: 'Time from the end of the request headers to the end of the answer, by route id.',
+    labelNames: ['route'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const inFlight = new Gauge({
+    name: 'svc_http_requests_in_flight',
+    help: 'Requests being answered.',
+    registers: [registry],
+  });
+  return {
+    begin: () => inFlight.inc(),
+    end: (routeId, status, durationMs) => {
+      inFlight.dec();
+      requests.inc({ route: routeId, status });
+      durations.observe({ route: routeId }, durationMs / 1000);
+    },
+  };
+};

@@ -1,0 +1,221 @@
+/**
+ * A running service for tests of the frame: real sockets, a clock that tests turn, keys in a table, and handlers that
+ * answer with their schema's own example. Every answer to `call` is held against what its route declares.
+ */
+import { connect } from 'node:net';
+import { findResponseProblem, type Route, type RouteId, routes } from '@svc/contract';
+import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import type { ApiKeyRecord } from '@svc/service';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import type { Caller, RpCaller } from '../caller.ts';
+import { HTTP_LIMITS, type HttpDeps } from '../deps.ts';
+import type { Handlers } from '../handler.ts';
+import { createHttpService } from '../http-service.ts';
+import { createLogger } from '../logger.ts';
+import { createHttpMetrics } from '../metrics.ts';
+
+export const TOKENS = {
+  rp: 'dk_rp_one',
+  otherRp: 'dk_rp_two',
+  principal: 'dk_principal_one',
+  orgRead: 'dk_org_read_one',
+  orgAdmin: 'dk_org_admin_one',
+  observer: 'dk_observer_one',
+  admin: 'admin-token-admin-token-admin-token-1',
+  provision: 'provision-key-provision-key-provision',
+} as const;
+
+const did = 'did:web:svc.example:rp:shop' as DidWeb;
+const org = 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M' as OrgId;
+
+const key = (digit: string, role: ApiKeyRecord['role']): ApiKeyRecord => ({
+  keyHash: digit.repeat(64),
+  keyId: digit.repeat(12) as ApiKeyId,
+  role,
+  subject: role.startsWith('org') ? org : did,
+  label: null,
+  createdAtMs: 0,
+  revokedAtMs: null,
+});
+
+const withKey = (record: ApiKeyRecord) => ({ keyId: record.keyId, key: record });
+
+const relyingParty = (verifyRateLimitPerMinute: number): RpCaller['relyingParty'] => ({
+  did,
+  kind: 'managed',
+  slug: 'shop',
+  name: 'Shop',
+  proofWindowSeconds: 60,
+  verifyRateLimitPerMinute,
+  profile: 'svc-base-v1',
+  orgId: null,
+  createdAtMs: 0,
+  version: 1,
+});
+
+const CALLERS: Readonly<Record<string, Caller>> = {
+  [TOKENS.rp]: { class: 'rp', subject: did, relyingParty: relyingParty(5), ...withKey(key('1', 'rp')) },
+  [TOKENS.otherRp]: { class: 'rp', subject: did, relyingParty: relyingParty(7), ...withKey(key('2', 'rp')) },
+  [TOKENS.principal]: { class: 'principal', subject: did, ...withKey(key('3', 'principal')) },
+  [TOKENS.orgRead]: { class: 'org', subject: org, role: 'read', ...withKey(key('4', 'org:read')) },
+  [TOKENS.orgAdmin]: { class: 'org', subject: org, role: 'admin', ...withKey(key('5', 'org:admin')) },
+  [TOKENS.observer]: { class: 'observer', subject: did, ...withKey(key('6', 'observer')) },
+  [TOKENS.admin]: { class: 'admin', subject: null, keyId: null },
+  [TOKENS.provision]: { class: 'provision', subject: null, keyId: null },
+};
+
+const STATUS_LIST = 'eyJhbGciOiJFZERTQSJ9.eyJsaXN0Ijp0cnVlfQ.c2ln';
+
+const exampleOf = (route: Route, status: number): unknown =>
+  (route.responses[status]?.schema?.meta() as { example?: unknown } | undefined)?.example;
+
+/** Answers each route with its first declared status and that schema's example. */
+const exampleHandlers = (): Handlers => {
+  const handlers: Record<string, () => Promise<unknown>> = {};
+  for (const [id, route] of Object.entries(routes) as [RouteId, Route][]) {
+    const status = Number(Object.keys(route.responses)[0]);
+    const declared = route.responses[status];
+    const example = exampleOf(route, status);
+    handlers[id] = async () =>
+      declared?.kind === 'raw'
+        ? {
+            status,
+            rawBody: example === undefined ? STATUS_LIST : JSON.stringify(example),
+            contentType: declared.contentTypes[0],
+          }
+        : { status, body: example };
+  }
+  // Examples were parsed against these very schemas by the contract's own tests.
+  return handlers as unknown as Handlers;
+};
+
+export interface Options {
+  readonly handlers?: Partial<Handlers>;
+  readonly deps?: Partial<Omit<HttpDeps, 'limits' | 'handlers'>>;
+  readonly limits?: Partial<HttpDeps['limits']>;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly rawBody?: string | Uint8Array;
+}
+
+export interface Called {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: { readonly error?: string; readonly message?: string } & Readonly<Record<string, unknown>>;
+}
+
+/** 2026-11-20T08:00:00Z: the start of a window. */
+const START_MS = Date.UTC(2026, 10, 20, 8);
+
+export const startService = async (options: Options = {}) => {
+  const clock = { ms: START_MS, nowMs: () => clock.ms };
+  const log: string[] = [];
+  const registry = new Registry();
+  const authenticated: string[] = [];
+  const revoked = new Set<string>();
+  const service = createHttpService({
+    clock,
+    logger: createLogger('info', { write: (line: string) => log.push(line) }),
+    metrics: createHttpMetrics(registry),
+    authenticate: async (token) => {
+      authenticated.push(token);
+      return revoked.has(token) ? null : (CALLERS[token] ?? null);
+    },
+    publicBaseUrl: 'https://svc.example',
+    statusHost: null,
+    trustProxyHops: 0,
+    toApiError: () => null,
+    ...options.deps,
+    handlers: { ...exampleHandlers(), ...options.handlers },
+    limits: { ...HTTP_LIMITS, idleGraceMs: 0, ...options.limits },
+  });
+  const { port } = await service.listen(0, '127.0.0.1');
+  const base = `http://127.0.0.1:${port}`;
+  onTestFinished(async () => {
+    await service.shutdown();
+  });
+
+  const call = async (
+    method: string,
+    path: string,
+    { token, headers, body, rawBody }: CallOptions = {},
+  ): Promise<Called> => {
+    const sent = rawBody ?? (body === undefined ? null : JSON.stringify(body));
+    const response = await fetch(base + path, {
+      method,
+      headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
+      body: sent as string | null,
+    });
+    const text = await response.text();
+    checkDeclared(method, path, response, text);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: text.startsWith('{') ? JSON.parse(text) : {},
+    };
+  };
+
+  /** Writes bytes on one connection and collects what comes back until it closes. */
+  const raw = (...writes: readonly string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1');
+      let seen = '';
+      socket.setEncoding('utf8');
+      socket.on('data', (chunk: string) => {
+        seen += chunk;
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(seen));
+      for (const write of writes) socket.write(write);
+    });
+
+  return { service, clock, log, registry, authenticated, revoked, port, base, call, raw };
+};
+
+const checkDeclared = (method: string, path: string, response: Response, text: string): void => {
+  const route = matchRoute(method, path.split('?', 1)[0] ?? '');
+  if (route === null || method === 'HEAD') return;
+  const problem = findResponseProblem(route, {
+    status: response.status,
+    contentType: response.headers.get('content-type') ?? '',
+    text,
+  });
+  if (problem !== null) throw new Error(problem);
+};
+
+const matchRoute = (method: string, path: string): Route | null =>
+  (Object.values(routes) as Route[]).find(
+    (route) =>
+      route.method === method.toLowerCase() &&
+      new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  ) ?? null;
+
+/** A valid body for a route, from its schema's example. */
+export const exampleBody = (id: RouteId): unknown => {
+  const route: Route = routes[id];
+  const meta = route.body?.meta() as { example?: unknown } | undefined;
+  const option = (route.body as { options?: readonly { meta(): unknown }[] } | undefined)?.options?.[0];
+  return meta?.example ?? (option?.meta() as { example?: unknown } | undefined)?.example;
+};
+
+/** A path of a route with its parameters filled in. */
+export const examplePath = (id: RouteId): string =>
+  routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(EXAMPLE_PARAMS[name] ?? name),
+  );
+
+const EXAMPLE_PARAMS: Readonly<Record<string, string>> = {
+  receipt_id: 'drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K',
+  did: 'did:web:localhost%3A8080:rp:shop',
+  slug: 'acme',
+  hash: `sha256:${'a'.repeat(64)}`,
+  domain: 'localhost%3A8080',
+  number: '1',
+};

@@ -1,0 +1,21 @@
+/** The API process. `--help` lists the variables that configure it. */
+import { describeVariables } from './config/env.ts';
+import { createLogger } from './http/index.ts';
+import { closeOnSignal, explainStartFailure, runApi } from './process/run-api.ts';
+
+const main = async (): Promise<void> => {
+  if (process.argv.includes('--help')) {
+    console.log(`The API of the verification service, configured by the environment:\n\n${describeVariables()}`);
+    return;
+  }
+  const logger = createLogger('info');
+  const { api, close } = await runApi(process.env, logger);
+  closeOnSignal(close, logger);
+  const { address, adminAddress } = api;
+  logger.info({ host: address.address, port: address.port, adminPort: adminAddress.port }, 'listening');
+};
+
+main().catch((error: unknown) => {
+  console.error(explainStartFailure(error));
+  process.exit(1);
+});

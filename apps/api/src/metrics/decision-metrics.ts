@@ -1,0 +1,27 @@
+/** Decisions by outcome, for the operator. Counted when the answer is known to be stored. */
+import type { VerifyAnswer } from '@svc/service';
+import { Counter, type Registry } from 'prom-client';
+
+export interface DecisionMetrics {
+  count(answer: VerifyAnswer): void;
+}
+
+export const createDecisionMetrics = (registry: Registry): DecisionMetrics => {
+  const decisions = new Counter({
+    name: 'svc_decisions_total',
+    help: 'Stored decisions by decision and reason.',
+    labelNames: ['decision', 'reason'],
+    registers: [registry],
+  });
+  const replays = new Counter({
+    name: 'svc_idempotent_replays_total',
+    help: 'Stored Receipts answered again under an Idempotency-Key.',
+    registers: [registry],
+  });
+  return {
+    count: ({ decision, reason, replayed }) => {
+      if (replayed) replays.inc();
+      else decisions.inc({ decision, reason: reason ?? '' });
+    },
+  };
+};

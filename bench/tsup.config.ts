@@ -1,0 +1,21 @@
+import { defineConfig } from 'tsup';
+
+// Every measured program is plain JavaScript when it runs. The entries are `run` and the programs it starts.
+export default defineConfig({
+  entry: {
+    run: 'src/run.ts',
+    load: 'src/load/load.ts',
+    floor: 'src/floor/floor.ts',
+    plain: 'src/plain/plain.ts',
+    'lone-commit': 'src/floor/lone-commit.ts',
+  },
+  format: ['esm'],
+  target: 'node20',
+  platform: 'node',
+  noExternal: [/^@svc\//],
+  esbuildOptions(options) {
+    options.conditions = ['svc-source'];
+  },
+  clean: true,
+  sourcemap: true,
+});

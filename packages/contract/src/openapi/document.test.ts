@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { errorCodesOf, type Route } from '../route.ts';
+import { routes } from '../routes.ts';
+import { statusOf } from './components.ts';
+import { buildOpenApiDocument, openApiText } from './document.ts';
+
+const document = buildOpenApiDocument('https://svc.example');
+const paths = document.paths ?? {};
+type Operation = { operationId: string; responses: Record<string, unknown>; security: unknown[] };
+const operationOf = (route: Route): Operation =>
+  paths[route.path]?.[route.method as 'get'] as unknown as Operation;
+
+describe('OpenAPI document', () => {
+  it('docs/openapi.json is what the routes generate (refresh: pnpm --filter @svc/contract openapi)', () => {
+    const committed = readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8');
+    expect(committed).toBe(openApiText());
+  });
+
+  it.each(Object.entries(routes) as [string, Route][])(
+    'describes %s with every status it can answer',
+    (id, route) => {
+      const operation = operationOf(route);
+      expect(operation.operationId).toBe(id);
+      const statuses = [...Object.keys(route.responses), ...errorCodesOf(route).map(statusOf)];
+      expect(Object.keys(operation.responses).sort()).toEqual([...new Set(statuses)].sort());
+      expect(operation.security).toHaveLength(route.auth.length);
+    },
+  );
+
+  it('resolves every reference it makes', () => {
+    const text = JSON.stringify(document);
+    const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? ''));
+    expect(references.size).toBeGreaterThan(10);
+    for (const reference of references) {
+      const target = reference
+        .split('/')
+        .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
+      expect([reference, target !== undefined]).toEqual([reference, true]);
+    }
+  });
+});

@@ -1,0 +1,144 @@
+import {
+  isApiKeyId,
+  isGrantId,
+  isOrgId,
+  isReceiptId,
+  isSha256,
+  parseDidKey,
+  parseDidWeb,
+} from '@svc/protocol';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { ERROR_STATUS } from './error-codes.ts';
+import { EXAMPLE } from './examples.ts';
+import * as formats from './formats.ts';
+import { findResponseProblem } from './response-check.ts';
+import { errorCodesOf, pathParameters, type Route } from './route.ts';
+import { routes, TAGS } from './routes.ts';
+
+const all: readonly (readonly [string, Route])[] = Object.entries(routes);
+const INTERFACE_STATUSES = [200, 201, 202, 400, 401, 402, 403, 404, 409, 413, 429, 503];
+
+const schemasOf = (route: Route): readonly z.ZodType[] => [
+  ...(route.body ? [route.body] : []),
+  ...Object.values(route.responses).flatMap(({ schema }) => (schema ? [schema] : [])),
+];
+
+describe.each(all)('route %s', (_id, route) => {
+  it('declares exactly the parameters its path names', () => {
+    expect(Object.keys(route.params?.shape ?? {}).sort()).toEqual([...pathParameters(route.path)].sort());
+  });
+
+  it('is public exactly when it takes no credential', () => {
+    expect(route.limiter === 'public').toBe(route.auth.length === 0);
+  });
+
+  it('belongs to a section of the reference and ends its summary without a full stop', () => {
+    expect(TAGS.map(({ name }) => name)).toContain(route.tag);
+    expect(route.summary).not.toMatch(/\.$/);
+    expect(route.description).toMatch(/\.$/);
+  });
+
+  it('answers only with statuses of the interface, besides INTERNAL', () => {
+    const statuses = [
+      ...Object.keys(route.responses).map(Number),
+      ...errorCodesOf(route).map((code) => ERROR_STATUS[code]),
+    ];
+    expect(statuses.filter((status) => status !== 500 && !INTERFACE_STATUSES.includes(status))).toEqual([]);
+  });
+
+  it('shows only examples that its own schemas accept', () => {
+    for (const schema of schemasOf(route)) {
+      const { example } = (schema.meta() ?? {}) as { example?: unknown };
+      if (example !== undefined) expect(schema.safeParse(example)).toMatchObject({ success: true });
+    }
+  });
+});
+
+describe('the routes together', () => {
+  it('never declare one method and path twice', () => {
+    const places = all.map(([, route]) => `${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it('take an RP key for /verify and nothing else', () => {
+    expect(routes.verify.auth).toEqual(['rp']);
+  });
+});
+
+describe('formats agree with the protocol library on the examples', () => {
+  it.each([
+    [formats.grantId, EXAMPLE.grantId, isGrantId],
+    [formats.receiptId, EXAMPLE.receiptId, isReceiptId],
+    [formats.orgId, EXAMPLE.orgId, isOrgId],
+    [formats.apiKeyId, EXAMPLE.keyId, isApiKeyId],
+    [formats.sha256, `sha256:${'0'.repeat(64)}`, isSha256],
+    [formats.didKey, EXAMPLE.agent, (text: unknown) => parseDidKey(String(text)) !== null],
+    [formats.didWeb, EXAMPLE.principal, (text: unknown) => parseDidWeb(String(text)) !== null],
+  ] as [z.ZodType, string, (text: unknown) => boolean][])(
+    '%#: the example, and not the example with a tail',
+    (schema, example, accepts) => {
+      for (const text of [example, `${example}\n`, `${example}?`, ''])
+        expect([text, schema.safeParse(text).success]).toEqual([text, accepts(text)]);
+    },
+  );
+});
+
+describe('verify request', () => {
+  it('hands the action on as the very object that came in', () => {
+    const action = JSON.parse('{"__proto__":1,"type":"x"}');
+    const parsed = routes.verify.body.parse({ grant: '', proof: '', action });
+    expect(parsed.action).toBe(action);
+  });
+
+  it.each([
+    [{ grant: '', proof: '' }],
+    [{ grant: '', proof: '', action: [] }],
+    [{ grant: '', proof: '', action: null }],
+    [{ grant: 1, proof: '', action: {} }],
+    [{ grant: '', proof: '', action: {}, more: 1 }],
+    [JSON.parse('{"grant":"","proof":"","action":{},"__proto__":1}')],
+    [[]],
+    ['text'],
+    [null],
+  ])('refuses the envelope %j', (body) => {
+    expect(routes.verify.body.safeParse(body).success).toBe(false);
+  });
+});
+
+describe('query integers', () => {
+  const limit = formats.pageLimit;
+  it.each([
+    [undefined, 50],
+    ['1', 1],
+    ['200', 200],
+  ])('%j reads as %d', (text, value) => {
+    expect(limit.parse(text)).toBe(value);
+  });
+  it.each(['0', '201', '-1', '1.5', '1e2', ' 5', '05', '0x10', '', '9999999999999'])(
+    '%j is refused',
+    (text) => {
+      expect(limit.safeParse(text).success).toBe(false);
+    },
+  );
+});
+
+describe('response check', () => {
+  const seen = (status: number, body: unknown, contentType = 'application/json; charset=utf-8') => ({
+    status,
+    contentType,
+    text: JSON.stringify(body),
+  });
+  it('accepts a declared body and any Error under its own status', () => {
+    expect(findResponseProblem(routes.getHealth, seen(503, { ok: false }))).toBeNull();
+    expect(findResponseProblem(routes.getMe, seen(401, { error: 'UNAUTHORIZED', message: 'no' }))).toBeNull();
+  });
+  it('names an undeclared status, an extra member, a wrong type and a code under the wrong status', () => {
+    expect(findResponseProblem(routes.getHealth, seen(201, { ok: true }))).not.toBeNull();
+    expect(findResponseProblem(routes.getHealth, seen(200, { ok: true, more: 1 }))).not.toBeNull();
+    expect(findResponseProblem(routes.getHealth, seen(200, { ok: true }, 'text/html'))).not.toBeNull();
+    expect(
+      findResponseProblem(routes.getMe, seen(401, { error: 'FORBIDDEN', message: 'no' })),
+    ).not.toBeNull();
+  });
+});

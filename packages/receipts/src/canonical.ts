@@ -1,0 +1,28 @@
+/** RFC 8785 text, written by the platform's serialiser wherever the members already stand in order. */
+import { type JsonObject, type JsonValue, jcs } from '@svc/protocol';
+
+/** The RFC 8785 form of an object of plain JSON. The bodies that the engine builds are in order. */
+export const canonicalText = (value: JsonObject): string =>
+  isOrdered(value) ? JSON.stringify(value) : jcs(value);
+
+/** Null for what has no canonical form: nested too deep, cyclic, not JSON. */
+export const canonicalTextOrNull = (value: JsonObject): string | null => {
+  try {
+    return canonicalText(value);
+  } catch {
+    return null;
+  }
+};
+
+/** Whether every object inside has its members in the order of their UTF-16 code units. */
+const isOrdered = (value: JsonValue): boolean => {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isOrdered);
+  let last = '';
+  for (const name of Object.keys(value)) {
+    if (name < last) return false;
+    last = name;
+    if (!isOrdered((value as JsonObject)[name] ?? null)) return false;
+  }
+  return true;
+};

@@ -1,0 +1,24 @@
+/**
+ * The text of a Receipt: its body in RFC 8785 form with the JWS spliced in at its place. The body is serialised
+ * once, and the text can be had back from the JWS alone.
+ */
+import { readPayload, splitReceiptJws } from './verify/receipt-jws.ts';
+
+/** The member after `receipt`. What follows it holds no free text, so the last occurrence is the member itself. */
+const NEXT_MEMBER = ',"receipt_id":';
+
+/** The response text, or null if `bodyText` is not that of a body. `jws` holds nothing that JSON would escape. */
+export const spliceReceipt = (bodyText: string, jws: string): string | null => {
+  const at = bodyText.lastIndexOf(NEXT_MEMBER);
+  return at < 0 ? null : `${bodyText.slice(0, at)},"receipt":"${jws}"${bodyText.slice(at)}`;
+};
+
+/**
+ * The response text of a Receipt from its JWS: byte for byte what was answered when it was signed. Null if the text is
+ * not a JWS over the body of a Receipt. Nothing is verified.
+ */
+export const receiptTextOf = (jws: string): string | null => {
+  const parts = splitReceiptJws(jws);
+  if (parts === null || readPayload(parts.payloadText, []) === null) return null;
+  return spliceReceipt(parts.payloadText, jws);
+};

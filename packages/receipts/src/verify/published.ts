@@ -1,0 +1,103 @@
+/**
+ * What has been published so far, by hash: the tables of checks (interface §Versioning, protocol §7) and the trust
+ * configurations (protocol §8). A Receipt is read by the table it was decided under, so entries are added and never
+ * changed. A test holds the latest of each against the engine.
+ */
+
+export interface PublishedCheck {
+  readonly id: string;
+  readonly requires: readonly string[];
+  readonly reasons: readonly string[];
+  /** It rests on a look-up, so it can be unavailable. */
+  readonly looksUp: boolean;
+}
+
+export interface PublishedTable {
+  readonly hash: string;
+  /** In pipeline order. */
+  readonly checks: readonly PublishedCheck[];
+}
+
+/** `id: requirements: reasons`; `+` marks a look-up, `*` requires every check above. */
+const table = (hash: string, rows: string): PublishedTable => {
+  const checks: PublishedCheck[] = [];
+  for (const row of rows.trim().split('\n')) {
+    const [id = '', requires = '', reasons = ''] = row.split(':').map((cell) => cell.trim());
+    checks.push({
+      id: id.replace('+', ''),
+      requires: requires === '*' ? checks.map((above) => above.id) : words(requires),
+      reasons: words(reasons),
+      looksUp: id.endsWith('+'),
+    });
+  }
+  return { hash, checks };
+};
+
+const words = (text: string): string[] => (text === '' ? [] : text.split(' '));
+
+/** Published tables by profile id, the latest first. */
+export const PUBLISHED_PROFILES: Readonly<Record<string, readonly PublishedTable[]>> = {
+  'svc-base-v1': [
+    /* @__PURE__ */ table(
+      'sha256:cb63051126584e707d39dd74a9e4882746b006996c27ff0d3d1201948e84712c',
+      `
+P1::GRANT_MALFORMED UNSUPPORTED_FEATURE
+T1+:P1:ISSUER_UNKNOWN
+T2:T1:ISSUER_UNVERIFIED
+T3:T1:ISSUER_KEY_COMPROMISED
+P2+:P1 T1 T3:ISSUER_KEY_NOT_FOUND
+P3:P2:GRANT_SIGNATURE_INVALID
+P4:P3:GRANT_NOT_YET_VALID
+P5:P3:GRANT_EXPIRED
+P6+:P3:AUTHORITY_REVOKED
+P7:P3:AUDIENCE_MISMATCH
+P8::PROOF_MALFORMED
+P9:P8:PROOF_SIGNATURE_INVALID
+P10:P3 P9:PROOF_AGENT_MISMATCH
+P11:P3 P9:PROOF_GRANT_MISMATCH
+P12:P9:PROOF_AUDIENCE_MISMATCH
+P13:P9:PROOF_EXPIRED
+P15::ACTION_MALFORMED
+P14:P9 P15:PROOF_ACTION_MISMATCH
+P16:P3 P15:ACTION_NOT_AUTHORIZED
+P17:P16:UNKNOWN_CONSTRAINT
+P18:P17:CURRENCY_NOT_AUTHORIZED
+P19:P18:AMOUNT_EXCEEDS_AUTHORITY
+P20:P19:RESOURCE_NOT_AUTHORIZED
+T5+:*:PROOF_REPLAYED
+`,
+    ),
+  ],
+};
+
+export interface PublishedTrustConfig {
+  readonly hash: string;
+  readonly didDocumentMaxAgeSeconds: number;
+  readonly statusListMaxAgeSeconds: number;
+}
+
+/** Published trust configurations by version. */
+export const PUBLISHED_TRUST_CONFIGS: Readonly<Record<string, PublishedTrustConfig>> = {
+  'svc-trust-config-1': {
+    hash: 'sha256:0c4a5230f05be003701063986b5d01534d64cdf8423c322f83eb12ba7123c78e',
+    didDocumentMaxAgeSeconds: 3600,
+    statusListMaxAgeSeconds: 30,
+  },
+};
+
+/** Null for a profile that is not known, or known under other hashes only. */
+export const findPublishedTable = (profile: string, hash: string): PublishedTable | null =>
+  tablesOf(profile).find((published) => published.hash === hash) ?? null;
+
+/** Empty for a profile that is not known. */
+export const listPublishedHashes = (profile: string): readonly string[] =>
+  tablesOf(profile).map((published) => published.hash);
+
+export const findTrustConfig = (version: string): PublishedTrustConfig | null =>
+  Object.hasOwn(PUBLISHED_TRUST_CONFIGS, version) ? (PUBLISHED_TRUST_CONFIGS[version] ?? null) : null;
+
+const tablesOf = (profile: string): readonly PublishedTable[] =>
+  Object.hasOwn(PUBLISHED_PROFILES, profile) ? (PUBLISHED_PROFILES[profile] ?? []) : [];
+
+export const PROTOCOL_CHECKS: readonly string[] = Array.from({ length: 20 }, (_, i) => `P${i + 1}`);
+export const TRUST_CHECKS: readonly string[] = ['T1', 'T2', 'T3', 'T5'];

@@ -1,0 +1,70 @@
+/**
+ * The JWS inside a Receipt. There is exactly one way to write it for a given body, kid and key (protocol §1, §8), and
+ * nothing else is read: header and payload must be their own RFC 8785 form, which leaves no room for a duplicate
+ * member, another escape or another number. Nothing here is authenticated.
+ */
+import { decodeBase64url, decodeUtf8, isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
+import { canonicalTextOrNull } from '../canonical.ts';
+import { type Failure, failure, show } from '../failure.ts';
+import { own } from '../json-pointer.ts';
+import { RECEIPT_JWS_MAX_CHARS, RECEIPT_TYP } from '../receipt.ts';
+
+export interface JwsParts {
+  readonly headerText: string;
+  readonly payloadText: string;
+  readonly signingInput: string;
+  readonly signature: Uint8Array;
+}
+
+/** Splits and decodes; null unless there are three parts in canonical base64url, the first two of them UTF-8. */
+export const splitReceiptJws = (jws: string): JwsParts | null => {
+  if (jws.length > RECEIPT_JWS_MAX_CHARS) return null;
+  const firstDot = jws.indexOf('.');
+  const lastDot = jws.lastIndexOf('.');
+  if (firstDot === lastDot) return null;
+  const headerText = decodePart(jws.slice(0, firstDot));
+  // More than three parts leave a dot in this one, which is not a base64url character.
+  const payloadText = decodePart(jws.slice(firstDot + 1, lastDot));
+  const signature = decodeBase64url(jws.slice(lastDot + 1));
+  if (headerText === null || payloadText === null || signature === null) return null;
+  return { headerText, payloadText, signingInput: jws.slice(0, lastDot), signature };
+};
+
+const decodePart = (part: string): string | null => {
+  const bytes = decodeBase64url(part);
+  return bytes && decodeUtf8(bytes);
+};
+
+/** The kid, or null where there is none; whatever is wrong with the header is added to `failures`. */
+export const readKid = (headerText: string, failures: Failure[]): string | null => {
+  const header = parseOrNull(headerText);
+  const kid = header === null ? undefined : own(header, 'kid');
+  if (headerText !== `{"alg":"EdDSA","kid":${JSON.stringify(kid)},"typ":"${RECEIPT_TYP}"}`)
+    failures.push(
+      failure(
+        'wrong-header',
+        `the protected header must be exactly {"alg":"EdDSA","kid":"<kid>","typ":"${RECEIPT_TYP}"}, not ${show(headerText)}`,
+        '/receipt',
+      ),
+    );
+  return typeof kid === 'string' ? kid : null;
+};
+
+/** The signed body, or null with a failure where the payload is not its own RFC 8785 form. */
+export const readPayload = (payloadText: string, failures: Failure[]): JsonObject | null => {
+  const body = parseOrNull(payloadText);
+  if (body !== null && canonicalTextOrNull(body) === payloadText) return body;
+  failures.push(
+    failure('payload-not-canonical', 'the payload must be the RFC 8785 form of a JSON object', '/receipt'),
+  );
+  return null;
+};
+
+const parseOrNull = (text: string): JsonObject | null => {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,123 @@
+/**
+ * Checking a Receipt offline against the service's pinned DID document: form, signature, and whether it agrees with
+ * itself (interface §Receipt, protocol §7–§8). No clock and no network: a Receipt that was right stays right.
+ */
+import { type CryptoPort, type JsonObject, portableCrypto, type ReceiptBody } from '@svc/protocol';
+import { canonicalTextOrNull } from '../canonical.ts';
+import { type Failure, failure, show } from '../failure.ts';
+import { listDifferences } from '../json-pointer.ts';
+import type { Receipt } from '../receipt.ts';
+import { checkServiceSignature, parseServiceDocument } from '../service-document.ts';
+import { checkConsistency } from './consistency.ts';
+import { type Presented, readPresented } from './presented.ts';
+import { readKid, readPayload } from './receipt-jws.ts';
+import { RECEIPT_BODY_SHAPE } from './receipt-shape.ts';
+import { checkShape } from './shape.ts';
+
+export interface VerifyOptions {
+  /** Portable JavaScript unless given; `@svc/protocol/native` is an order of magnitude faster on servers. */
+  readonly crypto?: CryptoPort;
+  /** The DID that the pinned document must be of. */
+  readonly serviceDid?: string;
+}
+
+export type VerifiedReceipt =
+  | {
+      readonly ok: true;
+      /** Read from the signed bytes, whatever was handed in. */
+      readonly receipt: Receipt;
+      readonly decision: 'ALLOW' | 'DENY';
+    }
+  | { readonly ok: false; readonly failures: readonly Failure[] };
+
+/**
+ * Verifies a Receipt, an object or its text, against the service's DID document, an object or its text. Never throws:
+ * whatever is wrong is in `failures`, all of it. `ok` says that the service signed exactly this and that it is
+ * consistent; it does not say that the Receipt is for your request (compare `request_hash`) or that it is an ALLOW.
+ */
+export const verifyReceipt = (
+  receipt: unknown,
+  serviceDidDocument: unknown,
+  options: VerifyOptions = {},
+): VerifiedReceipt => {
+  const failures: Failure[] = [];
+  const document = parseServiceDocument(serviceDidDocument, failures, options.serviceDid);
+  const presented = readPresented(receipt, failures);
+  if (presented === null) return { ok: false, failures };
+  const body = readBody(presented, failures);
+  const { parts } = presented;
+  const kid = parts && readKid(parts.headerText, failures);
+  if (parts !== null && kid !== null && document !== null) {
+    const wrong = checkServiceSignature(
+      document,
+      'receipt',
+      { ...parts, kid },
+      options.crypto ?? portableCrypto,
+    );
+    if (wrong !== null) failures.push(wrong);
+  }
+  if (failures.length > 0 || body === null) return { ok: false, failures };
+  return { ok: true, receipt: { ...body, receipt: presented.jws }, decision: body.decision };
+};
+
+/** Whether a value has the form of a Receipt and agrees with itself. Nothing is authenticated. */
+export const parseReceipt = (
+  receipt: unknown,
+):
+  | { readonly ok: true; readonly receipt: Receipt }
+  | { readonly ok: false; readonly failures: readonly Failure[] } => {
+  const failures: Failure[] = [];
+  const presented = readPresented(receipt, failures);
+  const body = presented && readBody(presented, failures);
+  if (failures.length > 0 || presented === null || body === null) return { ok: false, failures };
+  return { ok: true, receipt: { ...body, receipt: presented.jws } };
+};
+
+/** The body as signed, with everything that is wrong in it, or in what was shown beside it, in `failures`. */
+const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): ReceiptBody | null => {
+  if (parts === null && jws !== '')
+    failures.push(
+      failure(
+        'malformed-jws',
+        'receipt must be three base64url parts in canonical form, joined by dots',
+        '/receipt',
+      ),
+    );
+  const signed = parts && readPayload(parts.payloadText, failures);
+  const mismatch = parts !== null && shown !== null && canonicalTextOrNull(shown) !== parts.payloadText;
+  if (mismatch && signed !== null) listMismatches(signed, shown, failures);
+  const sound = signed === null || checkBody(signed, failures);
+  if (shown !== null && (signed === null || mismatch)) {
+    const known = new Set(failures.map(keyOf));
+    const found: Failure[] = [];
+    checkBody(shown, found);
+    failures.push(...found.filter((one) => !known.has(keyOf(one))));
+  }
+  return sound ? (signed as unknown as ReceiptBody | null) : null;
+};
+
+const keyOf = ({ code, path }: Failure): string => `${code} ${path}`;
+
+const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
+  const found: Failure[] = [];
+  checkShape(body, RECEIPT_BODY_SHAPE, '', found);
+  checkConsistency(body as unknown as ReceiptBody, found);
+  failures.push(...found);
+  return found.length === 0;
+};
+
+const listMismatches = (signed: JsonObject, shown: JsonObject, failures: Failure[]): void => {
+  const differences = listDifferences(signed, shown);
+  for (const { path, expected, got } of differences)
+    failures.push(
+      failure(
+        'payload-mismatch',
+        `${path} must be ${shownOr(expected)} as signed, not ${shownOr(got)}`,
+        path,
+      ),
+    );
+  if (differences.length === 0)
+    failures.push(failure('payload-mismatch', 'the Receipt must be the JSON that was signed', ''));
+};
+
+const shownOr = (value: unknown): string => (value === undefined ? 'absent' : show(value));

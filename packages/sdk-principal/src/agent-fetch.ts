@@ -1,0 +1,78 @@
+/**
+ * `fetch` for an Agent: every request carries the Grant and a Proof made for this request alone (interface §Flow).
+ * A Proof is good for one use, so a retry is another call and signs another Proof. Redirects are not followed: the
+ * next address would need a Proof of its own, and must not be handed this one.
+ */
+import { type Action, type Grant, parseGrant } from '@svc/protocol';
+import type { Agent } from './agent-key.ts';
+import { SvcError } from './errors.ts';
+import { signProof } from './sign-proof.ts';
+
+export interface AgentFetchOptions {
+  agent: Agent;
+  /** The Grant as issued to this Agent. */
+  grant: string;
+  /** DID of the relying party being called. */
+  audience: string;
+  /** What the request does, in the relying party's terms. A function gets a copy whose body it may read. */
+  action: Action | ((request: Request) => Action | Promise<Action>);
+  fetch?: typeof fetch;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+export type AgentFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** @throws SvcError `invalid-argument` if the Grant is not for this Agent and audience. */
+export function createAgentFetch(options: AgentFetchOptions): AgentFetch {
+  const { agent, now, audience, action } = options;
+  const grant = checkGrant(options);
+  const clock = now === undefined ? {} : { now };
+  return async (input, init) => {
+    const request = new Request(input, { ...init, redirect: 'manual' });
+    const described = typeof action === 'function' ? await action(request.clone()) : action;
+    const { method, url } = request;
+    const proof = await signProof({
+      agent,
+      grantId: grant.id,
+      audience,
+      method,
+      url,
+      action: described,
+      ...clock,
+    });
+    request.headers.set('Svc-Grant', options.grant);
+    request.headers.set('Svc-Proof', proof);
+    const response = await (options.fetch ?? globalThis.fetch)(request);
+    if (isRedirect(response) && redirectMode(input, init) !== 'manual') {
+      await response.body?.cancel();
+      throw new SvcError(
+        'redirect-refused',
+        `${method} ${url} was redirected: sign a Proof for the new address`,
+        {
+          status: response.status,
+        },
+      );
+    }
+    return response;
+  };
+}
+
+function checkGrant({ agent, grant, audience }: AgentFetchOptions): Grant {
+  const parsed = parseGrant(grant);
+  if (!parsed.ok) throw new SvcError('invalid-argument', `not a Grant: ${parsed.problem}`);
+  if (parsed.value.agent !== agent.did)
+    throw new SvcError('invalid-argument', 'the Grant is for another Agent');
+  const allowed: readonly string[] | null = parsed.value.audience;
+  if (allowed !== null && !allowed.includes(audience)) {
+    throw new SvcError('invalid-argument', `the Grant is not for ${audience}`);
+  }
+  return parsed.value;
+}
+
+/** Browsers hide the status of a redirect that they were told not to follow. */
+const isRedirect = ({ status, type }: Response): boolean =>
+  type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+
+const redirectMode = (input: string | URL | Request, init?: RequestInit): string =>
+  init?.redirect ?? (input instanceof Request ? input.redirect : 'follow');

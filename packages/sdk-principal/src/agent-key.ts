@@ -1,0 +1,27 @@
+/** An Agent is its key: a did:key of Ed25519 (interface §Roles), with the signer that can speak for it. */
+import { type DidKey, formatDidKey, type Signer } from '@svc/protocol';
+import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
+
+/** A KMS can stand behind one: `did`, `kid` = `did:key:z6Mk…#z6Mk…`, and `sign` over exactly the bytes given. */
+export interface Agent extends Signer {
+  readonly did: DidKey;
+}
+
+export interface AgentKey {
+  /** What a Principal grants to. */
+  did: DidKey;
+  /** Keep it secret. */
+  privateJwk: Ed25519PrivateJwk;
+}
+
+export async function generateAgentKey(): Promise<AgentKey> {
+  const privateJwk = await generateEd25519Jwk();
+  return { did: agentFromJwk(privateJwk).did, privateJwk };
+}
+
+/** @throws SvcError `invalid-argument`; messages never show the key. */
+export function agentFromJwk(jwk: Ed25519PrivateJwk): Agent {
+  const key = parseEd25519Jwk(jwk);
+  const did = formatDidKey(key.publicKey);
+  return { did, kid: `${did}#${did.slice('did:key:'.length)}`, sign: (bytes) => key.sign(bytes) };
+}

@@ -1,0 +1,32 @@
+/** Keys of a Principal: made here, registered as Multikey (interface §PrincipalCreateRequest), used through a signer. */
+import { encodeMultikey, type Signer } from '@svc/protocol';
+import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
+import { SvcError } from './errors.ts';
+
+export interface PrincipalKey {
+  /** Keep it secret. */
+  privateJwk: Ed25519PrivateJwk;
+  /** What goes into `keys` when the Principal is registered. */
+  registration: { id?: string; publicKeyMultibase: string };
+  publicKeyMultibase: string;
+}
+
+/** A new Ed25519 key. `id` is the fragment under which it will be published; by default the service names it. */
+export async function generatePrincipalKey(options: { id?: string } = {}): Promise<PrincipalKey> {
+  const privateJwk = await generateEd25519Jwk();
+  const publicKeyMultibase = encodeMultikey(parseEd25519Jwk(privateJwk).publicKey);
+  const named = options.id === undefined ? {} : { id: options.id };
+  return { privateJwk, publicKeyMultibase, registration: { ...named, publicKeyMultibase } };
+}
+
+/**
+ * A signer for the key published as `kid` (`did:web:…#key-1`). For a key in a KMS write the two members yourself:
+ * `{ kid, sign: (bytes) => kms.sign(bytes) }`, where `sign` gives the 64-byte Ed25519 signature over these bytes.
+ * @throws SvcError `invalid-argument`
+ */
+export function signerFromJwk(jwk: Ed25519PrivateJwk, kid: string): Signer {
+  if (!/^did:[^#\s]+#[^#\s]+$/.test(kid))
+    throw new SvcError('invalid-argument', 'kid must be a DID URL with a fragment');
+  const key = parseEd25519Jwk(jwk);
+  return { kid, sign: (bytes) => key.sign(bytes) };
+}

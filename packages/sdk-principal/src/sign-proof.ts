@@ -1,0 +1,77 @@
+/**
+ * Signing a Proof (protocol §3): one Grant, one relying party, one HTTP request, one Action, once. A Proof that the
+ * service would refuse for its form or for not matching its own request is refused here.
+ */
+import {
+  type Action,
+  encodeBase64url,
+  isJti,
+  isMethod,
+  normalizeHtu,
+  PROOF_TYP,
+  parseAction,
+  parseProof,
+  signCompactJws,
+} from '@svc/protocol';
+import type { Agent } from './agent-key.ts';
+import { SvcError } from './errors.ts';
+
+export interface ProofRequest {
+  agent: Agent;
+  grantId: string;
+  /** DID of the one relying party that may verify this Proof. */
+  audience: string;
+  /** Of the HTTP request that will carry the Proof. */
+  method: string;
+  url: string;
+  action: Action;
+  /** Milliseconds since the epoch; the clock unless given. */
+  now?: () => number;
+  /** 22–64 base64url characters, never used before; random unless given. */
+  jti?: string;
+}
+
+/** @throws SvcError `invalid-argument`; rejects with what the signer rejects with. */
+export async function signProof(request: ProofRequest): Promise<string> {
+  const { agent, now = Date.now, jti = randomJti() } = request;
+  const action = parseAction(request.action);
+  if (!action.ok) throw invalid(action.problem);
+  const htu = normalizeHtu(request.url);
+  if (htu === null) throw invalid('url must be an absolute http(s) URL without user info');
+  if (!isMethod(request.method)) throw invalid('method must be 1 to 32 upper-case letters');
+  if (!isJti(jti)) throw invalid('jti must be 22 to 64 base64url characters');
+  checkApiCall(action.value, request.method, htu);
+  const proof = await signCompactJws(
+    agent,
+    { typ: PROOF_TYP },
+    {
+      iss: agent.did,
+      aud: request.audience,
+      grant_id: request.grantId,
+      htm: request.method,
+      htu,
+      action: { ...action.value },
+      iat: Math.floor(now() / 1000),
+      jti,
+    },
+  );
+  const parsed = parseProof(proof);
+  if (!parsed.ok) throw invalid(parsed.problem);
+  return proof;
+}
+
+/** An `api:call` is the request itself, so the two must agree (protocol §7, P14). */
+function checkApiCall(action: Action, method: string, htu: string): void {
+  if (action.type !== 'api:call') return;
+  if (action.method !== method)
+    throw invalid(`the action's method ${action.method} is not the request's ${method}`);
+  if (normalizeHtu(action.resource) !== htu) throw invalid("the action's resource is not the request's URL");
+}
+
+function randomJti(): string {
+  const { crypto } = globalThis as { crypto?: typeof globalThis.crypto };
+  if (crypto === undefined) throw new SvcError('configuration', 'this runtime has no WebCrypto: pass jti');
+  return encodeBase64url(crypto.getRandomValues(new Uint8Array(24)));
+}
+
+const invalid = (message: string): SvcError => new SvcError('invalid-argument', message);

@@ -1,0 +1,145 @@
+import { type Action, parseCompactJws, parseDidKey, parseProof, portableCrypto } from '@svc/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { agentFromJwk, createAgentFetch, signProof } from '../src/agent.ts';
+import { createPrincipalClient, purchase } from '../src/index.ts';
+import { agent, allocation, created, GRANT_ID, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';
+import { type Received, startServer } from './scripted-server.ts';
+
+const action: Action = { type: 'commerce:purchase', resource: 'order/1', amount: 42_700, currency: 'USD' };
+const request = {
+  agent,
+  grantId: GRANT_ID,
+  audience: SHOP,
+  method: 'POST',
+  url: 'HTTPS://Shop.Example:443/a/../orders/%7ejoe?draft=1#top',
+  action,
+  now: () => NOW_MS,
+};
+
+describe('a Proof', () => {
+  it('binds the Grant, the relying party, the request and the Action, and verifies under the did:key', async () => {
+    const text = await signProof({ ...request, jti: 'abcdefghijklmnopqrstuv' });
+    const jws = parseCompactJws(text, 8_192);
+    if (!jws.ok) throw new Error(jws.problem);
+    expect(jws.header).toEqual({ alg: 'EdDSA', kid: agent.kid, typ: 'svc-proof+jwt' });
+    expect(jws.payload).toEqual({
+      iss: agent.did,
+      aud: SHOP,
+      grant_id: GRANT_ID,
+      htm: 'POST',
+      htu: 'https://shop.example/orders/~joe',
+      action,
+      iat: Math.floor(NOW_MS / 1000),
+      jti: 'abcdefghijklmnopqrstuv',
+    });
+    const key = parseDidKey(agent.did);
+    expect(key && portableCrypto.verify(key.publicKey, jws.signingInput, jws.signature)).toBe(true);
+  });
+
+  it('never has the nonce of another', async () => {
+    const proofs = await Promise.all(Array.from({ length: 50 }, () => signProof(request)));
+    const nonces = proofs.map((proof) => {
+      const parsed = parseProof(proof);
+      return parsed.ok ? parsed.value.jti : null;
+    });
+    expect(nonces).not.toContain(null);
+    expect(new Set(nonces).size).toBe(50);
+  });
+
+  const call: Action = { type: 'api:call', method: 'POST', resource: 'https://shop.example/orders/~joe' };
+  it('an api:call is the request itself', async () => {
+    expect(parseProof(await signProof({ ...request, action: call }))).toMatchObject({ ok: true });
+    for (const change of [{ method: 'PUT' }, { url: 'https://shop.example/orders' }]) {
+      await expect(signProof({ ...request, action: call, ...change })).rejects.toMatchObject({
+        kind: 'invalid-argument',
+      });
+    }
+  });
+
+  it.each<[string, object]>([
+    ['a relative URL', { url: '/orders' }],
+    ['a URL with user info', { url: 'https://u@shop.example/' }],
+    ['a URL with a backslash', { url: 'https://shop.example\\@evil.example/' }],
+    ['a method in lower case', { method: 'post' }],
+    ['an audience that is no did:web', { audience: 'shop.example' }],
+    ['something else than a Grant id', { grantId: 'grant-1' }],
+    ['a short nonce', { jti: 'short' }],
+    ['a nonce with a dot', { jti: 'abcdefghijklmnopqrstu.v' }],
+    ['a fractional amount', { action: { ...action, amount: 0.5 } }],
+    ['an Action with more to it', { action: { ...action, note: '' } }],
+  ])('is not signed for %s', async (_, change) => {
+    await expect(signProof({ ...request, ...change })).rejects.toMatchObject({ kind: 'invalid-argument' });
+  });
+});
+
+describe("an Agent's fetch", () => {
+  let grant = '';
+  beforeAll(async () => {
+    await using server = await startServer([created(allocation)]);
+    const client = createPrincipalClient({ baseUrl: server.baseUrl, apiKey: 'key', signer });
+    const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD' })];
+    grant = (await client.grants.issue({ agent: agent.did, audience: [SHOP], capabilities })).grant;
+  });
+  const options = () => ({ agent, grant, audience: SHOP, action });
+  const proofOf = (received: Received | undefined) => {
+    const parsed = parseProof(String(received?.headers['svc-proof']));
+    if (!parsed.ok) throw new Error(parsed.problem);
+    return parsed.value;
+  };
+
+  it('carries the Grant and a new Proof on every call, a repeated Request included', async () => {
+    await using shop = await startServer([{ json: { ok: true } }]);
+    const agentFetch = createAgentFetch(options());
+    const order = new Request(`${shop.baseUrl}/orders?x=1`, {
+      method: 'POST',
+      body: '{"n":1}',
+      headers: { a: 'b' },
+    });
+    for (const one of [order.clone(), order])
+      expect(await (await agentFetch(one)).json()).toEqual({ ok: true });
+    const [first, second] = shop.received;
+    expect(shop.received).toHaveLength(2);
+    expect(first).toMatchObject({ method: 'POST', path: '/orders?x=1', body: '{"n":1}' });
+    expect(first?.headers).toMatchObject({ a: 'b', 'svc-grant': grant });
+    expect(proofOf(first)).toMatchObject({ grantId: GRANT_ID, audience: SHOP, htm: 'POST' });
+    expect(proofOf(first).normalizedHtu).toBe(`${shop.baseUrl}/orders`);
+    expect(proofOf(first).jti).not.toBe(proofOf(second).jti);
+  });
+
+  it('a caller cannot slip in other headers', async () => {
+    await using shop = await startServer([{}]);
+    await createAgentFetch(options())(shop.baseUrl, { headers: { 'svc-grant': 'x', 'Svc-Proof': 'y' } });
+    expect(shop.received[0]?.headers['svc-grant']).toBe(grant);
+    expect(proofOf(shop.received[0]).htm).toBe('GET');
+  });
+
+  it('the Action may be read off the request, body included', async () => {
+    await using shop = await startServer([{}]);
+    const describeOrder = async (request: Request): Promise<Action> => {
+      const { amount } = (await request.json()) as { amount: number };
+      return { ...action, amount };
+    };
+    const agentFetch = createAgentFetch({ ...options(), action: describeOrder });
+    await agentFetch(shop.baseUrl, { method: 'PUT', body: '{"amount":7}' });
+    expect(shop.received[0]?.body).toBe('{"amount":7}');
+    expect(proofOf(shop.received[0]).action).toEqual({ ...action, amount: 7 });
+  });
+
+  it('follows no redirect, so nobody else gets the Grant and the Proof', async () => {
+    await using elsewhere = await startServer([{}]);
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using shop = await startServer([{ status, headers: { location: elsewhere.baseUrl } }]);
+      const agentFetch = createAgentFetch(options());
+      await expect(agentFetch(shop.baseUrl)).rejects.toMatchObject({ kind: 'redirect-refused', status });
+      expect((await agentFetch(shop.baseUrl, { redirect: 'manual' })).status).toBe(status);
+    }
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('is not made with a Grant for another Agent, another relying party, or no Grant', () => {
+    const refused = expect.objectContaining({ kind: 'invalid-argument' });
+    expect(() => createAgentFetch({ ...options(), agent: agentFromJwk(testJwk('other')) })).toThrow(refused);
+    expect(() => createAgentFetch({ ...options(), audience: 'did:web:other.example' })).toThrow(refused);
+    expect(() => createAgentFetch({ ...options(), grant: `${grant}.` })).toThrow(refused);
+  });
+});

@@ -1,0 +1,474 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { formatDidKey, parseCompactJws, parseGrant } from '@svc/protocol';
+import { compactVerify, importJWK } from 'jose';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  apiCall,
+  createPrincipalClient,
+  type PrincipalClientOptions,
+  purchase,
+  SvcError,
+} from '../src/index.ts';
+import {
+  agent,
+  allocation,
+  created,
+  GRANT_ID,
+  ISSUER,
+  NOW_MS,
+  principalJwk,
+  SHOP,
+  signer,
+} from './fixtures.ts';
+import { type Reply, startServer, unavailable } from './scripted-server.ts';
+
+const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD', resources: ['order/**'] })];
+const request = { agent: agent.did, capabilities };
+
+const clientOf = (baseUrl: string, options: Partial<PrincipalClientOptions> = {}) =>
+  createPrincipalClient({
+    baseUrl,
+    apiKey: 'dk_principal_test',
+    signer,
+    now: () => NOW_MS,
+    random: () => 0,
+    timeoutMs: 5_000,
+    ...options,
+  });
+
+const failure = async (work: Promise<unknown>): Promise<SvcError> => {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof SvcError)) throw new Error('expected an SvcError', { cause: error });
+  return error;
+};
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('issuing a Grant', () => {
+  it('reserves with the key and signs locally what was reserved', async () => {
+    await using server = await startServer([created(allocation)]);
+    const issued = await clientOf(server.baseUrl).grants.issue({ ...request, audience: [SHOP] });
+    expect(server.received).toMatchObject([
+      { method: 'POST', path: '/grants', body: JSON.stringify({ agent: agent.did }) },
+    ]);
+    expect(server.received[0]?.headers.authorization).toBe('Bearer dk_principal_test');
+    expect(issued).toMatchObject({
+      grantId: GRANT_ID,
+      issuer: ISSUER,
+      validFrom: '2026-11-20T08:00:00Z',
+      validUntil: '2026-12-20T08:00:00Z',
+    });
+    expect(parseGrant(issued.grant)).toMatchObject({
+      ok: true,
+      value: {
+        kid: signer.kid,
+        id: GRANT_ID,
+        issuer: ISSUER,
+        agent: agent.did,
+        audience: [SHOP],
+        capabilities,
+      },
+    });
+  });
+
+  it('the signature verifies with OpenSSL and with jose, over exactly the claims of the profile', async () => {
+    await using server = await startServer([created(allocation)]);
+    const { grant } = await clientOf(server.baseUrl).grants.issue(request);
+    const jws = parseCompactJws(grant, 16_384);
+    if (!jws.ok) throw new Error(jws.problem);
+    const { kty, crv, x } = principalJwk;
+    const key = createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+    expect(verify(null, Buffer.from(jws.signingInput), key, jws.signature)).toBe(true);
+    const { payload, protectedHeader } = await compactVerify(
+      grant,
+      await importJWK({ kty, crv, x }, 'EdDSA'),
+    );
+    expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: signer.kid, typ: 'vc+jwt' });
+    expect(JSON.parse(Buffer.from(payload).toString())).toEqual({
+      '@context': [
+        'https://www.w3.org/ns/credentials/v2',
+        'https://www.w3.org/ns/credentials/undefined-terms/v2',
+      ],
+      id: GRANT_ID,
+      type: ['VerifiableCredential', 'SvcGrant'],
+      issuer: ISSUER,
+      validFrom: '2026-11-20T08:00:00Z',
+      validUntil: '2026-12-20T08:00:00Z',
+      credentialStatus: allocation.credentialStatus,
+      credentialSubject: { id: agent.did, capabilities },
+    });
+  });
+
+  it('the same key and input give the same bytes', async () => {
+    await using server = await startServer([created(allocation)]);
+    const client = clientOf(server.baseUrl);
+    const grants = await Promise.all([client.grants.issue(request), client.grants.issue(request)]);
+    expect(new Set(grants.map(({ grant }) => grant)).size).toBe(1);
+  });
+
+  const many = (length: number) => Array.from({ length }, (_, n) => n);
+  it.each<[string, object, RegExp]>([
+    ['no capability', { capabilities: [] }, /capabilities/],
+    ['17 capabilities', { capabilities: many(17).map(() => capabilities[0]) }, /capabilities/],
+    ['a negative amount', { capabilities: [purchase({ maxAmountMinor: -1, currency: 'USD' })] }, /maxAmount/],
+    [
+      'a fractional amount',
+      { capabilities: [purchase({ maxAmountMinor: 9.99, currency: 'USD' })] },
+      /maxAmount|integer/,
+    ],
+    [
+      'an amount above 2^53−1',
+      { capabilities: [purchase({ maxAmountMinor: 2 ** 53, currency: 'USD' })] },
+      /maxAmount|integer|number/,
+    ],
+    [
+      'an amount that is no number',
+      { capabilities: [purchase({ maxAmountMinor: Number.NaN, currency: 'USD' })] },
+      /maxAmount/,
+    ],
+    [
+      'a currency in lower case',
+      { capabilities: [purchase({ maxAmountMinor: 1, currency: 'usd' })] },
+      /currency/,
+    ],
+    ['a method in lower case', { capabilities: [apiCall({ methods: ['get'] })] }, /methods/],
+    ['a method twice', { capabilities: [apiCall({ methods: ['GET', 'GET'] })] }, /methods/],
+    ['no method', { capabilities: [apiCall({ methods: [] })] }, /methods/],
+    [
+      'an empty list of resources',
+      { capabilities: [apiCall({ methods: ['GET'], resources: [] })] },
+      /resources/,
+    ],
+    [
+      'a resource with nine wildcards',
+      { capabilities: [apiCall({ methods: ['GET'], resources: ['*a'.repeat(9)] })] },
+      /resources/,
+    ],
+    ['an unknown action', { capabilities: [{ action: 'mail:send', constraints: {} }] }, /action/],
+    ['an unknown member', { capabilities: [{ ...capabilities[0], note: 'x' }] }, /note/],
+    ['no object', { capabilities: [null] }, /Capability/],
+    ['an empty audience', { audience: [] }, /audience/],
+    ['an audience twice', { audience: [SHOP, SHOP] }, /audience/],
+    ['an audience of 65', { audience: many(65).map((n) => `did:web:s${n}.example`) }, /audience/],
+    ['an audience that is no did:web', { audience: [agent.did] }, /audience/],
+    ['a lifetime above 90 days', { lifetimeSeconds: 90 * 86_400 + 1 }, /90 days/],
+    ['no lifetime', { lifetimeSeconds: 0 }, /validFrom/],
+    ['a lifetime that is no number', { lifetimeSeconds: Number.NaN }, /validUntil/],
+    ['an end before its beginning', { validUntil: '2026-11-20T07:59:59Z' }, /validFrom/],
+    ['an end and a lifetime', { validUntil: '2026-11-21T08:00:00Z', lifetimeSeconds: 60 }, /not both/],
+    ['a day that does not exist', { validFrom: '2026-02-30T08:00:00Z' }, /validFrom/],
+    ['an invalid Date', { validFrom: new Date(Number.NaN) }, /validFrom/],
+    ['an agent that is no did:key', { agent: SHOP }, /agent/],
+    // The neutral element: one constant signature would verify every message under it.
+    [
+      'an agent with a key of small order',
+      { agent: formatDidKey(Uint8Array.of(1, ...Array(31).fill(0))) },
+      /agent/,
+    ],
+    [
+      'more than a Grant may hold',
+      {
+        capabilities: many(16).map(() =>
+          apiCall({
+            methods: ['GET'],
+            resources: ['https://x.example/'.padEnd(512, 'y')].flatMap((r) =>
+              many(4)
+                .map((n) => r + n)
+                .map((r) => r.slice(-512)),
+            ),
+          }),
+        ),
+      },
+      /16384/,
+    ],
+  ])('refuses %s before anything is sent', async (_, change, message) => {
+    await using server = await startServer([created(allocation)]);
+    const error = await failure(clientOf(server.baseUrl).grants.issue({ ...request, ...change }));
+    expect(error).toMatchObject({ kind: 'invalid-argument', message: expect.stringMatching(message) });
+    expect(server.received).toEqual([]);
+  });
+
+  it('takes times as dates or text, and a window of exactly 90 days', async () => {
+    await using server = await startServer([created(allocation)]);
+    const { grants } = clientOf(server.baseUrl);
+    const from = { validFrom: new Date('2026-11-20T08:00:00.999Z') };
+    expect(await grants.issue({ ...request, ...from, lifetimeSeconds: 90 * 86_400 })).toMatchObject({
+      validFrom: '2026-11-20T08:00:00Z',
+      validUntil: '2027-02-18T08:00:00Z',
+    });
+    expect(await grants.issue({ ...request, ...from, validUntil: '2026-11-20T08:00:01Z' })).toMatchObject({
+      validUntil: '2026-11-20T08:00:01Z',
+    });
+  });
+
+  it.each<[string, unknown, SvcError['kind']]>([
+    ['another issuer', { ...allocation, issuer: 'did:web:other.example' }, 'configuration'],
+    [
+      'another agent',
+      { ...allocation, agent: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' },
+      'bad-response',
+    ],
+    ['another id', { ...allocation, id: 'urn:svc:grant:1' }, 'bad-response'],
+    [
+      'another purpose',
+      { ...allocation, credentialStatus: { ...allocation.credentialStatus, statusPurpose: 'suspension' } },
+      'bad-response',
+    ],
+    [
+      'an index that is not the one of its id',
+      { ...allocation, credentialStatus: { ...allocation.credentialStatus, statusListIndex: '1' } },
+      'bad-response',
+    ],
+    [
+      'an open status entry',
+      { ...allocation, credentialStatus: { ...allocation.credentialStatus, extra: 1 } },
+      'bad-response',
+    ],
+    ['nothing', null, 'bad-response'],
+    ['a list', [allocation], 'bad-response'],
+  ])('signs nothing when the service allocates %s', async (_, body, kind) => {
+    await using server = await startServer([created(body)]);
+    const sign = vi.fn(signer.sign);
+    const client = clientOf(server.baseUrl, { signer: { kid: signer.kid, sign } });
+    expect((await failure(client.grants.issue(request))).kind).toBe(kind);
+    expect(sign).not.toHaveBeenCalled();
+  });
+
+  it('a signer of anything but a did:web key, or none, is refused', async () => {
+    await using server = await startServer([created(allocation)]);
+    const { grants } = clientOf(server.baseUrl, { signer: agent });
+    expect((await failure(grants.issue(request))).kind).toBe('invalid-argument');
+    const { signer: _, ...rest } = { signer, baseUrl: server.baseUrl, apiKey: 'k' };
+    expect((await failure(createPrincipalClient(rest).grants.issue(request))).kind).toBe('configuration');
+    expect(server.received).toEqual([]);
+  });
+});
+
+const revoked: Reply = {
+  json: { grant_id: GRANT_ID, revoked: true, revoked_at: '2026-11-20T08:01:00.000Z' },
+};
+
+describe('revoking', () => {
+  it('goes on through 503, 429 and lost connections until the service confirms', async () => {
+    const limited = { ...(unavailable() as object), status: 429 };
+    await using server = await startServer([
+      unavailable(),
+      'destroy',
+      limited,
+      { ...(revoked as object), cut: true },
+      revoked,
+    ]);
+    expect(await clientOf(server.baseUrl).grants.revoke(GRANT_ID)).toEqual({
+      grantId: GRANT_ID,
+      revokedAt: '2026-11-20T08:01:00.000Z',
+    });
+    expect(server.received.map(({ body }) => body)).toEqual(Array(5).fill(`{"grant_id":"${GRANT_ID}"}`));
+  });
+
+  it('gives up after ten attempts, with what the service said', async () => {
+    await using server = await startServer([unavailable()]);
+    expect(await failure(clientOf(server.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({
+      kind: 'refused',
+      code: 'SERVICE_UNAVAILABLE',
+      status: 503,
+      requestId: 'req-503',
+      retryAfterSeconds: 0,
+    });
+    expect(server.received).toHaveLength(10);
+  });
+
+  it('does not wait for a Retry-After beyond its deadline', async () => {
+    await using server = await startServer([unavailable('3600')]);
+    expect(await failure(clientOf(server.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({
+      retryAfterSeconds: 3600,
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('says that the outcome is unknown when every answer is lost, or one is and no other is good', async () => {
+    await using lost = await startServer(['destroy']);
+    expect(await failure(clientOf(lost.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({
+      kind: 'outcome-unknown',
+    });
+    await using then = await startServer([
+      'destroy',
+      { status: 404, json: { error: 'NOT_FOUND', message: 'no' } },
+    ]);
+    expect(await failure(clientOf(then.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({
+      kind: 'outcome-unknown',
+      code: 'NOT_FOUND',
+      status: 404,
+    });
+    await using silent = await startServer(['silence']);
+    const work = clientOf(silent.baseUrl).grants.revoke(GRANT_ID, { timeoutMs: 50 });
+    expect(await failure(work)).toMatchObject({ kind: 'outcome-unknown', cause: { kind: 'timeout' } });
+  });
+
+  it('does not repeat what the service refused', async () => {
+    await using server = await startServer([
+      { status: 404, json: { error: 'NOT_FOUND', message: 'no such Grant' } },
+    ]);
+    expect(await failure(clientOf(server.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({
+      kind: 'refused',
+      code: 'NOT_FOUND',
+      message: 'no such Grant',
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it.each<[string, unknown]>([
+    [
+      'another Grant',
+      {
+        grant_id: 'urn:svc:grant:01KAFQ0000ABCDEFGHJKMNPQRT',
+        revoked: true,
+        revoked_at: allocation.allocated_at,
+      },
+    ],
+    ['no revocation', { grant_id: GRANT_ID, revoked: false, revoked_at: allocation.allocated_at }],
+    ['no instant', { grant_id: GRANT_ID, revoked: true, revoked_at: 'now' }],
+  ])('an answer about %s is not a confirmation', async (_, json) => {
+    await using server = await startServer([{ json }]);
+    expect((await failure(clientOf(server.baseUrl).grants.revoke(GRANT_ID))).kind).toBe('bad-response');
+  });
+
+  it('ends at once with the caller signal, before and during the call', async () => {
+    const controller = new AbortController();
+    await using server = await startServer(() => {
+      controller.abort();
+      return 'silence';
+    });
+    const { grants } = clientOf(server.baseUrl);
+    expect((await failure(grants.revoke(GRANT_ID, { signal: controller.signal }))).kind).toBe('aborted');
+    expect((await failure(grants.revoke(GRANT_ID, { signal: AbortSignal.abort() }))).kind).toBe('aborted');
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+const summary = (last: string) => ({
+  id: `${GRANT_ID.slice(0, -1)}${last}`,
+  principal: ISSUER,
+  agent: agent.did,
+  status_list: allocation.credentialStatus.statusListCredential,
+  status_list_index: 94_567,
+  allocated_at: allocation.allocated_at,
+  revoked_at: null,
+  state: 'active',
+});
+
+describe('listing', () => {
+  it('walks every page, asking for the next only when it is wanted', async () => {
+    await using server = await startServer([
+      { json: { grants: [summary('A'), summary('B')], next_cursor: 'a b&c' } },
+      { json: { grants: [], next_cursor: 'd' } },
+      { json: { grants: [summary('C')], next_cursor: null } },
+    ]);
+    const ids: string[] = [];
+    for await (const { id } of clientOf(server.baseUrl).grants.list({
+      agent: agent.did,
+      state: 'active',
+      limit: 2,
+    })) {
+      if (id === summary('B').id) expect(server.received).toHaveLength(1);
+      ids.push(id.slice(-1));
+    }
+    expect(ids).toEqual(['A', 'B', 'C']);
+    const queries = server.received.map(({ path }) =>
+      Object.fromEntries(new URL(path, 'http://x').searchParams),
+    );
+    const filter = { agent: agent.did, state: 'active', limit: '2' };
+    expect(queries).toEqual([filter, { ...filter, cursor: 'a b&c' }, { ...filter, cursor: 'd' }]);
+  });
+
+  it('a list that leads back into itself ends with an error', async () => {
+    await using server = await startServer([{ json: { grants: [summary('A')], next_cursor: 'again' } }]);
+    const drain = async () => {
+      for await (const _ of clientOf(server.baseUrl).grants.list());
+    };
+    expect((await failure(drain())).kind).toBe('bad-response');
+    expect(server.received).toHaveLength(2);
+  });
+
+  it.each<[string, unknown]>([
+    ['no list', { grants: null, next_cursor: null }],
+    ['no cursor', { grants: [] }],
+    ['a Grant in no known state', { grants: [{ ...summary('A'), state: 'paused' }], next_cursor: null }],
+  ])('a page with %s is refused', async (_, json) => {
+    await using server = await startServer([{ json }]);
+    expect((await failure(clientOf(server.baseUrl).grants.page())).kind).toBe('bad-response');
+  });
+});
+
+const me = {
+  subject: ISSUER,
+  role: 'principal',
+  key_id: '0123456789ab',
+  service_did: 'did:web:svc.example',
+  env: 'test',
+};
+
+describe('the transport', () => {
+  it('takes the key from the environment at the first call', async () => {
+    await using server = await startServer([{ json: { ...me, kind: 'managed' } }]);
+    const client = createPrincipalClient({ baseUrl: `${server.baseUrl}/` });
+    expect(await failure(client.me())).toMatchObject({ kind: 'configuration', message: /SVC_PRINCIPAL_KEY/ });
+    vi.stubEnv('SVC_PRINCIPAL_KEY', 'dk_principal_env');
+    expect(await client.me()).toEqual({ ...me, kind: 'managed' });
+    expect(server.received).toMatchObject([
+      { path: '/me', headers: { authorization: 'Bearer dk_principal_env' } },
+    ]);
+  });
+
+  it('a key that cannot be sent is refused without being shown', async () => {
+    const error = await failure(
+      createPrincipalClient({ baseUrl: 'https://svc.example', apiKey: 'se\ncret' }).me(),
+    );
+    expect(error.kind).toBe('configuration');
+    expect(error.message).not.toContain('cret');
+  });
+
+  it.each([
+    'http://svc.example',
+    'ftp://svc.example',
+    'svc.example',
+    'https://u:p@svc.example',
+    'https://svc.example/?a',
+  ])('does not start with the address %s', (baseUrl) => {
+    expect(() => createPrincipalClient({ baseUrl })).toThrow(
+      expect.objectContaining({ kind: 'configuration' }),
+    );
+  });
+
+  it('follows no redirect: the key goes nowhere else', async () => {
+    await using elsewhere = await startServer([{ json: me }]);
+    await using server = await startServer([
+      { status: 307, headers: { location: `${elsewhere.baseUrl}/me` } },
+    ]);
+    expect((await failure(clientOf(server.baseUrl).me())).kind).toBe('bad-response');
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it.each<[string, Reply]>([
+    ['no JSON', { text: '<html>' }],
+    ['a member twice', { text: '{"subject":"a","subject":"b"}' }],
+    ['bytes that are not UTF-8', { text: Uint8Array.of(0x22, 0xff, 0x22) }],
+    ['more than a megabyte', { text: `"${'x'.repeat(1_048_576)}"` }],
+    ['nothing', { text: '' }],
+    ['an unexpected status', { status: 204 }],
+  ])('an answer of %s is no answer', async (_, reply) => {
+    await using server = await startServer([reply]);
+    expect((await failure(clientOf(server.baseUrl).me())).kind).toBe('bad-response');
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('a service that cannot be reached is a network error; a slow one a timeout', async () => {
+    const gone = await startServer([]);
+    await gone[Symbol.asyncDispose]();
+    expect(await failure(clientOf(gone.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({ kind: 'network' });
+    await using server = await startServer(['silence']);
+    expect((await failure(clientOf(server.baseUrl).me({ timeoutMs: 50 }))).kind).toBe('timeout');
+  });
+});

@@ -1,0 +1,42 @@
+/** Keys and records that the tests share. Test keys: worthless outside. */
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { agentFromJwk, type Ed25519PrivateJwk } from '../src/agent.ts';
+import { signerFromJwk } from '../src/index.ts';
+import type { Reply } from './scripted-server.ts';
+
+/** An Ed25519 key reproducible from its name. */
+export function testJwk(name: string): Ed25519PrivateJwk {
+  const seed = createHash('sha256').update(name).digest();
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  const jwk = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).export({
+    format: 'jwk',
+  });
+  return { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '', d: seed.toString('base64url') };
+}
+
+export const ISSUER = 'did:web:acme.example';
+export const SHOP = 'did:web:shop.example';
+export const KID = `${ISSUER}#key-1`;
+export const GRANT_ID = 'urn:svc:grant:01KAFQ0000ABCDEFGHJKMNPQRS';
+export const NOW_MS = Date.parse('2026-11-20T08:00:00.750Z');
+export const principalJwk = testJwk('principal');
+export const agentJwk = testJwk('agent');
+export const agent = agentFromJwk(agentJwk);
+export const signer = signerFromJwk(principalJwk, KID);
+
+const listUrl = 'https://status.svc.example/acme.example/1';
+export const allocation = {
+  id: GRANT_ID,
+  issuer: ISSUER,
+  agent: agent.did as string,
+  credentialStatus: {
+    id: `${listUrl}#94567`,
+    type: 'BitstringStatusListEntry',
+    statusPurpose: 'revocation',
+    statusListIndex: '94567',
+    statusListCredential: listUrl,
+  },
+  allocated_at: '2026-11-20T08:00:00.700Z',
+};
+
+export const created = (json: unknown): Reply => ({ status: 201, json });

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createTransport } from '../src/transport.ts';
+import { startServer, unavailable } from './scripted-server.ts';
+
+const call = { method: 'GET', path: '/me', hasEffect: false } as const;
+const NOW_MS = Date.parse('2026-11-20T08:00:00Z');
+
+describe('waiting between attempts', () => {
+  const run = async (retryAfter: string | null, random: number, failures = 1) => {
+    const waits: number[] = [];
+    let left = failures;
+    const headers: Record<string, string> = retryAfter === null ? {} : { 'retry-after': retryAfter };
+    await using server = await startServer(() =>
+      left-- > 0 ? { ...(unavailable() as object), headers } : { json: { ok: true } },
+    );
+    const transport = createTransport({
+      baseUrl: server.baseUrl,
+      apiKey: 'key',
+      apiKeyVariable: 'UNUSED',
+      timeoutMs: 600_000,
+      maxAttempts: 10,
+      now: () => NOW_MS,
+      random: () => random,
+      sleep: async (ms) => void waits.push(ms),
+    });
+    expect(await transport.send(call)).toMatchObject({ status: 200, body: { ok: true } });
+    return waits;
+  };
+
+  it('honours Retry-After in seconds and as a date, and spreads what comes on top', async () => {
+    expect(await run('7', 0)).toEqual([7_000]);
+    expect(await run('Fri, 20 Nov 2026 08:00:09 GMT', 0)).toEqual([9_000]);
+    expect(await run('7', 0.5)).toEqual([7_050]);
+    expect(await run('soon', 0)).toEqual([0]);
+  });
+
+  it('without it doubles a random share up to two seconds', async () => {
+    expect(await run(null, 0.5, 7)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000]);
+  });
+});
+
+describe('a fetch that ignores its signal', () => {
+  it('does not outlast the deadline', async () => {
+    const transport = createTransport({
+      baseUrl: 'https://svc.example',
+      apiKey: 'key',
+      apiKeyVariable: 'UNUSED',
+      timeoutMs: 20,
+      maxAttempts: 3,
+      fetch: () => new Promise(() => undefined),
+    });
+    await expect(transport.send(call)).rejects.toMatchObject({ kind: 'timeout' });
+  });
+
+  it('nor does a body that never ends', async () => {
+    const transport = createTransport({
+      baseUrl: 'https://svc.example',
+      apiKey: 'key',
+      apiKeyVariable: 'UNUSED',
+      timeoutMs: 20,
+      maxAttempts: 3,
+      fetch: async () => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })),
+    });
+    await expect(transport.send({ ...call, hasEffect: true })).rejects.toMatchObject({
+      kind: 'outcome-unknown',
+    });
+  });
+});

@@ -1,0 +1,94 @@
+/** Reading what the service answered (interface §Errors): within a size, as strict JSON, or as an error of its own. */
+import { decodeUtf8, isJsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+import type { Deadline } from './deadline.ts';
+import { SvcError } from './errors.ts';
+
+/** A 200 or 201 with its JSON body. */
+export interface Answer {
+  status: number;
+  requestId: string | null;
+  body: JsonValue;
+}
+
+/** What one attempt came to, when it is not an answer. */
+export interface Failure {
+  error: SvcError;
+  canRetry: boolean;
+  /** The request may have been acted on although no answer says so. */
+  isLost: boolean;
+}
+
+const MAX_RESPONSE_BYTES = 1_048_576;
+
+export function readAnswer(response: Response, text: string | null, nowMs: number): Answer | Failure {
+  const requestId = response.headers.get('svc-request-id');
+  const { status } = response;
+  if (text === null) return badResponse('not UTF-8, or too long', status, requestId);
+  const json = parseStrictJson(text);
+  if (status === 200 || status === 201) {
+    if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
+    return { status, requestId, body: json.value };
+  }
+  if (status < 400) return badResponse(`an unexpected status ${status}`, status, requestId);
+  const { code, message } = readErrorBody(json.ok ? json.value : null);
+  const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'), nowMs);
+  const told = message ?? `the service answered ${status}`;
+  const error = new SvcError('refused', told, { code, status, requestId, retryAfterSeconds });
+  const isGateway = status === 502 || status === 504;
+  return { error, canRetry: isGateway || status === 503 || status === 429, isLost: isGateway };
+}
+
+/** The body, or null if it is not UTF-8 or longer than any answer of the interface. Rejects if it breaks off. */
+export async function readText(response: Response, deadline: Deadline): Promise<string | null> {
+  if (response.body === null) return '';
+  const reader = response.body.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await deadline.within(reader.read());
+      if (done) return decodeUtf8(concat(parts, length));
+      parts.push(value);
+      length += value.byteLength;
+      if (length > MAX_RESPONSE_BYTES) return null;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}
+
+function readErrorBody(body: JsonValue): { code: string | null; message: string | null } {
+  if (!isJsonObject(body)) return { code: null, message: null };
+  const { error, message } = body;
+  return {
+    code: typeof error === 'string' ? error.slice(0, 64) : null,
+    message: typeof message === 'string' ? message.slice(0, 500) : null,
+  };
+}
+
+const badResponse = (what: string, status: number, requestId: string | null): Failure => ({
+  error: new SvcError('bad-response', `the service's answer is not of the interface: ${what}`, {
+    status,
+    requestId,
+  }),
+  canRetry: false,
+  isLost: false,
+});
+
+/** Seconds from `Retry-After` in either of its forms (RFC 9110 §10.2.3), or null. */
+function parseRetryAfter(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+}

@@ -1,0 +1,138 @@
+/**
+ * What the middlewares have in common: from a request's headers to its authority, or to the answer that refuses it.
+ * Whatever goes wrong, the handler behind does not run.
+ */
+import { type Action, type Capability, GRANT_MAX_CHARS, normalizeHtu, PROOF_MAX_CHARS } from '@svc/protocol';
+import type { Receipt } from '@svc/receipts';
+import { SvcError } from './errors.ts';
+import { RequestMismatchError, type Verifier } from './verifier.ts';
+
+interface CommonOptions<Req> {
+  verifier: Pick<Verifier, 'verify'>;
+  /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
+  action: (request: Req) => Action | Promise<Action>;
+  /** Told why an answer is 503; the answer itself does not say. */
+  onError?: (error: unknown, request: Req) => void;
+}
+
+/**
+ * The URL that an Agent signs for is the public one. Give `origin` if it is always the same; behind proxies that
+ * change the path, or with several origins, give `url`. A `Host` header is whatever the caller wrote: never build
+ * the URL from it without a list of the hosts that are yours.
+ */
+export type AuthorityOptions<Req> = CommonOptions<Req> &
+  (
+    | { /** Scheme, host and port of this relying party as Agents address it. */ origin: string; url?: never }
+    | {
+        /** The absolute URL of the request as the Agent addressed it. */ url: (request: Req) => string;
+        origin?: never;
+      }
+  );
+
+/** What the handler may rely on. */
+export interface SvcAuthority {
+  /** The Capability that authorised this Action. */
+  authority: Capability;
+  receipt: Receipt;
+  receiptId: string;
+  agent: string | undefined;
+  principal: string | undefined;
+  grantId: string | undefined;
+}
+
+/**
+ * The authority that a middleware left on the request.
+ * @throws SvcError `configuration` where none has run: a handler mounted without it must not go on.
+ */
+export function getAuthority(request: object): SvcAuthority {
+  const { svc } = request as { svc?: SvcAuthority };
+  if (svc === undefined) throw new SvcError('configuration', 'requireAuthority has not run for this request');
+  return svc;
+}
+
+export interface Refusal {
+  status: 400 | 401 | 403 | 503;
+  headers: Record<string, string>;
+  body: { error: string; message: string; reason?: string; receipt_id?: string };
+}
+
+export type Authorization = { ok: true; svc: SvcAuthority } | { ok: false; refusal: Refusal };
+
+export interface Presented<Req> {
+  request: Req;
+  grant: unknown;
+  proof: unknown;
+  method: string;
+  /** The path and query as received, for `origin`. */
+  target: string;
+  /** A copy of the request for `action` where reading it would use it up. */
+  forAction: Req;
+}
+
+/** @throws SvcError `configuration` */
+export function checkOptions<Req>(options: AuthorityOptions<Req>): void {
+  if (options.url !== undefined) return;
+  const { origin } = options;
+  if (typeof origin !== 'string' || !URL.canParse(origin) || new URL(origin).origin !== origin) {
+    throw new SvcError('configuration', 'pass url, or origin as scheme://host[:port]');
+  }
+}
+
+/** Rejects only with what `action` or `url` throws. */
+export async function authorize<Req>(
+  options: AuthorityOptions<Req>,
+  { request, grant, proof, method, target, forAction }: Presented<Req>,
+): Promise<Authorization> {
+  if (typeof grant !== 'string' || typeof proof !== 'string') {
+    return refuse(401, 'UNAUTHORIZED', 'Svc-Grant and Svc-Proof are required', { 'www-authenticate': 'Svc' });
+  }
+  if (grant.length > GRANT_MAX_CHARS || proof.length > PROOF_MAX_CHARS) {
+    return refuse(400, 'INVALID_REQUEST', 'Svc-Grant or Svc-Proof is too long');
+  }
+  const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
+  if (url === null || normalizeHtu(url) === null) {
+    return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
+  }
+  const action = await options.action(forAction);
+  try {
+    const verdict = await options.verifier.verify({ grant, proof, action, request: { method, url } });
+    if (verdict.allowed) return { ok: true, svc: authorityOf(verdict.authority, verdict.receipt) };
+    const { reason, receipt } = verdict;
+    return forbid('the Agent holds no authority for this request', reason, receipt.receipt_id);
+  } catch (error) {
+    if (error instanceof RequestMismatchError)
+      return forbid(error.message, 'REQUEST_MISMATCH', error.receiptId);
+    options.onError?.(error, request);
+    const retryAfterSeconds = error instanceof SvcError ? (error.retryAfterSeconds ?? 1) : 1;
+    const headers = { 'retry-after': String(retryAfterSeconds) };
+    return refuse(503, 'SERVICE_UNAVAILABLE', 'authority could not be verified', headers);
+  }
+}
+
+const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => ({
+  authority,
+  receipt,
+  receiptId: receipt.receipt_id,
+  agent: receipt.agent,
+  principal: receipt.principal?.id,
+  grantId: receipt.grant_id,
+});
+
+/** Only a path: an absolute target, or one that would continue the host, is not taken for one. */
+const joinTarget = (origin: string, target: string): string | null =>
+  target.startsWith('/') ? `${origin}${target}` : null;
+
+const forbid = (message: string, reason: string, receiptId: string | null): Authorization => {
+  const refusal = refuse(403, 'FORBIDDEN', message).refusal;
+  const receipt = receiptId === null ? {} : { receipt_id: receiptId };
+  return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason, ...receipt } } };
+};
+
+const refuse = (status: Refusal['status'], error: string, message: string, headers = {}) => ({
+  ok: false as const,
+  refusal: {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: { error, message },
+  },
+});

@@ -1,0 +1,97 @@
+/**
+ * Whether a Receipt is genuine and about the request that was really received (interface §Receipt, protocol §8).
+ * The service signs what an Agent's Proof claims; only the relying party can see that the claim is about the HTTP
+ * request in front of it, so it recomputes `request_hash` from that request. Pure: no clock, no network.
+ */
+import {
+  type CryptoPort,
+  isJsonObject,
+  type JsonValue,
+  normalizeHtu,
+  portableCrypto,
+  requestHashOf,
+  sha256Of,
+} from '@svc/protocol';
+import { type Receipt, verifyReceipt } from '@svc/receipts';
+
+/** The HTTP request as received: its method, and its absolute URL as the Agent addressed it. */
+export interface ReceivedRequest {
+  method: string;
+  url: string;
+}
+
+export interface ReceiptExpectation {
+  /** The service's DID document. Whoever supplies it decides which service is believed. */
+  didDocument: unknown;
+  serviceDid?: string | undefined;
+  /** This relying party's DID; not compared unless given. */
+  relyingParty?: string | undefined;
+  /** What was sent to `/verify`. */
+  grant: string;
+  proof: string;
+  action: unknown;
+  request: ReceivedRequest;
+  crypto?: CryptoPort | undefined;
+}
+
+export interface ReceiptFailure {
+  /** A code of `@svc/receipts`, or `grant-hash`, `proof-hash`, `relying-party`, `request-hash`. */
+  code: string;
+  message: string;
+  /** JSON pointer into the Receipt. */
+  path?: string;
+}
+
+export type ReceiptCheck =
+  | { ok: true; receipt: Receipt; decision: 'ALLOW' | 'DENY' }
+  | { ok: false; failures: ReceiptFailure[] };
+
+/** The failure code of a Receipt that allows, genuinely, but another HTTP request. */
+export const REQUEST_HASH_FAILURE = 'request-hash';
+
+/** All that is wrong with the Receipt, or the Receipt. Never throws. */
+export function checkReceipt(receipt: unknown, expected: ReceiptExpectation): ReceiptCheck {
+  const crypto = expected.crypto ?? portableCrypto;
+  const service = expected.serviceDid === undefined ? {} : { serviceDid: expected.serviceDid };
+  const verified = verifyReceipt(receipt, expected.didDocument, { crypto, ...service });
+  if (!verified.ok) return { ok: false, failures: [...verified.failures] };
+  const failures = bindingFailures(verified.receipt, expected, crypto);
+  if (failures.length > 0) return { ok: false, failures };
+  return { ok: true, receipt: verified.receipt, decision: verified.receipt.decision };
+}
+
+/** What a genuine Receipt says about something other than what was asked. */
+function bindingFailures(
+  receipt: Receipt,
+  expected: ReceiptExpectation,
+  crypto: CryptoPort,
+): ReceiptFailure[] {
+  const failures: ReceiptFailure[] = [];
+  const fail = (code: string, message: string, path: string) => failures.push({ code, message, path });
+  if (receipt.grant_hash !== sha256Of(crypto, expected.grant)) {
+    fail('grant-hash', 'the Receipt is about another Grant', '/grant_hash');
+  }
+  if (receipt.proof_hash !== sha256Of(crypto, expected.proof)) {
+    fail('proof-hash', 'the Receipt is about another Proof', '/proof_hash');
+  }
+  if (expected.relyingParty !== undefined && receipt.relying_party !== expected.relyingParty) {
+    fail('relying-party', 'the Receipt is for another relying party', '/relying_party');
+  }
+  // A DENY needs no such match: an Agent that signed for another request is denied whatever it signed.
+  const hash = receipt.decision === 'ALLOW' ? hashRequest(expected, crypto) : receipt.request_hash;
+  if (hash !== receipt.request_hash) {
+    fail(REQUEST_HASH_FAILURE, 'the Receipt is about another HTTP request', '/request_hash');
+  }
+  return failures;
+}
+
+/** Null, which equals no hash, for a request or an Action that nothing can have been signed for. */
+function hashRequest({ action, request }: ReceiptExpectation, crypto: CryptoPort): string | null {
+  const normalizedHtu = normalizeHtu(request.url);
+  if (normalizedHtu === null || !isJsonObject(action as JsonValue)) return null;
+  try {
+    return requestHashOf(crypto, { action: action as object, htm: request.method, normalizedHtu });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,48 @@
+/** One deadline over everything a call does, retries and waits included, joined with the caller's signal. */
+export interface Deadline {
+  /** Fires on expiry or when the caller's signal fires. */
+  readonly signal: AbortSignal;
+  /** Why the signal fired, or null while it has not. */
+  readonly ended: 'timeout' | 'aborted' | null;
+  remainingMs(): number;
+  /** Settles as `work` does, or rejects when the signal fires, even if `work` ignores the signal. */
+  within<T>(work: Promise<T>): Promise<T>;
+  /** Must be called when the call is over: releases the timer and the listener. */
+  clear(): void;
+}
+
+export function startDeadline(timeoutMs: number, callerSignal?: AbortSignal): Deadline {
+  const controller = new AbortController();
+  const endsAtMs = performance.now() + timeoutMs;
+  let ended: Deadline['ended'] = null;
+  const end = (why: 'timeout' | 'aborted') => {
+    ended ??= why;
+    controller.abort();
+  };
+  const timer = setTimeout(end, timeoutMs, 'timeout');
+  const onAbort = () => end('aborted');
+  if (callerSignal?.aborted) onAbort();
+  callerSignal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    get ended() {
+      return ended;
+    },
+    remainingMs: () => endsAtMs - performance.now(),
+    within: (work) => within(work, controller.signal),
+    clear() {
+      clearTimeout(timer);
+      callerSignal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(new Error('the deadline passed'));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const done = () => signal.removeEventListener('abort', onAbort);
+    work.then(resolve, reject).finally(done);
+  });
+}

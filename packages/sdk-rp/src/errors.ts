@@ -1,0 +1,60 @@
+/**
+ * The one error class of the client libraries. `kind` says what happened and what may be done; `code`, `status` and
+ * `requestId` are the service's own words when it answered (interface §Errors). A verdict is never an error.
+ */
+
+/**
+ * - `invalid-argument`: refused here; nothing was sent.
+ * - `configuration`: no key, no address, no cryptography, or a key that is not this signer's.
+ * - `refused`: the service answered with an error; see `code` and `status`.
+ * - `network`: the service could not be reached; nothing happened.
+ * - `timeout`: no answer in time to a call that changes nothing.
+ * - `aborted`: the caller's signal fired; if the call had been sent, whether it took effect is unknown.
+ * - `outcome-unknown`: the call was sent and its answer was lost; it may or may not have taken effect.
+ * - `bad-response`: an answer that the interface does not allow.
+ * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else.
+ * - `request-mismatch`: a genuine ALLOW for another HTTP request than the one received.
+ * - `redirect-refused`: following would have carried a Grant and a Proof to another address.
+ */
+export type SvcErrorKind =
+  | 'invalid-argument'
+  | 'configuration'
+  | 'refused'
+  | 'network'
+  | 'timeout'
+  | 'aborted'
+  | 'outcome-unknown'
+  | 'bad-response'
+  | 'receipt-invalid'
+  | 'request-mismatch'
+  | 'redirect-refused';
+
+export interface SvcErrorDetail {
+  /** The `error` member of the answer, e.g. `RATE_LIMITED`. */
+  code?: string | null;
+  /** The HTTP status of the answer. */
+  status?: number | null;
+  /** The answer's `Svc-Request-Id`. */
+  requestId?: string | null;
+  /** From the answer's `Retry-After`. */
+  retryAfterSeconds?: number | null;
+  cause?: unknown;
+}
+
+export class SvcError extends Error {
+  override readonly name = 'SvcError';
+  readonly kind: SvcErrorKind;
+  readonly code: string | null;
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(kind: SvcErrorKind, message: string, detail: SvcErrorDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.kind = kind;
+    this.code = detail.code ?? null;
+    this.status = detail.status ?? null;
+    this.requestId = detail.requestId ?? null;
+    this.retryAfterSeconds = detail.retryAfterSeconds ?? null;
+  }
+}

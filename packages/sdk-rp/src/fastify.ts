@@ -1,0 +1,44 @@
+/** Fastify: `app.post('/orders', { preHandler: requireAuthority({ … }) }, handler)`. */
+import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
+
+export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
+
+/** What is used of a Fastify request. */
+export interface FastifyRequestLike {
+  method: string;
+  /** Path and query as received, before any rewriting. */
+  originalUrl: string;
+  headers: Record<string, string | string[] | undefined>;
+  svc?: SvcAuthority;
+}
+
+/** What is used of a Fastify reply. */
+export interface FastifyReplyLike {
+  code(status: number): FastifyReplyLike;
+  headers(values: Record<string, string>): FastifyReplyLike;
+  send(body: unknown): FastifyReplyLike;
+}
+
+/**
+ * A `preHandler` hook. Continues with `request.svc` if the Agent may; else answers 400, 401, 403 or 503. What `action`
+ * or `url` throws goes to Fastify's error handler.
+ * @throws SvcError `configuration`
+ */
+export function requireAuthority<Req extends FastifyRequestLike>(
+  options: AuthorityOptions<Req>,
+): (request: Req, reply: FastifyReplyLike) => Promise<unknown> {
+  checkOptions(options);
+  return async (request, reply) => {
+    const { method, originalUrl: target, headers } = request;
+    const { 'svc-grant': grant, 'svc-proof': proof } = headers;
+    const presented = { request, grant, proof, method, target, forAction: request };
+    const authorization = await authorize(options, presented);
+    if (!authorization.ok) {
+      const { status, headers, body } = authorization.refusal;
+      // A reply returned from a hook ends the request here.
+      return reply.code(status).headers(headers).send(body);
+    }
+    request.svc = authorization.svc;
+    return undefined;
+  };
+}

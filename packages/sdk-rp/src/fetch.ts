@@ -1,0 +1,43 @@
+/** Handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
+import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
+
+export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
+
+export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false; response: Response };
+
+/**
+ * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read.
+ * Rejects only with what `action` or `url` throws.
+ * @throws SvcError `configuration`
+ */
+export function createAuthorizer(
+  options: AuthorityOptions<Request>,
+): (request: Request) => Promise<RequestAuthorization> {
+  checkOptions(options);
+  return async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const authorization = await authorize(options, {
+      request,
+      grant: request.headers.get('svc-grant'),
+      proof: request.headers.get('svc-proof'),
+      method: request.method,
+      target: `${pathname}${search}`,
+      forAction: request.clone(),
+    });
+    if (authorization.ok) return authorization;
+    const { status, headers, body } = authorization.refusal;
+    return { ok: false, response: new Response(JSON.stringify(body), { status, headers }) };
+  };
+}
+
+/** A handler that runs only with authority. Further arguments, such as a worker's environment, are passed on. */
+export function protect<Rest extends unknown[]>(
+  options: AuthorityOptions<Request>,
+  handler: (request: Request, svc: SvcAuthority, ...rest: Rest) => Response | Promise<Response>,
+): (request: Request, ...rest: Rest) => Promise<Response> {
+  const authorizeRequest = createAuthorizer(options);
+  return async (request, ...rest) => {
+    const authorization = await authorizeRequest(request);
+    return authorization.ok ? handler(request, authorization.svc, ...rest) : authorization.response;
+  };
+}

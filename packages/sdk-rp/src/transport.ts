@@ -1,0 +1,190 @@
+/**
+ * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). Every call made through here can be
+ * sent twice without harm: reads; a reservation that is then not used; a revocation; a verify with an
+ * `Idempotency-Key`. So lost connections, 429 and 503 are tried again, within one deadline and with `Retry-After`
+ * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
+ */
+import type { JsonValue } from '@svc/protocol';
+import { type Answer, type Failure, readAnswer, readText } from './answer.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { SvcError } from './errors.ts';
+
+export interface TransportOptions {
+  /** `https://…`; plain http only for a loopback host, or with `allowHttp`. */
+  baseUrl: string;
+  /** Read at the first call from `apiKeyVariable` of the environment when absent. */
+  apiKey?: string | undefined;
+  apiKeyVariable: string;
+  fetch?: typeof fetch | undefined;
+  /** For the whole of a call, retries included. */
+  timeoutMs: number;
+  maxAttempts: number;
+  allowHttp?: boolean | undefined;
+  now?: (() => number) | undefined;
+  /** 0 ≤ value < 1, for spreading retries. */
+  random?: (() => number) | undefined;
+  sleep?: ((ms: number) => Promise<void>) | undefined;
+}
+
+export interface Call {
+  method: 'GET' | 'POST';
+  /** Begins with `/`; its variable parts are already percent-encoded. */
+  path: string;
+  query?: Readonly<Record<string, string | number | undefined>>;
+  body?: JsonValue;
+  headers?: Readonly<Record<string, string>>;
+  /** Whether the call changes anything: a lost answer then leaves the outcome unknown. */
+  hasEffect: boolean;
+  isPublic?: boolean;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+  maxAttempts?: number | undefined;
+}
+
+export interface Transport {
+  /** @throws SvcError */
+  send(call: Call): Promise<Answer>;
+}
+
+const MAX_BACKOFF_MS = 2_000;
+
+/** @throws SvcError `configuration` */
+export function createTransport(options: TransportOptions): Transport {
+  const baseUrl = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
+  const { now = Date.now, random = Math.random, sleep = wait } = options;
+
+  async function send(call: Call): Promise<Answer> {
+    const request = buildRequest(call, options, baseUrl);
+    const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
+    const maxAttempts = call.maxAttempts ?? options.maxAttempts;
+    let isLost = false;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const result = await tryOnce(request, deadline, now, isLost);
+        if (!('error' in result)) return result;
+        isLost ||= result.isLost;
+        const delayMs = backoffMs(result.error, attempt, random());
+        const canRetry = result.canRetry && attempt < maxAttempts && delayMs < deadline.remainingMs();
+        if (!canRetry) throw finalError(result.error, isLost && call.hasEffect);
+        // Ends early with the deadline; the next attempt then reports which way it ended.
+        await deadline.within(sleep(delayMs)).catch(() => undefined);
+      }
+    } finally {
+      deadline.clear();
+    }
+  }
+  return { send };
+}
+
+interface BuiltRequest {
+  url: string;
+  init: RequestInit;
+  fetch: typeof fetch;
+}
+
+function buildRequest(call: Call, options: TransportOptions, baseUrl: string): BuiltRequest {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
+  if (!call.isPublic) headers.authorization = `Bearer ${getApiKey(options)}`;
+  const init: RequestInit = { method: call.method, headers, redirect: 'manual' };
+  if (call.body !== undefined) {
+    headers['content-type'] = 'application/json';
+    init.body = JSON.stringify(call.body);
+  }
+  const search = query.size === 0 ? '' : `?${query}`;
+  // Called as a plain function: browsers refuse a `fetch` that is invoked as a method of something else.
+  const fetchNow = options.fetch ?? globalThis.fetch;
+  return { url: `${baseUrl}${call.path}${search}`, init, fetch: (input, init) => fetchNow(input, init) };
+}
+
+async function tryOnce(
+  request: BuiltRequest,
+  deadline: Deadline,
+  now: () => number,
+  wasSent: boolean,
+): Promise<Answer | Failure> {
+  if (deadline.ended !== null) return ended(deadline.ended, wasSent);
+  let response: Response;
+  let text: string | null;
+  try {
+    response = await deadline.within(
+      request.fetch(request.url, { ...request.init, signal: deadline.signal }),
+    );
+    text = await readText(response, deadline);
+  } catch (cause) {
+    if (deadline.ended !== null) return ended(deadline.ended, true, cause);
+    const error = new SvcError('network', 'the connection to the service failed', { cause });
+    return { error, canRetry: true, isLost: !wasNeverSent(cause) };
+  }
+  return readAnswer(response, text, now());
+}
+
+const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Failure => ({
+  error: new SvcError(why, why === 'timeout' ? 'no answer before the deadline' : 'aborted by the caller', {
+    cause,
+  }),
+  canRetry: false,
+  isLost,
+});
+
+/** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost. */
+function finalError(error: SvcError, isLost: boolean): SvcError {
+  if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
+  const { code, status, requestId, retryAfterSeconds } = error;
+  const message = `the answer was lost, so whether the call took effect is unknown (${error.message})`;
+  return new SvcError('outcome-unknown', message, {
+    code,
+    status,
+    requestId,
+    retryAfterSeconds,
+    cause: error,
+  });
+}
+
+/** Failures that Node reports before a byte has been written. Anything else may have reached the service. */
+const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
+
+function wasNeverSent(error: unknown): boolean {
+  const { cause } = Object(error) as { cause?: unknown };
+  const { code } = Object(cause) as { code?: unknown };
+  return typeof code === 'string' && NEVER_SENT.includes(code);
+}
+
+function backoffMs(error: SvcError, attempt: number, random: number): number {
+  const spreadMs = random * Math.min(MAX_BACKOFF_MS, 100 * 2 ** (attempt - 1));
+  return (error.retryAfterSeconds ?? 0) * 1000 + spreadMs;
+}
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Visible ASCII without spaces: anything else could not be sent in a header, and its error would show the key. */
+const API_KEY = /^[\x21-\x7e]{1,512}$/;
+
+function getApiKey(options: TransportOptions): string {
+  const scope = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const key = options.apiKey ?? scope.process?.env?.[options.apiKeyVariable];
+  if (key === undefined || key === '') {
+    throw new SvcError('configuration', `no API key: pass apiKey or set ${options.apiKeyVariable}`);
+  }
+  if (!API_KEY.test(key)) throw new SvcError('configuration', 'the API key holds characters that no key has');
+  return key;
+}
+
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+function checkBaseUrl(text: string, allowHttp: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new SvcError('configuration', 'baseUrl must be an absolute http(s) URL');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new SvcError('configuration', 'baseUrl must have no user info, query or fragment');
+  }
+  if (url.protocol === 'http:' && !allowHttp && !LOOPBACK_HOSTS.includes(url.hostname)) {
+    throw new SvcError('configuration', 'baseUrl must be https: an API key would travel in clear text');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}

@@ -1,0 +1,217 @@
+/**
+ * The relying party's client (interface §Verify). A verdict is a value; everything that is not a genuine Receipt
+ * about the request in hand is an error. No path leads from an error to an ALLOW.
+ */
+import {
+  type Action,
+  type Capability,
+  type CryptoPort,
+  encodeBase64url,
+  isReceiptId,
+  type JsonValue,
+  normalizeHtu,
+  portableCrypto,
+  type ReasonCode,
+} from '@svc/protocol';
+import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import {
+  checkReceipt,
+  REQUEST_HASH_FAILURE,
+  type ReceiptCheck,
+  type ReceiptFailure,
+  type ReceivedRequest,
+} from './check-receipt.ts';
+import { SvcError } from './errors.ts';
+import { fetchedDocument, pinnedDocument, type ServiceDocument } from './service-document.ts';
+import { createTransport, type Transport } from './transport.ts';
+import { type Decision, type Me, parseDecision, parseMe } from './wire.ts';
+
+export interface VerifierOptions {
+  /** The service's address, https. */
+  baseUrl: string;
+  /** `SVC_RP_KEY` of the environment unless given; read at the first call. */
+  apiKey?: string;
+  /** DID of the service whose Receipts are believed. Its document is fetched once from `baseUrl` unless pinned. */
+  serviceDid?: string;
+  /** The service's DID document, pinned. This or `serviceDid` is required. */
+  didDocument?: unknown;
+  /** This relying party's DID: Receipts for another are refused. */
+  relyingParty?: string;
+  fetch?: typeof fetch;
+  /** For the whole of a call, retries included. 5,000 unless given. */
+  timeoutMs?: number;
+  /** 3 unless given. */
+  maxAttempts?: number;
+  /** Permits plain http to a host that is not loopback. */
+  allowHttp?: boolean;
+  /** Portable JavaScript unless given; servers may pass `nativeCrypto` of `@svc/protocol/native`. */
+  crypto?: CryptoPort;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /** 0 ≤ value < 1; spreads retries. */
+  random?: () => number;
+}
+
+export interface VerifyInput {
+  /** `Svc-Grant` and `Svc-Proof` as received. */
+  grant: string;
+  proof: string;
+  /** What this relying party is about to do, in its own words. Never take it from the Proof. */
+  action: Action;
+  /** The HTTP request really received. */
+  request: ReceivedRequest;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+/** `allowed` only with a genuine Receipt about exactly this request. */
+export type Verdict =
+  | { allowed: true; decision: 'ALLOW'; receipt: Receipt; authority: Capability }
+  | { allowed: false; decision: 'DENY'; receipt: Receipt; reason: ReasonCode };
+
+export interface Verifier {
+  /**
+   * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
+   */
+  verify(input: VerifyInput, options?: CallOptions): Promise<Verdict>;
+  readonly decisions: {
+    /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
+    get(receiptId: string, options?: CallOptions): Promise<Decision>;
+  };
+  /** Whose key this is. */
+  me(options?: CallOptions): Promise<Me>;
+}
+
+/** A genuine ALLOW for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
+export class RequestMismatchError extends SvcError {
+  readonly receiptId: string | null;
+  constructor(receiptId: string | null) {
+    super('request-mismatch', 'the Proof was made for another HTTP request than the one received');
+    this.receiptId = receiptId;
+  }
+}
+
+/** @throws SvcError `configuration` */
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { timeoutMs = 5_000, maxAttempts = 3, now = Date.now, serviceDid, didDocument } = options;
+  const transport = createTransport({ ...options, apiKeyVariable: 'SVC_RP_KEY', timeoutMs, maxAttempts });
+  if (serviceDid === undefined && didDocument === undefined) {
+    throw new SvcError('configuration', 'pass serviceDid or didDocument: whose Receipts are to be believed?');
+  }
+  const documents =
+    serviceDid === undefined || didDocument !== undefined
+      ? pinnedDocument(didDocument)
+      : fetchedDocument(transport, serviceDid, now);
+  return {
+    verify: (input, call = {}) => verify(transport, documents, options, input, call),
+    decisions: { get: (receiptId, call = {}) => getDecision(transport, documents, options, receiptId, call) },
+    async me(call = {}) {
+      return parseMe((await transport.send({ method: 'GET', path: '/me', hasEffect: false, ...call })).body);
+    },
+  };
+}
+
+async function verify(
+  transport: Transport,
+  documents: ServiceDocument,
+  options: VerifierOptions,
+  input: VerifyInput,
+  call: CallOptions,
+): Promise<Verdict> {
+  const { grant, proof, request } = input;
+  if (normalizeHtu(request.url) === null)
+    throw new SvcError('invalid-argument', 'request.url must be an absolute URL');
+  // One copy is sent and hashed, whatever becomes of the caller's object meanwhile.
+  const action: JsonValue = JSON.parse(JSON.stringify(input.action) ?? 'null');
+  // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
+  const didDocument = await documents.get();
+  const { body } = await transport.send({
+    method: 'POST',
+    path: '/verify',
+    body: { grant, proof, action },
+    headers: { 'idempotency-key': newIdempotencyKey() },
+    hasEffect: true,
+    ...call,
+  });
+  const { serviceDid, relyingParty, crypto } = options;
+  const check = (document: unknown): ReceiptCheck =>
+    checkReceipt(body, {
+      didDocument: document,
+      serviceDid,
+      relyingParty,
+      crypto,
+      grant,
+      proof,
+      action,
+      request,
+    });
+  return readVerdict(await checkWithRenewal(documents, didDocument, check), body);
+}
+
+/** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
+async function checkWithRenewal<
+  Check extends { ok: true } | { ok: false; failures: readonly ReceiptFailure[] },
+>(documents: ServiceDocument, didDocument: unknown, check: (document: unknown) => Check): Promise<Check> {
+  const first = check(didDocument);
+  if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
+  const newer = await documents.renew();
+  return newer === null ? first : check(newer);
+}
+
+function readVerdict(check: ReceiptCheck, body: JsonValue): Verdict {
+  if (!check.ok) throw receiptError(check.failures, body);
+  const { receipt } = check;
+  if (check.decision === 'ALLOW' && receipt.authority) {
+    return { allowed: true, decision: 'ALLOW', receipt, authority: receipt.authority };
+  }
+  if (check.decision === 'DENY' && receipt.reason !== null) {
+    return { allowed: false, decision: 'DENY', receipt, reason: receipt.reason };
+  }
+  throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }], body);
+}
+
+function receiptError(failures: readonly ReceiptFailure[], body: JsonValue): SvcError {
+  const receiptId = Object(body).receipt_id as unknown;
+  if (failures.every(({ code }) => code === REQUEST_HASH_FAILURE)) {
+    return new RequestMismatchError(typeof receiptId === 'string' ? receiptId : null);
+  }
+  const what = failures.map(({ code, message }) => `${message} (${code})`).join('; ');
+  return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
+}
+
+async function getDecision(
+  transport: Transport,
+  documents: ServiceDocument,
+  { serviceDid, relyingParty, crypto = portableCrypto }: VerifierOptions,
+  receiptId: string,
+  call: CallOptions,
+): Promise<Decision> {
+  if (!isReceiptId(receiptId)) throw new SvcError('invalid-argument', 'not a receipt id');
+  const path = `/decisions/${receiptId}`;
+  const didDocument = await documents.get();
+  const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+  const { receipt, outcomes } = parseDecision(body);
+  const service = serviceDid === undefined ? {} : { serviceDid };
+  const check = (document: unknown): VerifiedReceipt =>
+    verifyReceipt(receipt, document, { crypto, ...service });
+  const checked = await checkWithRenewal(documents, didDocument, check);
+  if (!checked.ok) throw receiptError(checked.failures, receipt);
+  const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
+  if (checked.receipt.receipt_id !== receiptId || !isOurs) {
+    throw receiptError([{ code: 'receipt-id', message: 'the Receipt is of another decision' }], receipt);
+  }
+  return { receipt: checked.receipt, outcomes };
+}
+
+/**
+ * New for every verify and kept for its retries only. Never derived from the Proof: a replayed Proof would then be
+ * answered with the first one's stored ALLOW.
+ */
+function newIdempotencyKey(): string {
+  const { crypto } = globalThis as { crypto?: typeof globalThis.crypto };
+  if (crypto === undefined) throw new SvcError('configuration', 'this runtime has no WebCrypto');
+  return encodeBase64url(crypto.getRandomValues(new Uint8Array(24)));
+}

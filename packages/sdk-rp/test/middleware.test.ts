@@ -1,0 +1,329 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import fastify from 'fastify';
+import { describe, expect, it } from 'vitest';
+import {
+  type AuthorityOptions,
+  requireAuthority as expressGuard,
+  getAuthority,
+  type SvcAuthority,
+} from '../src/express.ts';
+import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
+import { protect } from '../src/fetch.ts';
+import { createVerifier, SvcError } from '../src/index.ts';
+import { type Received, type Reply, startServer, unavailable } from './scripted-server.ts';
+import {
+  agent,
+  grant,
+  grantId,
+  ISSUER,
+  newProof,
+  ORIGIN,
+  order,
+  SERVICE,
+  serviceDocument,
+  serviceScript,
+} from './world.ts';
+
+interface Shop extends AsyncDisposable {
+  readonly baseUrl: string;
+  /** What the handler behind the middleware has been given, once for each time it ran. */
+  readonly handled: { svc: SvcAuthority; body: string }[];
+}
+
+/** The options without what differs between frameworks: how to read the body, or fail at it. */
+type ShopOptions = Pick<AuthorityOptions<unknown>, 'verifier' | 'onError'> & {
+  action?: (body: string) => typeof order;
+  url?: (path: string) => string;
+};
+
+const address = ({ verifier, onError, url }: ShopOptions, pathOf: (request: never) => string) => ({
+  verifier,
+  ...(onError === undefined ? {} : { onError }),
+  ...(url === undefined ? { origin: ORIGIN } : { url: (request: unknown) => url(pathOf(request as never)) }),
+});
+
+/** Mounted under a router, so that `url` is not the whole path. */
+async function startExpress(options: ShopOptions): Promise<Shop> {
+  const handled: Shop['handled'] = [];
+  const router = express.Router();
+  const guard = expressGuard<express.Request>({
+    ...address(options, (request: express.Request) => request.originalUrl),
+    action: ({ body }) => options.action?.(body) ?? order,
+  } as AuthorityOptions<express.Request>);
+  router.use(express.text({ type: '*/*' }), guard, (request, response) => {
+    handled.push({ svc: getAuthority(request), body: String(request.body) });
+    response.json({ ok: true });
+  });
+  const app = express().use('/orders', router);
+  app.use(((_error, _request, response, _next) => {
+    response.status(500).json({ error: 'INTERNAL' });
+  }) satisfies express.ErrorRequestHandler);
+  const server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    handled,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function startFastify(options: ShopOptions): Promise<Shop> {
+  const handled: Shop['handled'] = [];
+  const app = fastify({ forceCloseConnections: true });
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
+  const preHandler = fastifyGuard({
+    ...address(options, (request: { originalUrl: string }) => request.originalUrl),
+    action: ({ body }: { body?: unknown }) => options.action?.(String(body)) ?? order,
+  } as AuthorityOptions<Parameters<ReturnType<typeof fastifyGuard>>[0]>);
+  app.post('/orders', { preHandler }, async (request) => {
+    handled.push({ svc: getAuthority(request), body: String(request.body) });
+    return { ok: true };
+  });
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' });
+  return { baseUrl, handled, [Symbol.asyncDispose]: () => app.close() };
+}
+
+/** A bare fetch handler behind the smallest possible server. */
+async function startFetch(options: ShopOptions): Promise<Shop> {
+  const handled: Shop['handled'] = [];
+  const common = address(options, (request: Request) => new URL(request.url).pathname);
+  const action = async (request: Request) => options.action?.(await request.text()) ?? order;
+  const handler = protect(
+    { ...common, action } as AuthorityOptions<Request>,
+    async (request, svc, _env: string) => {
+      handled.push({ svc, body: await request.text() });
+      return Response.json({ ok: true });
+    },
+  );
+  const server = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    const { method = '', headers } = incoming;
+    const target = incoming.url ?? '';
+    const given = { method, headers: headers as Record<string, string>, body: Buffer.concat(chunks) };
+    const request = new Request(new URL(target, 'http://internal.example'), given);
+    const response = await handler(request, 'env').catch(() => new Response(null, { status: 500 }));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    handled,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const verifierOf = (baseUrl: string) =>
+  createVerifier({
+    baseUrl,
+    apiKey: 'dk_rp_test',
+    didDocument: serviceDocument,
+    serviceDid: SERVICE,
+    timeoutMs: 300,
+    random: () => 0,
+  });
+
+const post = async (shop: Shop, headers: Record<string, string>, path = '/orders?draft=1') => {
+  const response = await fetch(`${shop.baseUrl}${path}`, {
+    method: 'POST',
+    body: 'the order',
+    headers: { 'content-type': 'text/plain', connection: 'close', ...headers },
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+};
+
+const presented = async (change: Parameters<typeof newProof>[0] = {}) => ({
+  'svc-grant': grant,
+  'svc-proof': await newProof(change),
+});
+
+describe.each([
+  ['Express', startExpress],
+  ['Fastify', startFastify],
+  ['fetch', startFetch],
+])('the %s middleware', (name, start) => {
+  it('lets an ALLOW through, with its authority and the body untouched', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    expect(await post(shop, await presented())).toMatchObject({ status: 200, body: { ok: true } });
+    expect(shop.handled).toMatchObject([
+      {
+        body: 'the order',
+        svc: {
+          authority: { action: 'commerce:purchase' },
+          agent: agent.did,
+          principal: ISSUER,
+          grantId,
+          receiptId: expect.stringMatching(/^drc_/),
+          receipt: { decision: 'ALLOW' },
+        },
+      },
+    ]);
+  });
+
+  it('answers a DENY with 403, its reason and its receipt', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    const headers = await presented();
+    expect((await post(shop, headers)).status).toBe(200);
+    const replay = await post(shop, headers);
+    expect(replay).toMatchObject({
+      status: 403,
+      body: { error: 'FORBIDDEN', reason: 'PROOF_REPLAYED', receipt_id: expect.stringMatching(/^drc_/) },
+    });
+    expect(replay.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(replay.headers.get('cache-control')).toBe('no-store');
+    expect(shop.handled).toHaveLength(1);
+  });
+
+  it('answers 401 where a header is missing, and asks nobody', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    const { 'svc-grant': g, 'svc-proof': p } = await presented();
+    for (const headers of [{}, { 'svc-grant': g }, { 'svc-proof': p }] as Record<string, string>[]) {
+      const answer = await post(shop, headers);
+      expect(answer).toMatchObject({ status: 401, body: { error: 'UNAUTHORIZED' } });
+      expect(answer.headers.get('www-authenticate')).toBe('Svc');
+    }
+    expect(service.received).toEqual([]);
+    expect(shop.handled).toEqual([]);
+  });
+
+  it('answers 400 to headers that no Grant or Proof can be', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    const headers = { ...(await presented()), 'svc-proof': 'x'.repeat(8_193) };
+    expect(await post(shop, headers)).toMatchObject({ status: 400, body: { error: 'INVALID_REQUEST' } });
+    expect(service.received).toEqual([]);
+  });
+
+  it('refuses a Proof made for another request, although the service allows it', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    for (const change of [
+      { method: 'GET' },
+      { url: `${ORIGIN}/refunds` },
+      { url: 'https://other.example/orders' },
+    ]) {
+      expect(await post(shop, await presented(change))).toMatchObject({
+        status: 403,
+        body: { error: 'FORBIDDEN', reason: 'REQUEST_MISMATCH', receipt_id: expect.stringMatching(/^drc_/) },
+      });
+    }
+    expect(service.received).toHaveLength(3);
+    expect(shop.handled).toEqual([]);
+  });
+
+  const allow = serviceScript();
+  const tampered = async (received: Received): Promise<Reply> => {
+    const reply = await allow(received);
+    if (typeof reply === 'string') return reply;
+    return { json: { ...(reply.json as object), expires_at: '2099-01-01T00:00:00Z' } };
+  };
+  it.each<[string, (received: Received) => Reply | Promise<Reply>]>([
+    ['answers 503', () => unavailable()],
+    ['drops the connection', () => 'destroy'],
+    ['does not answer in time', () => 'silence'],
+    ['does not know the key', () => ({ status: 401, json: { error: 'UNAUTHORIZED', message: '' } })],
+    ['wants a plan', () => ({ status: 402, json: { error: 'PLAN_REQUIRED', message: '' } })],
+    ['answers garbage', () => ({ text: '{"decision":"ALLOW"' })],
+    ['answers ALLOW without a signature', () => ({ json: { decision: 'ALLOW', receipt: 'x' } })],
+    ['answers a Receipt that was changed', tampered],
+  ])('answers 503 and does not continue when the service %s', async (_, script) => {
+    const errors: unknown[] = [];
+    await using service = await startServer(script);
+    await using shop = await start({
+      verifier: verifierOf(service.baseUrl),
+      onError: (error) => errors.push(error),
+    });
+    const answer = await post(shop, await presented());
+    expect(answer).toMatchObject({ status: 503, body: { error: 'SERVICE_UNAVAILABLE' } });
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(errors).toEqual([expect.any(SvcError)]);
+    expect(shop.handled).toEqual([]);
+  });
+
+  it('does not continue on an error that is no SvcError either', async () => {
+    const verify = () => Promise.reject(new TypeError('a bug'));
+    await using shop = await start({ verifier: { verify } });
+    expect((await post(shop, await presented())).status).toBe(503);
+    expect(shop.handled).toEqual([]);
+  });
+
+  it('leaves what `action` throws to the framework, and asks nobody', async () => {
+    await using service = await startServer(serviceScript());
+    const action = () => {
+      throw new Error('no such order');
+    };
+    await using shop = await start({ verifier: verifierOf(service.baseUrl), action });
+    expect((await post(shop, await presented())).status).toBe(500);
+    expect(service.received).toEqual([]);
+    expect(shop.handled).toEqual([]);
+  });
+
+  it('verifies the Action that `action` reads from the request', async () => {
+    await using service = await startServer(serviceScript());
+    const action = (body: string) => ({ ...order, amount: body.length });
+    await using shop = await start({ verifier: verifierOf(service.baseUrl), action });
+    const answer = await post(shop, await presented());
+    expect(answer).toMatchObject({ status: 403, body: { reason: 'PROOF_ACTION_MISMATCH' } });
+    expect((await post(shop, await presented({ action: action('the order') }))).status).toBe(200);
+    expect(shop.handled).toMatchObject([{ body: 'the order' }]);
+  });
+
+  it('with `url` the address is what the application says', async () => {
+    await using service = await startServer(serviceScript());
+    const url = (path: string) => `https://public.example/v1${path}`;
+    await using shop = await start({ verifier: verifierOf(service.baseUrl), url });
+    expect((await post(shop, await presented())).status).toBe(403);
+    const proof = await presented({ url: 'https://public.example/v1/orders' });
+    expect((await post(shop, proof, '/orders')).status).toBe(200);
+    await using lost = await start({ verifier: verifierOf(service.baseUrl), url: () => 'not a URL' });
+    expect((await post(lost, await presented())).status).toBe(400);
+  });
+
+  // WHATWG requests carry no request target, so there is nothing of this kind to refuse.
+  if (name !== 'fetch')
+    it('an absolute request target cannot name the host', async () => {
+      await using service = await startServer(serviceScript());
+      await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+      const headers = await presented();
+      const status = await new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(shop.baseUrl);
+        const path = 'http://evil.example/orders';
+        const sent = httpRequest(
+          { hostname, port, path, method: 'POST', headers, agent: false },
+          (response) => {
+            response.resume().on('end', () => resolve(response.statusCode));
+          },
+        );
+        sent.on('error', reject).end();
+      });
+      expect([400, 404]).toContain(status);
+      expect(service.received).toEqual([]);
+      expect(shop.handled).toEqual([]);
+    });
+
+  it.each(['shop.example', 'https://shop.example/', 'https://shop.example/api', ''])(
+    'is not made with the origin %j',
+    (origin) => {
+      const options = { verifier: verifierOf('https://svc.example'), origin, action: () => order };
+      for (const make of [
+        () => expressGuard(options),
+        () => fastifyGuard(options),
+        () => protect(options, () => new Response()),
+      ]) {
+        expect(make).toThrow(expect.objectContaining({ kind: 'configuration' }));
+      }
+    },
+  );
+});
+
+it('a handler mounted without the middleware has no authority', () => {
+  expect(() => getAuthority({})).toThrow(expect.objectContaining({ kind: 'configuration' }));
+});

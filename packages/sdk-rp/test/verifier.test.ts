@@ -1,0 +1,477 @@
+import type { JsonObject, JsonValue } from '@svc/protocol';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  checkReceipt,
+  createVerifier,
+  RequestMismatchError,
+  SvcError,
+  type VerifierOptions,
+} from '../src/index.ts';
+import { type Reply, startServer, unavailable } from './scripted-server.ts';
+import {
+  agent,
+  decide,
+  grant,
+  grantId,
+  ISSUER,
+  NOW_MS,
+  newProof,
+  ORIGIN,
+  olderDocument,
+  order,
+  type ReceiptChange,
+  request,
+  SERVICE,
+  SHOP,
+  serviceDocument,
+  serviceScript,
+  signReceipt,
+} from './world.ts';
+
+const verifierOf = (baseUrl: string, options: Partial<VerifierOptions> = {}) =>
+  createVerifier({
+    baseUrl,
+    apiKey: 'dk_rp_test',
+    didDocument: serviceDocument,
+    serviceDid: SERVICE,
+    relyingParty: SHOP,
+    random: () => 0,
+    ...options,
+  });
+
+const input = async (change: Parameters<typeof newProof>[0] = {}) => ({
+  grant,
+  proof: await newProof(change),
+  action: order,
+  request,
+});
+
+const failure = async (work: Promise<unknown>): Promise<SvcError> => {
+  const error = await work.then(
+    (value) => value,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof SvcError)) throw new Error('expected an SvcError', { cause: error });
+  return error;
+};
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('a verdict', () => {
+  it('is ALLOW with the Receipt and the authority', async () => {
+    await using server = await startServer(serviceScript());
+    const one = await input();
+    const verdict = await verifierOf(server.baseUrl).verify(one);
+    expect(verdict).toMatchObject({
+      allowed: true,
+      decision: 'ALLOW',
+      authority: { action: 'commerce:purchase', resources: ['order/**'] },
+      receipt: { agent: agent.did, grant_id: grantId, principal: { id: ISSUER, verification: 'domain' } },
+    });
+    expect(server.received).toMatchObject([{ method: 'POST', path: '/verify' }]);
+    expect(server.received[0]?.headers.authorization).toBe('Bearer dk_rp_test');
+    expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({ grant, proof: one.proof, action: order });
+  });
+
+  it('is DENY, a value too, with the reason', async () => {
+    await using server = await startServer(serviceScript());
+    const verifier = verifierOf(server.baseUrl);
+    const one = await input();
+    await verifier.verify(one);
+    expect(await verifier.verify(one)).toMatchObject({
+      allowed: false,
+      decision: 'DENY',
+      reason: 'PROOF_REPLAYED',
+    });
+    expect(await verifier.verify({ ...one, grant: 'x', proof: '' })).toMatchObject({
+      reason: 'GRANT_MALFORMED',
+    });
+    const dear = { ...order, amount: 50_001 } as const;
+    expect(await verifier.verify({ ...(await input({ action: dear })), action: dear })).toMatchObject({
+      reason: 'AMOUNT_EXCEEDS_AUTHORITY',
+    });
+  });
+
+  it('is about the Action as it was when verify was called', async () => {
+    await using server = await startServer(serviceScript());
+    const one = { ...(await input()), action: { ...order } };
+    const work = verifierOf(server.baseUrl).verify(one);
+    one.action.resource = 'order/2';
+    expect(await work).toMatchObject({ allowed: true });
+  });
+});
+
+describe('trying again', () => {
+  const keysOf = (received: readonly { headers: Record<string, unknown> }[]) =>
+    received.map(({ headers }) => headers['idempotency-key']);
+
+  it('repeats the same body under the same key after 503, 429 and lost answers', async () => {
+    const one = await input();
+    const allow = { json: await decide(one, false) };
+    const limited = { ...(unavailable() as object), status: 429 };
+    await using server = await startServer([
+      unavailable(),
+      limited,
+      'destroy',
+      { ...allow, cut: true },
+      allow,
+    ]);
+    const verdict = await verifierOf(server.baseUrl, { maxAttempts: 5 }).verify(one);
+    expect(verdict.allowed).toBe(true);
+    expect(new Set(keysOf(server.received)).size).toBe(1);
+    expect(keysOf(server.received)[0]).toMatch(/^[A-Za-z0-9_-]{32}$/);
+    expect(new Set(server.received.map(({ body }) => body)).size).toBe(1);
+    expect(server.received).toHaveLength(5);
+  });
+
+  it('a second verify of one Proof has another key: a replay is never answered with the stored ALLOW', async () => {
+    await using server = await startServer(serviceScript());
+    const verifier = verifierOf(server.baseUrl);
+    const one = await input();
+    await verifier.verify(one);
+    await verifier.verify(one);
+    expect(new Set(keysOf(server.received)).size).toBe(2);
+  });
+
+  it.each<[string, Reply[]]>([
+    ['the connection drops after the request has been read', ['destroy']],
+    ['the answer breaks off', [{ json: { decision: 'ALLOW' }, cut: true }]],
+    ['no answer comes before the deadline', ['silence']],
+    ['a gateway lost it', [{ status: 502, text: 'Bad Gateway' }]],
+    ['one answer is lost and the next is 503', ['destroy', unavailable()]],
+    [
+      'one answer is lost and the next is 401',
+      ['destroy', { status: 401, json: { error: 'UNAUTHORIZED', message: '' } }],
+    ],
+  ])('says that the outcome is unknown when %s', async (_, replies) => {
+    await using server = await startServer(replies);
+    const error = await failure(verifierOf(server.baseUrl, { timeoutMs: 400 }).verify(await input()));
+    expect(error).toMatchObject({ kind: 'outcome-unknown', message: expect.stringMatching(/lost/) });
+  });
+
+  it('a service that cannot be reached has done nothing', async () => {
+    const gone = await startServer([]);
+    await gone[Symbol.asyncDispose]();
+    expect((await failure(verifierOf(gone.baseUrl).verify(await input()))).kind).toBe('network');
+  });
+
+  it.each([
+    [400, 'INVALID_REQUEST'],
+    [401, 'UNAUTHORIZED'],
+    [402, 'PLAN_REQUIRED'],
+    [403, 'FORBIDDEN'],
+    [409, 'CONFLICT'],
+    [413, 'PAYLOAD_TOO_LARGE'],
+    [500, 'INTERNAL'],
+  ])('a refusal with %d is told once, as it came', async (status, code) => {
+    const headers = { 'svc-request-id': 'req-1' };
+    await using server = await startServer([{ status, headers, json: { error: code, message: 'because' } }]);
+    expect(await failure(verifierOf(server.baseUrl).verify(await input()))).toMatchObject({
+      kind: 'refused',
+      code,
+      status,
+      requestId: 'req-1',
+      message: 'because',
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('a lasting 503 ends as one, after three attempts', async () => {
+    await using server = await startServer([unavailable()]);
+    expect(await failure(verifierOf(server.baseUrl).verify(await input()))).toMatchObject({
+      kind: 'refused',
+      code: 'SERVICE_UNAVAILABLE',
+      status: 503,
+    });
+    expect(server.received).toHaveLength(3);
+  });
+
+  it('ends at once with the caller signal', async () => {
+    const controller = new AbortController();
+    await using server = await startServer(() => {
+      controller.abort();
+      return 'silence';
+    });
+    const work = verifierOf(server.baseUrl).verify(await input(), { signal: controller.signal });
+    expect((await failure(work)).kind).toBe('aborted');
+  });
+});
+
+describe('an answer that is no genuine Receipt never allows', () => {
+  const answered = async (json: JsonValue, options: Partial<VerifierOptions> = {}, one = input()) => {
+    await using server = await startServer([{ json }]);
+    return await failure(verifierOf(server.baseUrl, options).verify(await one));
+  };
+
+  it.each<[string, Reply]>([
+    ['nothing', { text: '' }],
+    ['text', { text: 'ALLOW' }],
+    ['HTML', { text: '<html>ALLOW</html>' }],
+    ['null', { text: 'null' }],
+    ['an empty object', { text: '{}' }],
+    ['a list', { text: '[]' }],
+    ['a bare decision', { json: { decision: 'ALLOW', allowed: true, receipt: 'x.y.z' } }],
+    ['an error body with 200', { json: { error: 'INTERNAL', message: '' } }],
+    ['a member twice', { text: '{"decision":"DENY","decision":"ALLOW"}' }],
+    ['a redirect', { status: 302, headers: { location: '/ALLOW' }, json: {} }],
+    ['202', { status: 202, json: { decision: 'ALLOW' } }],
+    ['more than a megabyte', { text: `{"decision":"ALLOW","x":"${'x'.repeat(1_048_576)}"}` }],
+  ])('%s', async (_, reply) => {
+    await using server = await startServer([reply]);
+    const error = await failure(verifierOf(server.baseUrl).verify(await input()));
+    expect(['bad-response', 'receipt-invalid']).toContain(error.kind);
+    expect(server.received).toHaveLength(1);
+  });
+
+  /** Every member of a JSON value, as the path to it. */
+  const paths = (value: JsonValue, at: readonly string[] = []): string[][] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([name, inner]) => [
+          [...at, name],
+          ...paths(inner as JsonValue, [...at, name]),
+        ])
+      : [];
+  const changed = (
+    value: JsonObject,
+    path: readonly string[],
+    change: (old: unknown) => unknown,
+  ): JsonObject => {
+    const copy = structuredClone(value) as Record<string, unknown>;
+    const last = path.at(-1) ?? '';
+    const holder = path.slice(0, -1).reduce<Record<string, unknown>>((at, name) => Object(at[name]), copy);
+    const replaced = change(holder[last]);
+    if (replaced === undefined) delete holder[last];
+    else holder[last] = replaced;
+    return copy as JsonObject;
+  };
+  const alter = (old: unknown): unknown => {
+    if (typeof old === 'string')
+      return old === '' ? 'x' : `${old.slice(0, -1)}${old.endsWith('A') ? 'B' : 'A'}`;
+    if (typeof old === 'number') return old + 1;
+    if (typeof old === 'boolean') return !old;
+    return old === null ? 'x' : null;
+  };
+
+  it('a Receipt with any member changed, removed or added', async () => {
+    const one = await input();
+    const genuine = await decide(one, false);
+    const all = paths(genuine);
+    expect(all.length).toBeGreaterThan(50);
+    let reply: JsonObject = genuine;
+    await using server = await startServer(() => ({ json: reply }));
+    const verifier = verifierOf(server.baseUrl);
+    expect((await verifier.verify(one)).allowed).toBe(true);
+    for (const path of all) {
+      for (const change of [alter, () => undefined]) {
+        reply = changed(genuine, path, change);
+        expect((await failure(verifier.verify(one))).kind).toBe('receipt-invalid');
+      }
+    }
+    reply = { ...genuine, note: 'x' };
+    expect((await failure(verifier.verify(one))).kind).toBe('receipt-invalid');
+  });
+
+  it('a DENY dressed up as ALLOW', async () => {
+    const one = await input();
+    const deny = await decide(one, true);
+    const allow = await decide(one, false);
+    expect(
+      (await answered({ ...deny, decision: 'ALLOW', reason: null }, {}, Promise.resolve(one))).kind,
+    ).toBe('receipt-invalid');
+    expect((await answered({ ...allow, receipt: deny.receipt ?? null }, {}, Promise.resolve(one))).kind).toBe(
+      'receipt-invalid',
+    );
+  });
+
+  it('a genuine ALLOW of another Proof', async () => {
+    expect((await answered(await decide(await input(), false))).kind).toBe('receipt-invalid');
+  });
+
+  it.each<[string, ReceiptChange]>([
+    ['by a key that the service does not have', { key: 'receipt-2', kid: `${SERVICE}#receipt-1` }],
+    ['by a key that it never published', { kid: `${SERVICE}#receipt-9` }],
+    ['in the name of another service', { kid: 'did:web:evil.example#receipt-1' }],
+    ['as something else than a Receipt', { typ: 'vc+jwt' }],
+    ['of another version', { body: (body) => ({ ...body, receipt_version: 'svc-receipt-v2' }) }],
+  ])('one signed %s', async (_, change) => {
+    const one = await input();
+    const json = await decide(one, false, change);
+    expect((await answered(json, {}, Promise.resolve(one))).kind).toBe('receipt-invalid');
+  });
+
+  it('one for another relying party, or of another service than expected', async () => {
+    const one = await input({ audience: 'did:web:other.example' });
+    const other = await decide(one, false, { relyingParty: 'did:web:other.example' });
+    expect(other.decision).toBe('ALLOW');
+    expect((await answered(other, {}, Promise.resolve(one))).kind).toBe('receipt-invalid');
+    const ours = await input();
+    const elsewhere = { serviceDid: 'did:web:evil.example' };
+    expect((await answered(await decide(ours, false), elsewhere, Promise.resolve(ours))).kind).toBe(
+      'receipt-invalid',
+    );
+  });
+
+  it('one without a request hash', async () => {
+    const one = await input();
+    const { receipt: _, request_hash: __, ...body } = await decide(one, false);
+    const error = await answered(await signReceipt(body), {}, Promise.resolve(one));
+    expect(error.kind).toBe('receipt-invalid');
+  });
+});
+
+describe('the request really received', () => {
+  it.each([
+    ['another method', { ...request, method: 'PUT' }],
+    ['another path', { ...request, url: `${ORIGIN}/refunds` }],
+    ['another host', { ...request, url: 'https://other.example/orders' }],
+    ['another scheme', { ...request, url: 'http://shop.example/orders' }],
+  ])('a genuine ALLOW for %s is refused, and says which decision it was', async (_, received) => {
+    await using server = await startServer(serviceScript());
+    const error = await failure(verifierOf(server.baseUrl).verify({ ...(await input()), request: received }));
+    expect(error).toBeInstanceOf(RequestMismatchError);
+    expect(error).toMatchObject({ kind: 'request-mismatch', receiptId: expect.stringMatching(/^drc_/) });
+  });
+
+  it('spellings of one URL are one', async () => {
+    await using server = await startServer(serviceScript());
+    const url = 'HTTPS://SHOP.example:443/a/../%6frders#x';
+    expect(
+      (await verifierOf(server.baseUrl).verify({ ...(await input()), request: { ...request, url } })).allowed,
+    ).toBe(true);
+  });
+
+  it('a DENY stays one whatever the Proof was made for', async () => {
+    await using server = await startServer(serviceScript());
+    const dear = { ...order, amount: 50_001 } as const;
+    const one = { ...(await input({ action: dear })), action: dear, request: { ...request, method: 'PUT' } };
+    expect(await verifierOf(server.baseUrl).verify(one)).toMatchObject({ allowed: false });
+  });
+
+  it('without a URL nothing is sent', async () => {
+    await using server = await startServer(serviceScript());
+    const work = verifierOf(server.baseUrl).verify({
+      ...(await input()),
+      request: { ...request, url: '/orders' },
+    });
+    expect((await failure(work)).kind).toBe('invalid-argument');
+    expect(server.received).toEqual([]);
+  });
+
+  it('checkReceipt names every mismatch at once', async () => {
+    const one = await input();
+    const receipt = await decide(one, false);
+    const expected = { ...one, didDocument: serviceDocument, relyingParty: SHOP };
+    expect(checkReceipt(receipt, expected)).toMatchObject({ ok: true, decision: 'ALLOW' });
+    const wrong = { grant: 'g', proof: 'p', relyingParty: ISSUER, request: { ...request, method: 'GET' } };
+    expect(checkReceipt(receipt, { ...expected, ...wrong })).toMatchObject({
+      ok: false,
+      failures: ['grant-hash', 'proof-hash', 'relying-party', 'request-hash'].map((code) => ({ code })),
+    });
+    for (const action of [null, 'x', { ...order, resource: '\ud800' }]) {
+      expect(checkReceipt(receipt, { ...expected, action }).ok).toBe(false);
+    }
+  });
+});
+
+describe("the service's DID document", () => {
+  const unpinned = (baseUrl: string, now = () => NOW_MS) => {
+    const { didDocument: _, ...options } = {
+      didDocument: 0,
+      baseUrl,
+      apiKey: 'dk_rp_test',
+      serviceDid: SERVICE,
+      now,
+    };
+    return createVerifier({ ...options, random: () => 0 });
+  };
+  const pathsOf = (received: readonly { path: string }[]) => received.map(({ path }) => path);
+
+  it('is fetched once, before the first Proof is spent, without the key', async () => {
+    await using server = await startServer(serviceScript());
+    const verifier = unpinned(server.baseUrl);
+    await Promise.all([verifier.verify(await input()), verifier.verify(await input())]);
+    await verifier.verify(await input());
+    expect(pathsOf(server.received)).toEqual(['/.well-known/did.json', '/verify', '/verify', '/verify']);
+    expect(server.received[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('must be of the expected service; until it is, no Proof is sent', async () => {
+    const replies: Reply[] = [
+      { json: { ...serviceDocument, id: 'did:web:evil.example' } },
+      { status: 404, json: {} },
+    ];
+    const script = serviceScript();
+    await using server = await startServer((received) => replies.shift() ?? script(received));
+    const verifier = unpinned(server.baseUrl);
+    expect((await failure(verifier.verify(await input()))).kind).toBe('bad-response');
+    expect((await failure(verifier.verify(await input()))).kind).toBe('refused');
+    expect((await verifier.verify(await input())).allowed).toBe(true);
+    expect(pathsOf(server.received)).toEqual([...Array(3).fill('/.well-known/did.json'), '/verify']);
+  });
+
+  it('is fetched again for a key it lacks, but not more often than every 30 seconds', async () => {
+    let nowMs = NOW_MS;
+    let document: object = olderDocument;
+    const script = serviceScript(() => ({ key: 'receipt-2' }));
+    await using server = await startServer((received) =>
+      received.path === '/verify' ? script(received) : { json: document },
+    );
+    const verifier = unpinned(server.baseUrl, () => nowMs);
+    expect((await failure(verifier.verify(await input()))).kind).toBe('receipt-invalid');
+    document = serviceDocument;
+    nowMs += 29_999;
+    expect((await failure(verifier.verify(await input()))).kind).toBe('receipt-invalid');
+    nowMs += 1;
+    expect((await verifier.verify(await input())).allowed).toBe(true);
+    expect((await verifier.verify(await input())).allowed).toBe(true);
+    expect(pathsOf(server.received).filter((path) => path !== '/verify')).toHaveLength(2);
+  });
+
+  it('pinned, is never fetched', async () => {
+    await using server = await startServer(serviceScript(() => ({ key: 'receipt-2' })));
+    const verifier = verifierOf(server.baseUrl, { didDocument: olderDocument });
+    expect((await failure(verifier.verify(await input()))).kind).toBe('receipt-invalid');
+    expect(pathsOf(server.received)).toEqual(['/verify']);
+  });
+
+  it('or the DID is required: there is no believing just any service', () => {
+    const create = () => createVerifier({ baseUrl: 'https://svc.example', apiKey: 'dk_rp_test' });
+    expect(create).toThrow(expect.objectContaining({ kind: 'configuration' }));
+  });
+});
+
+describe('reading', () => {
+  it('a decision comes with its Receipt checked', async () => {
+    const receipt = await decide(await input(), false);
+    const id = String(receipt.receipt_id);
+    const outcome = {
+      attestation_id: 'oat_1',
+      reporter: SHOP,
+      recorded_at: '2026-11-20T09:00:00.000Z',
+      type: 'fulfilled',
+      occurred_at: '2026-11-20T08:59:00Z',
+    };
+    let json: unknown = { receipt, outcomes: [outcome] };
+    await using server = await startServer(() => ({ json }));
+    const { decisions } = verifierOf(server.baseUrl);
+    expect(await decisions.get(id)).toEqual({ receipt, outcomes: [outcome] });
+    expect(server.received).toMatchObject([{ method: 'GET', path: `/decisions/${id}` }]);
+    json = { receipt: { ...receipt, agent: 'did:key:z6MkOther' }, outcomes: [] };
+    expect((await failure(decisions.get(id))).kind).toBe('receipt-invalid');
+    json = { receipt: await decide(await input(), false), outcomes: [] };
+    expect((await failure(decisions.get(id))).kind).toBe('receipt-invalid');
+    json = { receipt };
+    expect((await failure(decisions.get(id))).kind).toBe('bad-response');
+    expect((await failure(decisions.get('../me'))).kind).toBe('invalid-argument');
+  });
+
+  it('the key comes from SVC_RP_KEY unless given', async () => {
+    const me = { subject: SHOP, role: 'rp', key_id: '0123456789ab', service_did: SERVICE, env: 'test' };
+    await using server = await startServer([{ json: me }]);
+    const verifier = createVerifier({ baseUrl: server.baseUrl, serviceDid: SERVICE });
+    expect(await failure(verifier.me())).toMatchObject({ kind: 'configuration', message: /SVC_RP_KEY/ });
+    vi.stubEnv('SVC_RP_KEY', 'dk_rp_env');
+    expect(await verifier.me()).toEqual(me);
+    expect(server.received[0]?.headers.authorization).toBe('Bearer dk_rp_env');
+  });
+});

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { withStores } from './testing/open-store.ts';
+import { runSql } from './testing/session.ts';
+import { createWorld, denyCommit } from './testing/world.ts';
+
+const stores = withStores();
+
+it('a closed day takes no more receipts', async () => {
+  const world = await createWorld(stores.first);
+  expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
+  await runSql(
+    stores.url,
+    `insert into closed_days (day)
+     select (clock_timestamp() at time zone 'UTC')::date + shift from generate_series(-1, 1) as shift`,
+  );
+  expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['STALE']);
+});

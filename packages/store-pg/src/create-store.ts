@@ -1,0 +1,101 @@
+/**
+ * The Store over PostgreSQL: three small pools so that no kind of work can use up another's connections. Commits
+ * stay few, since each carries a batch; reads and administration have their own.
+ */
+import type { Store } from '@svc/service';
+import { pooledDatabase, runTransaction } from './database.ts';
+import { DeadlinePool } from './deadline-pool.ts';
+import { toStoreError } from './errors.ts';
+import { ensurePartitionsOn } from './partitions.ts';
+import { repositories } from './repositories/repositories.ts';
+import { revocationStore } from './revocation-store.ts';
+import { verifyStore } from './verify/verify-store.ts';
+
+/** Client-side limits in milliseconds. Each starts when a connection is had, which takes `connectMs` at most. */
+export interface StoreDeadlines {
+  readonly connectMs: number;
+  readonly readMs: number;
+  readonly commitMs: number;
+  /** Administrative statements and transactions. */
+  readonly transactionMs: number;
+  readonly stampRevokedMs: number;
+  /** The look-up after an ambiguous commit, connecting included. */
+  readonly lookupMs: number;
+}
+
+export interface StorePoolSizes {
+  readonly commits: number;
+  readonly reads: number;
+  readonly admin: number;
+}
+
+export interface StoreOptions {
+  readonly databaseUrl: string;
+  readonly deadlines?: Partial<StoreDeadlines>;
+  readonly poolSizes?: Partial<StorePoolSizes>;
+  /** Hears of faults that no caller waits for: idle connections that break, partitions not created ahead. */
+  readonly onError?: (error: Error) => void;
+}
+
+const defaultDeadlines: StoreDeadlines = {
+  connectMs: 400,
+  readMs: 700,
+  commitMs: 900,
+  transactionMs: 5_000,
+  stampRevokedMs: 2_300,
+  lookupMs: 300,
+};
+
+const defaultPoolSizes: StorePoolSizes = { commits: 3, reads: 6, admin: 6 };
+
+/** Callers in line for a connection, per pool; the next one is turned away at once. */
+const MAX_WAITING = 512;
+
+/** Opens connections as they are needed; the schema must have been migrated. */
+export function createStore(options: StoreOptions): Store {
+  const { databaseUrl, onError = () => {} } = options;
+  const deadlines = { ...defaultDeadlines, ...options.deadlines };
+  const sizes = { ...defaultPoolSizes, ...options.poolSizes };
+  const openPool = (size: number, deadlineMs: number) =>
+    new DeadlinePool({
+      databaseUrl,
+      size,
+      deadlineMs,
+      connectMs: deadlines.connectMs,
+      maxWaiting: MAX_WAITING,
+      onError,
+    });
+
+  const commits = openPool(sizes.commits, deadlines.commitMs);
+  const reads = openPool(sizes.reads, deadlines.readMs);
+  const admin = openPool(sizes.admin, deadlines.transactionMs);
+  const database = pooledDatabase(reads, admin);
+
+  const ensurePartitions = async () => {
+    try {
+      await admin.run(ensurePartitionsOn, deadlines.commitMs);
+    } catch (error) {
+      throw toStoreError(error, 'nothing');
+    }
+  };
+  const partitionsAhead = ensurePartitions().catch(onError);
+
+  return {
+    ...repositories(database),
+    transaction: (work) => runTransaction(admin, (session) => work(repositories(session))),
+    verify: verifyStore({
+      database,
+      databaseUrl,
+      lookupMs: deadlines.lookupMs,
+      commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
+    }),
+    revocation: revocationStore(admin, deadlines.stampRevokedMs),
+    async ping() {
+      await database.read({ text: 'select 1', values: [] });
+    },
+    async close() {
+      await partitionsAhead;
+      await Promise.all([commits.close(), reads.close(), admin.close()]);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** What repositories run their statements on: a pool, or the connection of one open transaction. */
+import { StoreError } from '@svc/service';
+import type pg from 'pg';
+import type { DeadlinePool } from './deadline-pool.ts';
+import { type AtStake, toStoreError } from './errors.ts';
+
+export interface Statement {
+  /** Prepared once per connection under this name. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export interface Database {
+  /** Runs a statement that changes nothing. */
+  read<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
+  /** Runs a statement that may change something. */
+  write<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
+}
+
+/** Each statement is its own transaction. */
+export function pooledDatabase(reads: DeadlinePool, writes: DeadlinePool): Database {
+  return {
+    read: (statement) => runOn(reads, statement, 'nothing'),
+    write: (statement) => runOn(writes, statement, 'stored'),
+  };
+}
+
+async function runOn<Row extends pg.QueryResultRow>(
+  pool: DeadlinePool,
+  statement: Statement,
+  atStake: AtStake,
+): Promise<Row[]> {
+  try {
+    return await pool.run((client) => query<Row>(client, statement));
+  } catch (error) {
+    throw toStoreError(error, atStake);
+  }
+}
+
+async function query<Row extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  statement: Statement,
+): Promise<Row[]> {
+  const { rows } = await client.query<Row>({ ...statement, values: [...statement.values] });
+  return rows;
+}
+
+/**
+ * Runs `work` in one READ COMMITTED transaction. Until COMMIT is sent a lost connection means that nothing is
+ * stored (`unavailable`); from then on it is `ambiguous`. COMMIT of a transaction that has failed answers
+ * ROLLBACK without an error, so the command tag is what counts.
+ */
+export async function runTransaction<T>(
+  pool: DeadlinePool,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  let commitSent = false;
+  const transact = async (client: pg.ClientBase): Promise<Outcome<T>> => {
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    const worked = await workInside(client, work);
+    if (!worked.ok) {
+      // Without a clean rollback the connection is not idle, and the pool destroys it.
+      await client.query('ROLLBACK').catch(() => {});
+      return worked;
+    }
+    commitSent = true;
+    const { command } = await client.query('COMMIT');
+    return command === 'COMMIT' ? worked : { ok: false, error: rolledBack() };
+  };
+  const outcome = await pool.run(transact).catch((error: unknown) => {
+    throw toStoreError(error, commitSent ? 'stored' : 'nothing');
+  });
+  if (!outcome.ok) throw outcome.error;
+  return outcome.value;
+}
+
+type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+const rolledBack = () => new StoreError('refused', 'a statement had failed: the server rolled back');
+
+async function workInside<T>(
+  client: pg.ClientBase,
+  work: (database: Database) => Promise<T>,
+): Promise<Outcome<T>> {
+  let isOpen = true;
+  const run = async <Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]> => {
+    // The connection belongs to someone else by now.
+    if (!isOpen) throw new Error('the transaction is over');
+    try {
+      return await query<Row>(client, statement);
+    } catch (error) {
+      throw toStoreError(error, 'nothing');
+    }
+  };
+  try {
+    return { ok: true, value: await work({ read: run, write: run }) };
+  } catch (error) {
+    return { ok: false, error };
+  } finally {
+    isOpen = false;
+  }
+}

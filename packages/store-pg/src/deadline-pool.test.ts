@@ -1,0 +1,82 @@
+import { StoreError } from '@svc/service';
+import { withDatabase } from '@svc/testkit';
+import type pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DeadlinePool } from './deadline-pool.ts';
+import { DeadlineError } from './errors.ts';
+import { untilRow, withSession } from './testing/session.ts';
+
+const database = withDatabase();
+let pool: DeadlinePool;
+
+/** One connection, two callers in line at most. */
+beforeEach(() => {
+  pool = new DeadlinePool({
+    databaseUrl: database.url,
+    size: 1,
+    connectMs: 400,
+    deadlineMs: 5_000,
+    maxWaiting: 2,
+    onError: () => {},
+  });
+});
+afterEach(() => pool.close());
+
+const backendPid = async (client: pg.ClientBase) =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+const forEver = (client: pg.ClientBase) => client.query('select pg_sleep(60)');
+
+it('keeps a connection that did its work, and one whose statement the server refused', async () => {
+  const pid = await pool.run(backendPid);
+  await expect(pool.run((client) => client.query('select 1/0'))).rejects.toThrow('division by zero');
+  expect(await pool.run(backendPid)).toBe(pid);
+});
+
+it('destroys a connection that missed its deadline, and works on', async () => {
+  const pid = await pool.run(backendPid);
+  await expect(pool.run(forEver, 100)).rejects.toBeInstanceOf(DeadlineError);
+  expect(await pool.run(backendPid)).not.toBe(pid);
+});
+
+it('does not hand on a connection that was left inside a transaction', async () => {
+  const pid = await pool.run(async (client) => {
+    await client.query('begin');
+    return backendPid(client);
+  });
+  expect(await pool.run(backendPid)).not.toBe(pid);
+});
+
+it('does not hand on a connection whose user failed for reasons of its own', async () => {
+  const pid = await pool.run(backendPid);
+  await expect(pool.run(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
+  expect(await pool.run(backendPid)).not.toBe(pid);
+});
+
+it('a caller that finds the line full, or waits in it too long, is turned away as unavailable', async () => {
+  const busy = pool.run(forEver, 1_000).catch((error: unknown) => error);
+  const waiting = [pool.run(backendPid), pool.run(backendPid)].map((run) =>
+    run.catch((error: unknown) => error),
+  );
+  await expect(pool.run(backendPid)).rejects.toMatchObject({ kind: 'unavailable', message: /too many/ });
+  for (const problem of await Promise.all(waiting)) {
+    expect(problem).toBeInstanceOf(StoreError);
+    expect(problem).toMatchObject({ kind: 'unavailable' });
+  }
+  expect(await busy).toBeInstanceOf(DeadlineError);
+});
+
+it('survives the end of its connections, idle or at work', async () => {
+  const pid = await pool.run(backendPid);
+  await withSession(database.url, async (killer) => {
+    await killer.query('select pg_terminate_backend($1, 5000)', [pid]);
+    expect(await pool.run(backendPid)).not.toBe(pid);
+    const busy = pool.run(forEver).catch((error: unknown) => error);
+    const asleep = `select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'`;
+    await untilRow(killer, asleep);
+    await killer.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where query = 'select pg_sleep(60)'`,
+    );
+    expect(await busy).toMatchObject({ code: '57P01' });
+  });
+  expect(await pool.run(backendPid)).toBeTypeOf('number');
+});

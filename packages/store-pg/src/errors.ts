@@ -1,0 +1,55 @@
+/**
+ * From what the driver throws to the `StoreErrorKind`s of the port. The question that decides is what is now
+ * known about the work: an error answered by a live server rolled it back; a lost connection says nothing.
+ */
+import { StoreError } from '@svc/service';
+import pg from 'pg';
+
+/** An operation outlived its client-side deadline; its connection has been destroyed. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+
+/**
+ * What a lost answer leaves open. `nothing`: a read, or work in a transaction whose COMMIT was never sent.
+ * `stored`: the work may have been committed.
+ */
+export type AtStake = 'nothing' | 'stored';
+
+const UNIQUE_VIOLATION = '23505';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export const sqlStateOf = (error: unknown): string | null =>
+  error instanceof pg.DatabaseError ? (error.code ?? null) : null;
+
+/** True when the server answered with an error, rolled back, and the connection lives on. */
+export function isServerAnswer(error: unknown): error is pg.DatabaseError {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  const state = error.code ?? '';
+  return (
+    error.severity !== 'FATAL' &&
+    error.severity !== 'PANIC' &&
+    !state.startsWith('08') &&
+    !state.startsWith('57P0')
+  );
+}
+
+/** The error of a statement that was sent. */
+export function toStoreError(error: unknown, atStake: AtStake): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isServerAnswer(error)) {
+    return new StoreError(atStake === 'nothing' ? 'unavailable' : 'ambiguous', message, { cause: error });
+  }
+  if (error.code === UNIQUE_VIOLATION) return new StoreError('conflict', message, { cause: error });
+  if (error.code === LOCK_NOT_AVAILABLE) return new StoreError('lock_timeout', message, { cause: error });
+  return new StoreError('refused', message, { cause: error });
+}
+
+/** The error of a connection that was not had: nothing was sent. */
+export function toUnavailable(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('unavailable', error instanceof Error ? error.message : String(error), {
+    cause: error,
+  });
+}

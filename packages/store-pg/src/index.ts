@@ -1,0 +1,4 @@
+/** PostgreSQL storage (15 or later): schema, repositories, the commit of decisions, the revocation barrier. */
+export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
+export { migrate } from './migrate.ts';
+export { ensureReceiptPartitions } from './partitions.ts';

@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { withDatabase } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from './migrate.ts';
+import { describeSchema } from './testing/describe-schema.ts';
+import { runSql } from './testing/session.ts';
+
+const database = withDatabase();
+const emptyName = `empty_${process.pid}`;
+const emptyUrl = () => Object.assign(new URL(database.url), { pathname: `/${emptyName}` }).href;
+
+describe('migrate', () => {
+  beforeAll(() => runSql(database.url, `create database ${emptyName} template template0`));
+  afterAll(() => runSql(database.url, `drop database ${emptyName} with (force)`));
+
+  it('runs once when several processes start on an empty database', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => migrate(emptyUrl())));
+    const rows = await runSql(emptyUrl(), 'select name from knex_migrations order by id');
+    expect(rows).toEqual([{ name: '0001-foundation' }]);
+  });
+
+  it('goes on after a migrator died with its mark left behind', async () => {
+    await migrate(emptyUrl());
+    await runSql(emptyUrl(), 'update knex_migrations_lock set is_locked = 1');
+    await migrate(emptyUrl());
+  });
+});
+
+it('schema.sql shows the schema as migrated', async () => {
+  const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
+  await expect(await describeSchema(database.url)).toMatchFileSnapshot(file);
+});

@@ -1,0 +1,210 @@
+/**
+ * The commit of a batch of decisions (protocol §10) and the barrier of a revocation (protocol §9).
+ *
+ * Advisory locks: (1, hash of a Principal's DID) is shared by commits and exclusive to the revoker; (2, day
+ * number) is shared by commits and exclusive to whoever closes the day. Elsewhere: (3, 0) partition creation,
+ * (4, 0) migration, (5, hash of a domain) status list numbers.
+ *
+ * What makes it correct:
+ * - The function is VOLATILE plpgsql under READ COMMITTED, so each statement has its own snapshot, and the one
+ *   that judges the decisions is taken after the locks. Locking within that statement, or in a CTE or a STABLE
+ *   function, would read from before the lock and miss a revocation.
+ * - \`evaluated_at\` is compared with a clock read under the locks. The revoker reads its own under the exclusive
+ *   lock, so no ALLOW is dated after \`revoked_at\`.
+ * - Waiting follows one order in every session: Principal locks by hash, day locks by number, idempotency keys,
+ *   spent Proofs, each sorted. No two batches, and no batch and revokers, can wait for each other in a circle.
+ * - A shared lock is first tried, then waited for. The try fails as soon as a revoker stands in the line, so a
+ *   stream of decisions cannot starve it. FOR SHARE on a row would.
+ *
+ * The planner is pinned because the plans live as long as the connection: they must stay index look-ups when
+ * the tables were small, and the batch of one, at the time of planning.
+ */
+export const commit = `
+-- Takes a shared lock, waiting until the deadline at most. False: not had.
+create function svc_lock_shared(p_space integer, p_key integer, p_deadline timestamptz) returns boolean
+language plpgsql volatile as $$
+declare
+  v_wait_ms integer;
+begin
+  if pg_try_advisory_xact_lock_shared(p_space, p_key) then
+    return true;
+  end if;
+  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
+  if v_wait_ms < 1 then
+    return false;
+  end if;
+  begin
+    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
+    perform pg_advisory_xact_lock_shared(p_space, p_key);
+    perform set_config('lock_timeout', '400ms', true);
+    return true;
+  exception when lock_not_available then
+    return false;
+  end;
+end
+$$;
+
+-- One array per column, one element per decision; answers one outcome per decision, in the same order.
+create function svc_commit_decisions(
+  p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[],
+  p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[],
+  p_used_principal text[], p_used_principal_version bigint[],
+  p_principal text[], p_grant_id text[], p_agent text[],
+  p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[],
+  p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[],
+  p_idempotency_key text[], p_idempotency_body_hash text[]
+) returns text[]
+language plpgsql volatile
+set lock_timeout = '400ms'
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  -- Null while a decision is still on its way into the ledger.
+  v_outcome text[];
+  v_deadline timestamptz := clock_timestamp() + interval '400 milliseconds';
+  v_now timestamptz;
+  v_key integer;
+  v_missed_principals integer[] := '{}';
+  v_missed_days integer[] := '{}';
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'decisions are committed under READ COMMITTED only' using errcode = 'invalid_transaction_state';
+  end if;
+  -- An acknowledged decision must survive a crash, however the server is configured.
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+
+  for v_key in select distinct hashtext(did) from unnest(p_used_principal) as did where did is not null order by 1 loop
+    if not svc_lock_shared(1, v_key, v_deadline) then
+      v_missed_principals := v_missed_principals || v_key;
+    end if;
+  end loop;
+  for v_key in select distinct (ms / 86400000)::integer from unnest(p_evaluated_at_ms) as ms order by 1 loop
+    if not svc_lock_shared(2, v_key, v_deadline) then
+      v_missed_days := v_missed_days || v_key;
+    end if;
+  end loop;
+
+  v_now := clock_timestamp();
+  select array_agg(
+    case
+      when hashtext(d.used_principal) = any (v_missed_principals) or (d.ms / 86400000)::integer = any (v_missed_days)
+        then 'LOCKED'
+      when d.spend_grant_id is distinct from (case d.decision when 'ALLOW' then d.grant_id end)
+        or (d.decision = 'ALLOW' and d.grant_id is null)
+        then 'REFUSED'
+      when to_timestamp(d.ms / 1000.0) > v_now or to_timestamp(d.ms / 1000.0) < v_now - interval '2 seconds'
+        then 'CLOCK'
+      when k.key_hash is null or k.revoked_at is not null
+        then 'KEY_REVOKED'
+      when c.day is not null
+        or r.version is distinct from d.relying_party_version
+        or (d.used_principal is not null and p.version is distinct from d.used_principal_version)
+        -- The lock that was taken must be the lock of this Grant's Principal.
+        or (d.spend_grant_id is not null and (g.revocation_recorded_at is not null
+            or g.principal is null or g.principal is distinct from d.used_principal))
+        then 'STALE'
+    end order by d.ordinal)
+  into v_outcome
+  from unnest(p_evaluated_at_ms, p_decision, p_relying_party, p_relying_party_version, p_key_hash,
+      p_used_principal, p_used_principal_version, p_grant_id, p_spend_grant_id)
+    with ordinality as d (ms, decision, relying_party, relying_party_version, key_hash,
+      used_principal, used_principal_version, grant_id, spend_grant_id, ordinal)
+  left join closed_days c on c.day = date '1970-01-01' + (d.ms / 86400000)::integer
+  left join relying_parties r on r.did = d.relying_party
+  left join api_keys k on k.key_hash = decode(d.key_hash, 'hex')
+  left join principals p on p.did = d.used_principal
+  left join grants g on g.id = d.spend_grant_id;
+
+  if cardinality(array_remove(p_idempotency_key, null)) > 0 then
+    with candidate as (
+      select distinct on (d.relying_party, d.key) d.relying_party, d.key, d.body_hash, d.receipt_id
+      from unnest(p_relying_party, p_idempotency_key, p_idempotency_body_hash, p_receipt_id, v_outcome)
+        with ordinality as d (relying_party, key, body_hash, receipt_id, outcome, ordinal)
+      where d.key is not null and d.outcome is null
+      order by d.relying_party, d.key, d.ordinal
+    ), claimed as (
+      insert into idempotency_keys as stored (relying_party, key, body_hash, receipt_id, created_at)
+      select c.relying_party, c.key, c.body_hash, c.receipt_id, v_now from candidate c order by c.relying_party, c.key
+      on conflict (relying_party, key) do update
+        set body_hash = excluded.body_hash, receipt_id = excluded.receipt_id, created_at = excluded.created_at
+        where stored.created_at < v_now - interval '10 minutes'
+      returning stored.receipt_id
+    )
+    select array_agg(
+      case when d.key is not null and d.outcome is null and c.receipt_id is null then 'IDEMPOTENCY_TAKEN'
+      else d.outcome end order by d.ordinal)
+    into v_outcome
+    from unnest(p_idempotency_key, p_receipt_id, v_outcome) with ordinality as d (key, receipt_id, outcome, ordinal)
+    left join claimed c on c.receipt_id = d.receipt_id;
+  end if;
+
+  if cardinality(array_remove(p_spend_jti, null)) > 0 then
+    with candidate as (
+      select distinct on (d.grant_id, d.jti) d.grant_id, d.jti, d.expires_at_ms, d.ordinal
+      from unnest(p_spend_grant_id, p_spend_jti, p_spend_expires_at_ms, v_outcome)
+        with ordinality as d (grant_id, jti, expires_at_ms, outcome, ordinal)
+      where d.grant_id is not null and d.outcome is null
+      order by d.grant_id, d.jti, d.ordinal
+    ), claimed as (
+      insert into spent_proofs (grant_id, jti, expires_at)
+      select c.grant_id, c.jti, to_timestamp(c.expires_at_ms / 1000.0) from candidate c order by c.grant_id, c.jti
+      on conflict (grant_id, jti) do nothing
+      returning grant_id, jti
+    ), winner as (
+      select c.ordinal from candidate c join claimed using (grant_id, jti)
+    )
+    select array_agg(
+      case when d.grant_id is not null and d.outcome is null and w.ordinal is null then 'REPLAY'
+      else d.outcome end order by d.ordinal)
+    into v_outcome
+    from unnest(p_spend_grant_id, v_outcome) with ordinality as d (grant_id, outcome, ordinal)
+    left join winner w on w.ordinal = d.ordinal;
+
+    if cardinality(array_remove(p_idempotency_key, null)) > 0 and 'REPLAY' = any (v_outcome) then
+      delete from idempotency_keys stored
+      using unnest(p_relying_party, p_idempotency_key, p_receipt_id, v_outcome)
+        as d (relying_party, key, receipt_id, outcome)
+      where d.outcome = 'REPLAY' and stored.relying_party = d.relying_party and stored.key = d.key
+        and stored.receipt_id = d.receipt_id;
+    end if;
+  end if;
+
+  if array_position(v_outcome, null) is not null then
+    insert into receipts (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
+      evaluated_at, action_type, amount, currency, resource, method, jws)
+    select d.receipt_id, d.relying_party, d.principal, d.grant_id, d.agent, d.key_id, d.decision, d.reason,
+      to_timestamp(d.evaluated_at_ms / 1000.0), d.action_type, d.amount, d.currency, d.resource, d.method, d.jws
+    from unnest(p_receipt_id, p_relying_party, p_principal, p_grant_id, p_agent, p_key_id, p_decision, p_reason,
+        p_evaluated_at_ms, p_action_type, p_amount, p_currency, p_resource, p_method, p_jws, v_outcome)
+      as d (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
+        evaluated_at_ms, action_type, amount, currency, resource, method, jws, outcome)
+    where d.outcome is null;
+  end if;
+  return array_replace(v_outcome, null, 'STORED');
+end
+$$;
+
+-- The barrier: once the exclusive lock is had, every commit that did not see the flag is over, and every later
+-- one sees it. The stamp is read after the lock, never before.
+create function svc_stamp_revoked(p_principal text, p_grant_ids text[])
+returns table (grant_id text, revoked_at timestamptz)
+language plpgsql volatile
+set lock_timeout = '2s'
+as $$
+declare
+  v_stamp timestamptz;
+begin
+  perform pg_advisory_xact_lock(1, hashtext(p_principal));
+  v_stamp := svc_now();
+  update grants g
+    set revoked_at = v_stamp, revocation_recorded_at = coalesce(g.revocation_recorded_at, v_stamp)
+    where g.id = any (p_grant_ids) and g.principal = p_principal and g.revoked_at is null;
+  return query
+    select g.id, g.revoked_at from grants g where g.id = any (p_grant_ids) and g.principal = p_principal;
+end
+$$;
+`;

@@ -1,0 +1,9 @@
+/** All migrations in the order of their names. Forward only: a released one never changes. */
+import { foundation } from './0001-foundation/foundation.ts';
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export const migrations: readonly Migration[] = [foundation];

@@ -1,0 +1,107 @@
+import type { Store } from '@svc/service';
+import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
+import { createWorld, denyCommit, hashOf, type World } from './testing/world.ts';
+
+/** What the callers of the service are promised, outage or not. */
+const ANSWER_MS = 2_000;
+
+let cluster: OwnCluster;
+let store: Store;
+let world: World;
+
+beforeAll(async () => {
+  cluster = await startOwnCluster({ durable: false });
+  store = createStore({ databaseUrl: cluster.url });
+  world = await createWorld(store);
+}, 60_000);
+afterAll(async () => {
+  await store.close();
+  await cluster.stop();
+});
+
+/** Fails where the answer takes longer than callers wait. */
+async function inTime<T>(work: Promise<T>, limitMs = ANSWER_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${limitMs} ms`)), limitMs);
+  });
+  return Promise.race([work, tooLate]).finally(() => clearTimeout(timer));
+}
+
+async function untilStored(limitMs = ANSWER_MS): Promise<void> {
+  const attempt = async (): Promise<void> => {
+    const outcomes = await store.verify.commitDecisions([denyCommit(world)]).catch(() => []);
+    if (outcomes[0] !== 'STORED') return attempt();
+  };
+  await inTime(attempt(), limitMs);
+}
+
+const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
+
+describe('a server that is stopped', () => {
+  it('lets every call fail in time with its kind, and all is well when it goes on', async () => {
+    await store.ping();
+    await untilStored();
+    cluster.signal('SIGSTOP');
+    try {
+      const commit = denyCommit(world);
+      await inTime(
+        expect(store.verify.commitDecisions([commit])).rejects.toMatchObject({ kind: 'ambiguous' }),
+      );
+      await inTime(
+        Promise.all([
+          expect(store.verify.findStored([commit.receiptId])).rejects.toMatchObject({ kind: 'unavailable' }),
+          expect(
+            store.verify.findFacts([{ issuer: world.principal.did, grantId: null }]),
+          ).rejects.toMatchObject({
+            kind: 'unavailable',
+          }),
+          expect(store.ping()).rejects.toMatchObject({ kind: 'unavailable' }),
+          ...Array.from({ length: 16 }, () =>
+            expect(store.verify.commitDecisions([denyCommit(world)])).rejects.toMatchObject({
+              kind: 'unavailable',
+            }),
+          ),
+        ]),
+      );
+      await inTime(
+        expect(store.revocation.stampRevoked(world.principal.did, [])).rejects.toMatchObject({
+          name: 'StoreError',
+        }),
+        3_000,
+      );
+      const transaction = store.transaction((tx) => tx.evidence.insert(artifact));
+      await inTime(expect(transaction).rejects.toMatchObject({ kind: 'unavailable' }), 6_000);
+    } finally {
+      cluster.signal('SIGCONT');
+    }
+    await untilStored();
+    await inTime(store.ping());
+    await inTime(store.transaction((tx) => tx.evidence.insert(artifact)));
+  });
+});
+
+describe('a server that is killed', () => {
+  it('makes calls unavailable at once, and the same store serves again after its return', async () => {
+    await untilStored();
+    cluster.signal('SIGKILL');
+    await inTime(
+      Promise.all([
+        expect(store.verify.commitDecisions([denyCommit(world)])).rejects.toMatchObject({
+          name: 'StoreError',
+        }),
+        expect(store.ping()).rejects.toMatchObject({ name: 'StoreError' }),
+      ]),
+    );
+    await inTime(
+      expect(store.verify.commitDecisions([denyCommit(world)])).rejects.toMatchObject({
+        kind: 'unavailable',
+      }),
+    );
+    await cluster.restart();
+    await untilStored();
+    await inTime(store.ping());
+  });
+});

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { runSql } from '../testing/session.ts';
+import {
+  createWorld,
+  hashOf,
+  insertGrant,
+  insertPrincipal,
+  insertStatusList,
+  newAgent,
+  newGrantId,
+  type World,
+} from '../testing/world.ts';
+
+const stores = withStores();
+let world: World;
+beforeEach(async () => {
+  world = await createWorld(stores.first);
+});
+
+describe('principals', () => {
+  it('are read back with their keys and the document in force', async () => {
+    const body = JSON.stringify({ id: world.principal.did });
+    expect(await stores.second.principals.find(world.principal.did)).toEqual({
+      did: world.principal.did,
+      kind: 'hosted',
+      domain: world.principal.domain,
+      slug: null,
+      verificationState: 'verified',
+      verifiedSinceMs: world.principal.verifiedSinceMs,
+      lastCheckedMs: world.principal.verifiedSinceMs,
+      verificationToken: world.principal.verificationToken,
+      orgId: null,
+      mayBeNamed: false,
+      createdAtMs: expect.any(Number),
+      version: 1,
+      document: { hash: hashOf(body), body, resolvedAtMs: world.principal.verifiedSinceMs },
+      keys: [
+        {
+          kid: `${world.principal.did}#key-1`,
+          publicKeyMultibase: 'z6MkKey1',
+          state: 'active',
+          sinceMs: expect.any(Number),
+        },
+      ],
+    });
+    expect(Number.isSafeInteger(world.principal.verifiedSinceMs)).toBe(true);
+    expect(await stores.first.principals.find('did:web:nobody.example')).toBeNull();
+  });
+
+  it('an unverified one has no document, no keys and no verification date', async () => {
+    const did = `did:web:${randomBytes(6).toString('hex')}.example` as DidWeb;
+    const inserted = await stores.first.principals.insert({
+      ...world.principal,
+      did,
+      slug: did,
+      verificationState: 'unverified',
+      keys: [],
+      documentHash: null,
+    });
+    expect(inserted).toMatchObject({ verifiedSinceMs: null, document: null, keys: [] });
+    expect(await stores.first.principals.findBySlug(did)).toEqual(inserted);
+  });
+
+  it('a change of a key state moves its date once and the version each time', async () => {
+    const { did, keys } = world.principal;
+    const kid = keys[0]?.kid ?? '';
+    expect(await stores.first.principals.setKeyState(did, kid, 'retired')).toBe(true);
+    const retired = await stores.first.principals.find(did);
+    expect(await stores.first.principals.setKeyState(did, kid, 'retired')).toBe(true);
+    const again = await stores.first.principals.find(did);
+    expect(retired).toMatchObject({ version: 2, keys: [{ state: 'retired' }] });
+    expect(again).toMatchObject({ version: 3, keys: retired?.keys });
+    expect(await stores.first.principals.setKeyState(did, `${did}#other`, 'retired')).toBe(false);
+    expect((await stores.first.principals.find(did))?.version).toBe(3);
+  });
+
+  it('are listed by org in the order of their DIDs', async () => {
+    const orgId = `org_${randomBytes(8).toString('hex')}` as OrgId;
+    expect(await stores.first.orgs.exists(orgId)).toBe(false);
+    await runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, $1, 'Org')`, [orgId]);
+    expect(await stores.first.orgs.exists(orgId)).toBe(true);
+    const members = [await insertPrincipal(stores.first), await insertPrincipal(stores.first)].map(
+      ({ did }) => did,
+    );
+    await runSql(stores.url, 'update principals set org_id = $1 where did = any ($2)', [orgId, members]);
+    expect(await stores.first.principals.listDidsOfOrg(orgId)).toEqual(members.toSorted());
+  });
+});
+
+describe('relying parties', () => {
+  it('a change bumps the version and leaves the rest', async () => {
+    const { did } = world.relyingParty;
+    const changed = await stores.first.relyingParties.update(did, { name: 'New', proofWindowSeconds: 30 });
+    expect(changed).toEqual({ ...world.relyingParty, name: 'New', proofWindowSeconds: 30, version: 2 });
+    expect(await stores.second.relyingParties.find(did)).toEqual(changed);
+    expect(
+      await stores.first.relyingParties.update('did:web:nobody.example' as DidWeb, { name: 'x' }),
+    ).toBeNull();
+  });
+});
+
+describe('API keys', () => {
+  it('are found by hash and id, with their Relying Party on the verify path', async () => {
+    const key = await stores.second.apiKeys.findByHash(world.keyHash);
+    expect(key).toMatchObject({ keyHash: world.keyHash, keyId: world.keyId, role: 'rp', revokedAtMs: null });
+    expect(await stores.first.apiKeys.findById(world.keyId)).toEqual(key);
+    const caller = await stores.first.verify.findRpCaller(world.keyHash);
+    expect(caller).toEqual({ key, relyingParty: world.relyingParty });
+    expect(await stores.first.verify.findRpCaller('00'.repeat(32))).toBeNull();
+  });
+
+  it('are revoked once, by their own subject only', async () => {
+    const { did } = world.relyingParty;
+    expect(await stores.first.apiKeys.revoke(world.principal.did, world.keyId)).toBeNull();
+    const revoked = await stores.first.apiKeys.revoke(did, world.keyId);
+    expect(revoked?.revokedAtMs).toBeTypeOf('number');
+    expect(await stores.second.apiKeys.revoke(did, world.keyId)).toEqual(revoked);
+    expect((await stores.first.verify.findRpCaller(world.keyHash))?.key).toEqual(revoked);
+  });
+
+  it('a key id is given once', async () => {
+    const other = {
+      keyHash: randomBytes(32).toString('hex'),
+      role: 'observer',
+      subject: 'x',
+      label: null,
+    } as const;
+    const insert = stores.first.apiKeys.insert({ ...other, keyId: world.keyId as ApiKeyId });
+    await expect(insert).rejects.toMatchObject({ kind: 'conflict' });
+  });
+});
+
+describe('grants', () => {
+  it('are listed newest first, page by page, by state and by Agent', async () => {
+    const { did } = world.principal;
+    const grants = [];
+    for (let i = 0; i < 5; i++) grants.push(await insertGrant(world));
+    const newestFirst = grants.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+    const [first, second, third] = newestFirst;
+    if (!first || !second || !third) throw new Error('five were inserted');
+    await stores.first.grants.recordRevocation([second.id]);
+
+    const list = (filter: object) => stores.second.grants.list({ principals: [did], limit: 50, ...filter });
+    const ids = async (filter: object) => (await list(filter)).map(({ id }) => id);
+    expect(await list({ limit: 1 })).toEqual([first]);
+    expect(await ids({ beforeId: third.id })).toEqual(newestFirst.slice(3).map(({ id }) => id));
+    expect(await ids({ agent: first.agent })).toEqual([first.id]);
+    expect(await ids({ state: 'revoked' })).toEqual([second.id]);
+    expect(await ids({ state: 'active' })).toHaveLength(4);
+    expect(await ids({ principals: [] })).toEqual([]);
+    expect(await ids({ principals: null, agent: first.agent })).toEqual([first.id]);
+  });
+
+  it('a recorded revocation keeps its first date', async () => {
+    const grant = await insertGrant(world);
+    await stores.first.grants.recordRevocation([grant.id]);
+    const recorded = await stores.first.grants.find(grant.id);
+    await stores.first.grants.recordRevocation([grant.id, newGrantId()]);
+    expect(await stores.first.grants.find(grant.id)).toEqual(recorded);
+    expect(recorded?.revocationRecordedAtMs).toBeTypeOf('number');
+    expect(recorded?.revokedAtMs).toBeNull();
+  });
+
+  it('a status entry belongs to one Grant', async () => {
+    const { statusListUrl, statusIndex } = await insertGrant(world);
+    const again = {
+      id: newGrantId(),
+      principal: world.principal.did,
+      agent: newAgent(),
+      statusListUrl,
+      statusIndex,
+    };
+    await expect(stores.first.grants.insert(again)).rejects.toMatchObject({ kind: 'conflict' });
+  });
+});
+
+describe('status lists', () => {
+  it('are kept byte for byte', async () => {
+    const bits = randomBytes(16_384);
+    const credential = 'eyJhbGciOiJFZERTQSJ9.x.y';
+    await stores.first.evidence.insert({
+      hash: hashOf(credential),
+      contentType: 'a/b',
+      body: Buffer.from(credential),
+    });
+    const change = {
+      url: world.listUrl,
+      bits,
+      credential,
+      credentialHash: hashOf(credential),
+      validFromMs: 1_700_000_000_123,
+    };
+    await stores.first.statusLists.update(change);
+    const list = await stores.second.statusLists.findByUrl(world.listUrl);
+    expect(list).toMatchObject({ ...change, bits: new Uint8Array(bits), number: 1, version: 2 });
+    expect(await stores.first.verify.findStatusCredential(world.listUrl)).toEqual({
+      credential,
+      credentialHash: hashOf(credential),
+    });
+  });
+
+  it('give each ordinal once, however many take at the same time, and none once full', async () => {
+    const principal = await insertPrincipal(stores.first);
+    const url = await insertStatusList(stores.first, principal, 64);
+    const taken = await Promise.all(
+      Array.from({ length: 72 }, (_, i) =>
+        (i % 2 ? stores.first : stores.second).statusLists.takeOrdinal(principal.did),
+      ),
+    );
+    const ordinals = taken
+      .flatMap((entry) => (entry === null ? [] : [entry.ordinal]))
+      .toSorted((a, b) => a - b);
+    expect(ordinals).toEqual(Array.from({ length: 64 }, (_, ordinal) => ordinal));
+    const next = await insertStatusList(stores.first, principal, 64);
+    expect(await stores.first.statusLists.takeOrdinal(principal.did)).toMatchObject({
+      url: next,
+      ordinal: 0,
+    });
+    expect(url).not.toBe(next);
+  });
+
+  it('are numbered per domain without a gap or a double, in transactions side by side', async () => {
+    const principals = await Promise.all(Array.from({ length: 6 }, () => insertPrincipal(stores.first)));
+    const domain = `shared-${randomBytes(6).toString('hex')}.example`;
+    await Promise.all(
+      principals.map((principal, i) =>
+        (i % 2 ? stores.first : stores.second).transaction((tx) =>
+          insertStatusList({ ...stores.first, ...tx }, { ...principal, domain }, 64),
+        ),
+      ),
+    );
+    expect(await stores.first.statusLists.takeNumber(domain)).toBe(7);
+  });
+});
+
+it('evidence is stored once, with its exact bytes', async () => {
+  const body = new Uint8Array(randomBytes(1000));
+  const evidence = { hash: hashOf(body), contentType: 'application/octet-stream', body };
+  await stores.first.evidence.insert(evidence);
+  await stores.second.evidence.insert(evidence);
+  expect(await stores.first.evidence.find(evidence.hash)).toEqual(evidence);
+});
+
+it('facts come back in the order of the questions, absent ones as null', async () => {
+  const [grant, other] = [await insertGrant(world), await createWorld(stores.first)];
+  const facts = await stores.second.verify.findFacts([
+    { issuer: other.principal.did, grantId: grant.id },
+    { issuer: null, grantId: null },
+    { issuer: world.principal.did, grantId: newGrantId() },
+    { issuer: 'did:web:nobody.example' as DidWeb, grantId: null },
+    { issuer: world.principal.did, grantId: grant.id },
+  ]);
+  expect(facts).toEqual([
+    { principal: other.principal, grant },
+    { principal: null, grant: null },
+    { principal: world.principal, grant: null },
+    { principal: null, grant: null },
+    { principal: world.principal, grant },
+  ]);
+  expect(await stores.first.verify.findFacts([])).toEqual([]);
+});

@@ -1,0 +1,80 @@
+/** Status lists: the credential exactly as signed, and the counter its entries are allocated from (protocol §9). */
+import type { StatusListRecord, StatusListRepository } from '@svc/service';
+import type { Database } from '../database.ts';
+
+const columns = `url, principal, domain, number, size_bits as "sizeBits", next_ordinal as "nextOrdinal",
+  permutation_key as "permutationKey", bits, credential, credential_hash as "credentialHash",
+  valid_from as "validFromMs", version`;
+
+const insertSql = `
+  insert into status_lists (url, principal, domain, number, size_bits, permutation_key, bits, credential, credential_hash, valid_from)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_timestamp($10 / 1000.0))`;
+
+// The condition on the counter is checked again after waiting for the row: an ordinal is never taken twice.
+const takeOrdinalSql = `
+  update status_lists set next_ordinal = next_ordinal + 1
+  where url = (select url from status_lists where principal = $1 order by number desc limit 1)
+    and next_ordinal < size_bits
+  returning url, next_ordinal - 1 as ordinal, size_bits as "sizeBits", permutation_key as "permutationKey"`;
+
+const updateSql = `
+  update status_lists set bits = $2, credential = $3, credential_hash = $4,
+    valid_from = to_timestamp($5 / 1000.0), version = version + 1
+  where url = $1`;
+
+type TakenOrdinal = NonNullable<Awaited<ReturnType<StatusListRepository['takeOrdinal']>>>;
+
+export function statusListRepository(database: Database): StatusListRepository {
+  return {
+    async insert(list) {
+      await database.write({
+        text: insertSql,
+        values: [
+          list.url,
+          list.principal,
+          list.domain,
+          list.number,
+          list.sizeBits,
+          list.permutationKey,
+          list.bits,
+          list.credential,
+          list.credentialHash,
+          list.validFromMs,
+        ],
+      });
+    },
+    async takeNumber(domain) {
+      // Two statements: the second one's snapshot must be younger than the lock.
+      await database.write({ text: 'select pg_advisory_xact_lock(5, hashtext($1))', values: [domain] });
+      const rows = await database.write<{ number: number }>({
+        text: 'select coalesce(max(number), 0) + 1 as number from status_lists where domain = $1',
+        values: [domain],
+      });
+      return rows[0]?.number ?? 1;
+    },
+    async findByUrl(url) {
+      const rows = await database.read<StatusListRecord>({
+        text: `select ${columns} from status_lists where url = $1`,
+        values: [url],
+      });
+      return rows[0] ?? null;
+    },
+    async findForUpdate(url) {
+      const rows = await database.write<StatusListRecord>({
+        text: `select ${columns} from status_lists where url = $1 for update`,
+        values: [url],
+      });
+      return rows[0] ?? null;
+    },
+    async takeOrdinal(principal) {
+      const rows = await database.write<TakenOrdinal>({ text: takeOrdinalSql, values: [principal] });
+      return rows[0] ?? null;
+    },
+    async update(list) {
+      await database.write({
+        text: updateSql,
+        values: [list.url, list.bits, list.credential, list.credentialHash, list.validFromMs],
+      });
+    },
+  };
+}

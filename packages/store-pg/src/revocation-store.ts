@@ -1,0 +1,29 @@
+/**
+ * The second phase of a revocation (protocol §9): one statement that takes the Principal's exclusive lock,
+ * stamps under it, and commits.
+ */
+import type { GrantId } from '@svc/protocol';
+import type { RevocationStore } from '@svc/service';
+import type { DeadlinePool } from './deadline-pool.ts';
+import { toStoreError } from './errors.ts';
+
+/** `deadlineMs` exceeds the lock's own time-out in `svc_stamp_revoked`, which answers in the ordinary case. */
+export function revocationStore(pool: DeadlinePool, deadlineMs: number): RevocationStore {
+  return {
+    async stampRevoked(principal, ids) {
+      try {
+        const { rows } = await pool.run(
+          (client) =>
+            client.query<{ id: GrantId; revokedAtMs: number }>(
+              `select grant_id as id, revoked_at as "revokedAtMs" from svc_stamp_revoked($1, $2)`,
+              [principal, [...ids]],
+            ),
+          deadlineMs,
+        );
+        return new Map(rows.map(({ id, revokedAtMs }) => [id, revokedAtMs]));
+      } catch (error) {
+        throw toStoreError(error, 'stored');
+      }
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** A store on a test database, closed after the file's tests. */
+import type { Store } from '@svc/service';
+import { withDatabase } from '@svc/testkit';
+import { afterAll, beforeAll } from 'vitest';
+import { createStore } from '../create-store.ts';
+
+export interface TestStores {
+  readonly url: string;
+  readonly first: Store;
+  /** Another node on the same database. */
+  readonly second: Store;
+}
+
+/** Called at the top of a test file. */
+export function withStores(): TestStores {
+  const database = withDatabase();
+  const stores: Store[] = [];
+  const get = (index: number): Store => {
+    const store = stores[index];
+    if (store === undefined) throw new Error('stores exist from beforeAll on');
+    return store;
+  };
+  beforeAll(() => {
+    stores.push(createStore({ databaseUrl: database.url }), createStore({ databaseUrl: database.url }));
+  });
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+  });
+  return {
+    get url() {
+      return database.url;
+    },
+    get first() {
+      return get(0);
+    },
+    get second() {
+      return get(1);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** Plain SQL for what a test does beside the store. */
+import pg from 'pg';
+
+/** Runs `work` with a connection of its own. */
+export async function withSession<T>(url: string, work: (session: pg.Client) => Promise<T>): Promise<T> {
+  const session = new pg.Client({ connectionString: url });
+  session.on('error', () => {});
+  await session.connect();
+  try {
+    return await work(session);
+  } finally {
+    await session.end();
+  }
+}
+
+/** One statement on a connection of its own. */
+export const runSql = <Row extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> => withSession(url, async (session) => (await session.query<Row>(text, values)).rows);
+
+/** Asks again and again until the statement answers a row. */
+export async function untilRow(session: pg.Client, text: string): Promise<void> {
+  for (;;) {
+    const { rowCount } = await session.query(text);
+    if (rowCount) return;
+  }
+}

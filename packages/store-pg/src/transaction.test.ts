@@ -1,0 +1,87 @@
+import { StoreError } from '@svc/service';
+import { expect, it } from 'vitest';
+import { withStores } from './testing/open-store.ts';
+import { runSql } from './testing/session.ts';
+import { hashOf, insertPrincipal, newAuditId } from './testing/world.ts';
+
+const stores = withStores();
+
+const artifact = (text: string) => ({
+  hash: hashOf(text),
+  contentType: 'text/plain',
+  body: Buffer.from(text),
+});
+const brokenArtifact = { ...artifact('one'), hash: hashOf('another') };
+const isStored = async (text: string) => (await stores.second.evidence.find(hashOf(text))) !== null;
+
+it('commits what was done in it, and answers its value', async () => {
+  const value = await stores.first.transaction(async (tx) => {
+    await tx.evidence.insert(artifact('a'));
+    expect(await isStored('a')).toBe(false);
+    expect(await tx.evidence.find(hashOf('a'))).not.toBeNull();
+    return 7;
+  });
+  expect(value).toBe(7);
+  expect(await isStored('a')).toBe(true);
+});
+
+it('rolls back when its work throws, and rejects with what was thrown', async () => {
+  const problem = new Error('mine');
+  const transaction = stores.first.transaction(async (tx) => {
+    await tx.evidence.insert(artifact('b'));
+    throw problem;
+  });
+  await expect(transaction).rejects.toBe(problem);
+  expect(await isStored('b')).toBe(false);
+});
+
+it('rejects as refused when its work swallowed an error: COMMIT answers ROLLBACK then', async () => {
+  const transaction = stores.first.transaction(async (tx) => {
+    await tx.evidence.insert(artifact('c'));
+    await tx.evidence.insert(brokenArtifact).catch(() => {});
+  });
+  await expect(transaction).rejects.toMatchObject({ name: 'StoreError', kind: 'refused' });
+  expect(await isStored('c')).toBe(false);
+});
+
+it('reports a taken key as conflict, inside and outside', async () => {
+  const { did, ...rest } = await insertPrincipal(stores.first);
+  const again = { ...rest, did, keys: [], documentHash: null };
+  await expect(stores.first.principals.insert(again)).rejects.toMatchObject({ kind: 'conflict' });
+  const transaction = stores.first.transaction((tx) => tx.principals.insert(again));
+  await expect(transaction).rejects.toMatchObject({ kind: 'conflict' });
+});
+
+it('reports what the server refuses otherwise as refused', async () => {
+  const insert = stores.first.evidence.insert(brokenArtifact);
+  await expect(insert).rejects.toBeInstanceOf(StoreError);
+  await expect(insert).rejects.toMatchObject({ kind: 'refused' });
+});
+
+it('is unavailable, and stores nothing, when its connection ends before COMMIT is sent', async () => {
+  const target = newAuditId();
+  const transaction = stores.first.transaction(async (tx) => {
+    await tx.evidence.insert(artifact('d'));
+    await tx.audit.insert({
+      eventId: target,
+      actor: { kind: 'system', did: null, keyId: null },
+      action: 'test',
+      target,
+      requestId: null,
+      details: {},
+    });
+    await runSql(
+      stores.url,
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where datname = current_database() and state = 'idle in transaction'`,
+    );
+    await tx.evidence.insert(artifact('e'));
+  });
+  await expect(transaction).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await isStored('d')).toBe(false);
+});
+
+it('its repositories are of no use once it is over', async () => {
+  const evidence = await stores.first.transaction(async (tx) => tx.evidence);
+  await expect(evidence.insert(artifact('f'))).rejects.toThrow('the transaction is over');
+});

@@ -1,0 +1,76 @@
+import type { GrantRecord } from '@svc/service';
+import { beforeEach, expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { runSql } from '../testing/session.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
+
+const stores = withStores();
+const idempotency = { key: 'order-1', bodyHash: 'sha256:aa' };
+let world: World;
+let grant: GrantRecord;
+
+beforeEach(async () => {
+  world = await createWorld(stores.first);
+  grant = await insertGrant(world);
+});
+
+const find = () => stores.second.verify.findIdempotent(world.relyingParty.did, idempotency.key);
+
+it('a key leads to the Receipt that was stored under it', async () => {
+  const decision = allowCommit(world, grant, { idempotency });
+  expect(await find()).toBeNull();
+  await stores.first.verify.commitDecisions([decision]);
+  expect(await find()).toEqual({
+    bodyHash: idempotency.bodyHash,
+    receipt: { receiptId: decision.receiptId, relyingParty: world.relyingParty.did, jws: decision.jws },
+  });
+});
+
+it('a key is taken once: later, and within a batch', async () => {
+  const batch = [denyCommit(world, { idempotency }), denyCommit(world, { idempotency }), denyCommit(world)];
+  expect(await stores.first.verify.commitDecisions(batch)).toEqual(['STORED', 'IDEMPOTENCY_TAKEN', 'STORED']);
+  const late = allowCommit(world, grant, { idempotency });
+  expect(await stores.second.verify.commitDecisions([late])).toEqual(['IDEMPOTENCY_TAKEN']);
+  const again = allowCommit(world, grant, { spend: late.spend });
+  expect(await stores.second.verify.commitDecisions([again])).toEqual(['STORED']);
+});
+
+it('the same key of another Relying Party is another key', async () => {
+  const other = await createWorld(stores.first);
+  const batch = [denyCommit(world, { idempotency }), denyCommit(other, { idempotency })];
+  expect(await stores.first.verify.commitDecisions(batch)).toEqual(['STORED', 'STORED']);
+});
+
+it('a replay gives its key back', async () => {
+  const first = allowCommit(world, grant);
+  await stores.first.verify.commitDecisions([first]);
+  const replay = allowCommit(world, grant, { spend: first.spend, idempotency });
+  expect(await stores.first.verify.commitDecisions([replay])).toEqual(['REPLAY']);
+  const deny = denyCommit(world, { idempotency });
+  expect(await stores.first.verify.commitDecisions([deny])).toEqual(['STORED']);
+  expect((await find())?.receipt.receiptId).toBe(deny.receiptId);
+});
+
+it('after ten minutes a key is forgotten and can be used again', async () => {
+  const old = denyCommit(world, { idempotency });
+  await stores.first.verify.commitDecisions([old]);
+  await runSql(
+    stores.url,
+    `update idempotency_keys set created_at = created_at - interval '10 minutes 1 second' where relying_party = $1`,
+    [world.relyingParty.did],
+  );
+  expect(await find()).toBeNull();
+  const fresh = denyCommit(world, { idempotency });
+  expect(await stores.first.verify.commitDecisions([fresh])).toEqual(['STORED']);
+  expect((await find())?.receipt.receiptId).toBe(fresh.receiptId);
+});
+
+it('of 32 commits under one key at once, through two nodes, exactly one is stored', async () => {
+  const commits = Array.from({ length: 32 }, (_, index) => {
+    const store = index % 2 === 0 ? stores.first : stores.second;
+    return store.verify.commitDecisions([denyCommit(world, { idempotency })]);
+  });
+  const outcomes = (await Promise.all(commits)).flat();
+  expect(outcomes.filter((outcome) => outcome === 'STORED')).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === 'IDEMPOTENCY_TAKEN')).toHaveLength(31);
+});

@@ -1,0 +1,100 @@
+import { beforeEach, expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { untilRow, withSession } from '../testing/session.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
+
+const stores = withStores();
+const exclusive = 'select pg_advisory_xact_lock(1, hashtext($1))';
+const shared = 'select pg_advisory_xact_lock_shared(1, hashtext($1))';
+const dayLock = 'select pg_advisory_xact_lock(2, $1)';
+const someoneWaits = `select from pg_locks where locktype = 'advisory' and not granted
+  and database = (select oid from pg_database where datname = current_database())`;
+let world: World;
+let other: World;
+
+beforeEach(async () => {
+  world = await createWorld(stores.first);
+  other = await createWorld(stores.first);
+});
+
+it('a lock that is not had in time costs only the decisions that need it', async () => {
+  const batch = [
+    allowCommit(world, await insertGrant(world)),
+    allowCommit(other, await insertGrant(other)),
+    denyCommit(world),
+  ];
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(exclusive, [world.principal.did]);
+    const outcomes = await stores.first.verify.commitDecisions(batch);
+    expect(outcomes).toEqual(['LOCKED', 'STORED', 'STORED']);
+  });
+});
+
+it('a commit waits for a lock that is given back in time', async () => {
+  const grant = await insertGrant(world);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(exclusive, [world.principal.did]);
+    const commit = stores.first.verify.commitDecisions([allowCommit(world, grant)]);
+    await untilRow(holder, someoneWaits);
+    await holder.query('commit');
+    expect(await commit).toEqual(['STORED']);
+  });
+});
+
+it('a revoker in line is not overtaken by commits that could share the lock', async () => {
+  const grant = await insertGrant(world);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(shared, [world.principal.did]);
+    const revoker = stores.second.revocation.stampRevoked(world.principal.did, [grant.id]);
+    await untilRow(holder, someoneWaits);
+    expect(await stores.first.verify.commitDecisions([allowCommit(world, grant)])).toEqual(['LOCKED']);
+    await holder.query('commit');
+    expect([...(await revoker).keys()]).toEqual([grant.id]);
+  });
+});
+
+it('a revocation whose barrier is not had in time fails with lock_timeout and stamps nothing', async () => {
+  const grant = await insertGrant(world);
+  await stores.first.grants.recordRevocation([grant.id]);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(shared, [world.principal.did]);
+    const stamped = stores.first.revocation.stampRevoked(world.principal.did, [grant.id]);
+    await expect(stamped).rejects.toMatchObject({ name: 'StoreError', kind: 'lock_timeout' });
+  });
+  expect((await stores.first.grants.find(grant.id))?.revokedAtMs).toBeNull();
+});
+
+it('nothing is committed into a day while it is being closed', async () => {
+  await withSession(stores.url, async (closer) => {
+    await closer.query('begin');
+    await closer.query(dayLock, [Math.floor(Date.now() / 86_400_000)]);
+    expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['LOCKED']);
+  });
+  expect(await stores.first.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
+});
+
+it('stamps only Grants of the Principal whose lock it holds, and only once', async () => {
+  const [grant, foreign] = [await insertGrant(world), await insertGrant(other)];
+  const first = await stores.first.revocation.stampRevoked(world.principal.did, [grant.id, foreign.id]);
+  const again = await stores.second.revocation.stampRevoked(world.principal.did, [grant.id]);
+  expect([...first.keys()]).toEqual([grant.id]);
+  expect(again).toEqual(first);
+  const found = await stores.first.grants.find(grant.id);
+  expect(found).toMatchObject({
+    revokedAtMs: first.get(grant.id),
+    revocationRecordedAtMs: first.get(grant.id),
+  });
+});
+
+it('refuses to commit decisions under another isolation level', async () => {
+  const nulls = Array.from({ length: 24 }, () => "'{}'").join(', ');
+  const repeatable = withSession(stores.url, async (session) => {
+    await session.query('begin isolation level repeatable read');
+    await session.query(`select svc_commit_decisions(${nulls})`);
+  });
+  await expect(repeatable).rejects.toThrow('READ COMMITTED only');
+});

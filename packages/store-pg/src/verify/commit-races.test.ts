@@ -1,0 +1,74 @@
+import { randomInt } from 'node:crypto';
+import type { DecisionCommit, Store } from '@svc/service';
+import { expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { runSql } from '../testing/session.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, newJti } from '../testing/world.ts';
+
+const stores = withStores();
+const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);
+
+it('of 64 commits of one Proof at once, through two nodes, exactly one is stored', async () => {
+  const world = await createWorld(stores.first);
+  const grant = await insertGrant(world);
+  const { spend } = allowCommit(world, grant);
+  const commits = Array.from({ length: 64 }, (_, index) =>
+    node(index).verify.commitDecisions([allowCommit(world, grant, { spend })]),
+  );
+  const outcomes = (await Promise.all(commits)).flat();
+  expect(outcomes.filter((outcome) => outcome === 'STORED')).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === 'REPLAY')).toHaveLength(63);
+});
+
+it('one Proof in two places of a batch is stored once, whatever else the batch holds', async () => {
+  const world = await createWorld(stores.first);
+  const grant = await insertGrant(world);
+  const { spend } = allowCommit(world, grant);
+  const batch = Array.from({ length: 8 }, (_, index) =>
+    index % 4 === 1 ? allowCommit(world, grant, { spend }) : denyCommit(world),
+  );
+  const outcomes = await stores.first.verify.commitDecisions(batch);
+  expect(outcomes.map((outcome, index) => (index % 4 === 1 ? outcome : 'STORED'))).toEqual(
+    batch.map((_, index) => (index === 5 ? 'REPLAY' : 'STORED')),
+  );
+});
+
+it('overlapping batches and revokers in random order never wait in a circle', async () => {
+  const worlds = await Promise.all(Array.from({ length: 5 }, () => createWorld(stores.first)));
+  const pairs = await Promise.all(worlds.map(async (world) => ({ world, grant: await insertGrant(world) })));
+  const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T;
+
+  const decisions: DecisionCommit[] = [];
+  const outcomes: string[] = [];
+  for (let round = 0; round < 40; round++) {
+    const jtis = Array.from({ length: 6 }, newJti);
+    const keys = Array.from({ length: 6 }, newJti);
+    const randomDecision = (): DecisionCommit => {
+      const { world, grant } = pick(pairs);
+      return allowCommit(world, grant, {
+        spend: { grantId: grant.id, jti: pick(jtis), expiresAtMs: Date.now() + 300_000 },
+        idempotency: randomInt(2) === 0 ? null : { key: pick(keys), bodyHash: 'sha256:aa' },
+      });
+    };
+    const batches = Array.from({ length: 8 }, () => Array.from({ length: 12 }, randomDecision));
+    const commits = batches.map((batch, index) => node(index).verify.commitDecisions(batch));
+    const revokers = pairs.map(({ world }) => stores.first.revocation.stampRevoked(world.principal.did, []));
+    decisions.push(...batches.flat());
+    outcomes.push(...(await Promise.all(commits)).flat());
+    await Promise.all(revokers);
+  }
+
+  expect(new Set(outcomes)).toEqual(new Set(['STORED', 'REPLAY', 'IDEMPOTENCY_TAKEN']));
+  const stored = decisions.filter((_, index) => outcomes[index] === 'STORED');
+  const proofs = stored.map(({ spend }) => `${spend?.grantId} ${spend?.jti}`);
+  expect(new Set(proofs).size).toBe(stored.length);
+  const keys = stored.flatMap((d) => (d.idempotency ? [`${d.relyingParty.did} ${d.idempotency.key}`] : []));
+  expect(new Set(keys).size).toBe(keys.length);
+  const found = await stores.first.verify.findStored(decisions.map(({ receiptId }) => receiptId));
+  expect(found).toEqual(new Set(stored.map(({ receiptId }) => receiptId)));
+  const [row] = await runSql<{ deadlocks: string }>(
+    stores.url,
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  );
+  expect(row?.deadlocks).toBe('0');
+});

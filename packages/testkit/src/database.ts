@@ -1,0 +1,73 @@
+// Databases for tests: one cluster for a whole vitest run, one fresh migrated database for each test file.
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, beforeAll, inject } from 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A superuser's URL on the cluster of this run; projects that need a database get it from the global setup. */
+    databaseAdminUrl: string;
+  }
+}
+
+export const templateDatabase = 'svc_template';
+
+export interface TestDatabase {
+  /** `postgres://…/test_…`; its owner may do everything in it. */
+  readonly url: string;
+}
+
+/**
+ * A fresh migrated database for this test file, dropped after its last test. Called at the top of the file, before the
+ * file's own hooks, so that what they opened is closed by then.
+ */
+export function withDatabase(): TestDatabase {
+  let database: DroppableDatabase | null = null;
+  beforeAll(async () => {
+    database = await createDatabase(inject('databaseAdminUrl'));
+  });
+  afterAll(() => database?.drop());
+  return {
+    get url() {
+      if (database === null) throw new Error('the database exists from beforeAll on');
+      return database.url;
+    },
+  };
+}
+
+export interface DroppableDatabase extends TestDatabase {
+  /** Cuts the sessions that are left and deletes the database. */
+  drop(): Promise<void>;
+}
+
+/** Copies the migrated template. The caller drops it. */
+export async function createDatabase(adminUrl: string): Promise<DroppableDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`);
+  return {
+    url: databaseUrl(adminUrl, name),
+    drop: () => execute(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+/** The same server, another database. */
+export function databaseUrl(adminUrl: string, name: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** One statement on a connection of its own. */
+export async function execute(url: string, sql: string): Promise<void> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 60_000,
+  });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

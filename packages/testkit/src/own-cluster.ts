@@ -1,0 +1,95 @@
+// A PostgreSQL of a suite's own, for what no shared server survives: SIGKILL, SIGSTOP, a restart.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { migrate } from '@svc/store-pg';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
+import { makeClusterFolder } from './cluster-folder.ts';
+import { databaseUrl, execute } from './database.ts';
+
+export interface OwnCluster {
+  /** A migrated database. The same after every restart. */
+  readonly url: string;
+  /** A superuser's URL on the server's `postgres` database. */
+  readonly adminUrl: string;
+  readonly port: number;
+  /** The postmaster's process id: another one after a restart. */
+  readonly pid: number;
+  /** Sends a signal to the postmaster and then to every process of its own. SIGSTOP and SIGCONT: Linux and macOS. */
+  signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void;
+  /** Starts the server again on the same data and port; first ends it where it still runs. */
+  restart(): Promise<void>;
+  /** Ends the server in whatever state it is, and deletes its data. */
+  stop(): Promise<void>;
+}
+
+/** Starts a cluster with one migrated database. `durable` (fsync on) is the default. */
+export async function startOwnCluster({
+  durable = true,
+}: {
+  readonly durable?: boolean;
+} = {}): Promise<OwnCluster> {
+  const folder = makeClusterFolder();
+  let server = await startEmbeddedPostgres({ dataDir: folder, durable });
+  const { url: adminUrl, port, dataDir } = server;
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of [server.pid, ...childrenOf(server.pid)]) trySignal(pid, name);
+  };
+  const end = async () => {
+    signal('SIGCONT');
+    await server.stop({ deadlineMs: 0 });
+  };
+  const stop = async () => {
+    await end();
+    for (const place of [dataDir, folder]) await removeEmbeddedPostgres(place);
+  };
+  try {
+    await execute(adminUrl, 'CREATE DATABASE svc');
+    await migrate(databaseUrl(adminUrl, 'svc'));
+  } catch (problem) {
+    await stop();
+    throw problem;
+  }
+  return {
+    url: databaseUrl(adminUrl, 'svc'),
+    adminUrl,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    signal,
+    async restart() {
+      await end();
+      server = await startEmbeddedPostgres({ dataDir, durable, port });
+    },
+    stop,
+  };
+}
+
+function trySignal(pid: number, name: NodeJS.Signals) {
+  try {
+    process.kill(pid, name);
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code !== 'ESRCH') throw problem;
+  }
+}
+
+/** The processes whose parent is `pid`. */
+function childrenOf(pid: number): number[] {
+  if (process.platform !== 'linux') return childrenByPgrep(pid);
+  const numbers = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return numbers.filter((candidate) => parentOf(candidate) === pid);
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '';
+    return Number(afterName.split(' ')[1]);
+  } catch {
+    return null;
+  }
+}
+
+function childrenByPgrep(pid: number): number[] {
+  const { stdout } = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8', timeout: 5_000 });
+  return stdout.split('\n').filter(Boolean).map(Number);
+}

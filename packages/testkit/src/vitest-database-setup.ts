@@ -1,0 +1,58 @@
+// vitest's global setup of every project that uses a database. It runs once a project, all in vitest's main process:
+// the first one starts the cluster and migrates the template, the last one to finish takes it down.
+import { migrate } from '@svc/store-pg';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
+import type { TestProject } from 'vitest/node';
+import { makeClusterFolder, removeAbandonedClusters } from './cluster-folder.ts';
+import { databaseUrl, execute, templateDatabase } from './database.ts';
+
+interface RunCluster {
+  readonly adminUrl: string;
+  remove(): Promise<void>;
+}
+
+interface SharedState {
+  cluster: Promise<RunCluster> | null;
+  users: number;
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const shared = sharedState();
+  shared.users += 1;
+  shared.cluster ??= startCluster();
+  const { adminUrl, remove } = await shared.cluster;
+  project.provide('databaseAdminUrl', adminUrl);
+  return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    shared.cluster = null;
+    await remove();
+  };
+}
+
+/** Each project loads this module for itself, so what they share hangs on the process. */
+function sharedState(): SharedState {
+  const process = globalThis as { [key: symbol]: SharedState | undefined };
+  const key = Symbol.for('svc.test-cluster');
+  const state = process[key] ?? { cluster: null, users: 0 };
+  process[key] = state;
+  return state;
+}
+
+async function startCluster(): Promise<RunCluster> {
+  await removeAbandonedClusters();
+  const folder = makeClusterFolder();
+  const server = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+  const remove = async () => {
+    await server.stop({ deadlineMs: 0 });
+    for (const place of [server.dataDir, folder]) await removeEmbeddedPostgres(place);
+  };
+  try {
+    await execute(server.url, `CREATE DATABASE ${templateDatabase}`);
+    await migrate(databaseUrl(server.url, templateDatabase));
+    return { adminUrl: server.url, remove };
+  } catch (problem) {
+    await remove();
+    throw problem;
+  }
+}

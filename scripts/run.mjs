@@ -1,0 +1,330 @@
+#!/usr/bin/env node
+// The commands of this project, from a fresh clone with nothing but Node and npm: installs what the lock file says
+// (once), builds what is needed, does the job. No dependencies, since none are installed yet when it starts.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, constants as osConstants, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const pnpmVersion = '10.34.9';
+const oldestNode = [20, 19];
+const heartbeatMs = 10_000;
+const parentPollMs = 250;
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const isWindows = process.platform === 'win32';
+const [command = '', ...parameters] = process.argv.slice(2);
+
+const commands = {
+  async start() {
+    await install();
+    await build('--filter=@svc/api...');
+    return show(process.execPath, [join('apps', 'api', 'dist', 'start.js'), ...parameters]);
+  },
+  async test() {
+    await install();
+    await build();
+    await types();
+    return test();
+  },
+  async bench() {
+    await install();
+    await build();
+    return show(...pnpm('--filter', '@svc/bench', '--silent', 'run', 'bench', ...parameters));
+  },
+  async build() {
+    await install();
+    await build();
+    return 0;
+  },
+  async types() {
+    await install();
+    await types();
+    return 0;
+  },
+  check,
+};
+
+const install = async () => {
+  const stampFile = join(root, 'node_modules', '.svc-install-stamp');
+  const stamp = installStamp();
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
+  const choices = [
+    '--frozen-lockfile',
+    '--prefer-offline',
+    '--reporter=append-only',
+    '--config.confirmModulesPurge=false',
+  ];
+  await step('installing packages', ...pnpm('install', ...choices), { CI: 'true' });
+  writeFileSync(stampFile, stamp);
+};
+const build = (...which) => step('building', ...turbo('build', ...which));
+const types = () => step('checking types', ...turbo('types'));
+
+/** Everything that decides what an installation looks like. */
+function installStamp() {
+  const hash = createHash('sha256').update(
+    `${pnpmVersion} ${process.version} ${process.platform} ${process.arch}`,
+  );
+  const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', ...manifests().map(({ file }) => file)];
+  for (const file of files) {
+    const path = join(root, file);
+    hash.update(`\0${file}\0`).update(existsSync(path) ? readFileSync(path) : '');
+  }
+  return hash.digest('hex');
+}
+
+/** The package.json of the root and of every workspace package. */
+function manifests() {
+  const folders = ['packages', 'apps'].flatMap((group) =>
+    readdirSync(join(root, group)).map((name) => join(group, name)),
+  );
+  return ['.', 'bench', ...folders.sort()]
+    .map((folder) => ({ folder, file: join(folder, 'package.json') }))
+    .filter(({ file }) => existsSync(join(root, file)))
+    .map((found) => ({ ...found, manifest: JSON.parse(readFileSync(join(root, found.file), 'utf8')) }));
+}
+
+/** Runs vitest in the open, then counts from its report; a file that does not load is one failed test. */
+async function test() {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-report-'));
+  try {
+    const report = join(folder, 'vitest.json');
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const code = await show(process.execPath, [vitest, 'run', ...reporters, ...parameters]);
+    const { passed, failed, skipped } = countTests(report);
+    const failures = code !== 0 && failed === 0 ? 1 : failed;
+    console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+    return code !== 0 ? code : Math.min(failures, 1);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function countTests(report) {
+  if (!existsSync(report)) return { passed: 0, failed: 0, skipped: 0 };
+  const result = JSON.parse(readFileSync(report, 'utf8'));
+  const isBroken = ({ status, assertionResults }) =>
+    status === 'failed' && !assertionResults.some((one) => one.status === 'failed');
+  return {
+    passed: result.numPassedTests,
+    failed: result.numFailedTests + result.testResults.filter(isBroken).length,
+    skipped: result.numPendingTests + result.numTodoTests,
+  };
+}
+
+/** Everything a change must satisfy. Goes on after a failure, to name them all. */
+async function check() {
+  await install();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-check-'));
+  const failed = [];
+  const attempt = async (name, job) => {
+    if ((await job().catch(reportFailure)) !== 0) failed.push(name);
+  };
+  await attempt('lint', () => step('linting', ...tool('biome', 'check', '.')));
+  await attempt('build', () => build());
+  await attempt('types', types);
+  await attempt('generated files', checkGenerated);
+  await attempt('unused code', () => step('looking for unused code', ...tool('knip')));
+  for (const { folder: home, manifest } of manifests().filter((one) => one.manifest.private !== true)) {
+    await attempt(`packaging of ${manifest.name}`, () => checkPackage(home, manifest, folder));
+  }
+  await attempt('size', () => step('measuring sizes', ...tool('size-limit')));
+  rmSync(folder, { recursive: true, force: true });
+  await attempt('tests', test);
+  console.log(failed.length === 0 ? 'everything holds' : `does not hold: ${failed.join(', ')}`);
+  return Math.min(failed.length, 1);
+}
+
+/** What users would install, as packed. */
+async function checkPackage(home, { name, version }, folder) {
+  await step(`packing ${name}`, ...pnpm('--dir', home, 'pack', '--pack-destination', folder));
+  const tarball = join(folder, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
+  await step(`checking the package ${name}`, ...tool('publint', 'run', tarball, '--strict'));
+  return step(`checking the types of ${name}`, ...tool('attw', tarball, '--profile', 'esm-only'));
+}
+
+/** Runs every generator (a package's `generate` script) and compares all files that git knows or would take. */
+async function checkGenerated() {
+  const before = await fileHashes();
+  await step('generating files', ...pnpm('--recursive', '--if-present', 'run', 'generate'));
+  const after = await fileHashes();
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  const changed = names.filter((name) => before.get(name) !== after.get(name));
+  if (changed.length > 0) console.log(`generated files were out of date:\n  ${changed.join('\n  ')}`);
+  return Math.min(changed.length, 1);
+}
+
+async function fileHashes() {
+  const { output, code } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  if (code !== 0) throw new StepFailure('listing files with git', code, output);
+  const isFile = (name) => statSync(join(root, name), { throwIfNoEntry: false })?.isFile() === true;
+  const hashOf = (name) =>
+    createHash('sha256')
+      .update(readFileSync(join(root, name)))
+      .digest('hex');
+  return new Map(
+    output
+      .split('\0')
+      .filter(isFile)
+      .map((name) => [name, hashOf(name)]),
+  );
+}
+
+function pnpm(...args) {
+  return ['npx', ['-y', `pnpm@${pnpmVersion}`, ...args]];
+}
+
+/** Through pnpm, which so is on the path: turbo calls it. */
+function turbo(task, ...args) {
+  return pnpm('exec', 'turbo', 'run', task, '--output-logs=errors-only', ...args);
+}
+
+function tool(name, ...args) {
+  return [join(root, 'node_modules', '.bin', name), args];
+}
+
+class StepFailure extends Error {
+  constructor(label, code, output) {
+    super(`${label} failed (exit code ${code})`);
+    this.output = output;
+  }
+}
+
+function reportFailure(problem) {
+  if (problem instanceof StepFailure) process.stdout.write(`${problem.output.trimEnd()}\n`);
+  console.error(problem instanceof StepFailure ? problem.message : problem);
+  return 1;
+}
+
+/** One line: what is done, and how long it took. Its output is shown when it fails. */
+async function step(label, program, args, env = {}) {
+  const began = performance.now();
+  process.stdout.write(`${label} …`);
+  const heartbeat = setInterval(() => process.stdout.write('.'), heartbeatMs);
+  const { code, output } = await run(program, args, env);
+  clearInterval(heartbeat);
+  process.stdout.write(` ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+  if (code !== 0) throw new StepFailure(label, code, output);
+  return 0;
+}
+
+/** Runs with its output in the open. */
+const show = async (program, args) => (await run(program, args, {}, 'inherit')).code;
+
+/**
+ * Every child is a group of its own: Ctrl-C then reaches us alone and each child once, through us. A step's helpers
+ * are stopped as a group; a job in the open is told itself and takes care of what it started.
+ */
+function run(program, args, env = {}, output = 'pipe') {
+  return new Promise((finish) => {
+    const chunks = [];
+    const child = spawn(program, args, {
+      cwd: root,
+      env: { ...environment(), ...env },
+      stdio: ['ignore', output, output],
+      detached: !isWindows,
+      shell: isWindows,
+    });
+    const forward = (signal) => {
+      if (child.pid === undefined) return;
+      if (output === 'pipe' && interruptedBy === null) interruptedBy = signal;
+      try {
+        process.kill(isWindows || output === 'inherit' ? child.pid : -child.pid, signal);
+      } catch {
+        // It has ended.
+      }
+    };
+    for (const signal of signals) process.on(signal, forward);
+    child.stdout?.on('data', (chunk) => chunks.push(chunk));
+    child.stderr?.on('data', (chunk) => chunks.push(chunk));
+    const end = (code) => {
+      for (const signal of signals) process.removeListener(signal, forward);
+      if (interruptedBy !== null) process.exit(128 + osConstants.signals[interruptedBy]);
+      finish({ code, output: Buffer.concat(chunks).toString() });
+    };
+    child.on('error', (problem) => {
+      chunks.push(Buffer.from(`${program}: ${problem.message}\n`));
+      if (output === 'inherit') console.error(`${program}: ${problem.message}`);
+      end(127);
+    });
+    child.on('close', (code, signal) => end(code ?? 128 + osConstants.signals[signal]));
+  });
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+let interruptedBy = null;
+
+/** npm's shell dies of a signal without passing it on; when it is gone, that counts as the signal. */
+function watchParent() {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    interruptedBy = 'SIGTERM';
+    process.emit('SIGTERM', 'SIGTERM');
+  }, parentPollMs);
+  watch.unref();
+}
+
+/** Our own Node and npm come first; what npm and pnpm keep goes beside the project where the home is read-only. */
+function environment() {
+  const { env } = process;
+  const path = [dirname(process.execPath), env.PATH].filter(Boolean).join(delimiter);
+  const common = { ...env, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
+  if (isWritable(env.npm_config_cache ?? join(homedir(), '.npm'))) return common;
+  const home = join(root, '.data', 'home');
+  mkdirSync(home, { recursive: true });
+  const { XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, ...rest } = common;
+  return {
+    ...rest,
+    HOME: home,
+    npm_config_cache: join(home, '.npm'),
+    npm_config_userconfig: env.npm_config_userconfig ?? join(homedir(), '.npmrc'),
+  };
+}
+
+function isWritable(folder) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isNodeTooOld() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
+}
+
+if (isNodeTooOld()) {
+  console.error(
+    `Node ${oldestNode.join('.')} or later is needed; this is ${process.versions.node} (${process.execPath}).`,
+  );
+  process.exit(1);
+}
+if (!Object.hasOwn(commands, command)) {
+  console.error(`usage: node scripts/run.mjs ${Object.keys(commands).join('|')}`);
+  process.exit(2);
+}
+if (process.env.npm_lifecycle_event !== undefined) watchParent();
+commands[command]()
+  .catch(reportFailure)
+  .then((code) => {
+    process.exitCode = code;
+  });

@@ -1,0 +1,87 @@
+/**
+ * The published test keys behind the vectors. Every seed is the SHA-256 of a public label, so anyone can sign with
+ * them: they prove that bytes are reproduced, and must never be trusted by anything that is not a test.
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { encodeMultikey, formatDidKey, type Signer } from '../../packages/protocol/src/index.ts';
+
+export const SEED_LABEL_PREFIX = 'svc test vector key, not a secret: ';
+
+export interface TestKey {
+  readonly label: string;
+  readonly seed: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly multikey: string;
+  readonly didKey: string;
+  readonly sign: (bytes: Uint8Array) => Uint8Array;
+}
+
+/** PKCS #8 around a raw Ed25519 seed (RFC 8410 §7). */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export const testKey = (label: string): TestKey => {
+  const seed = createHash('sha256').update(`${SEED_LABEL_PREFIX}${label}`).digest();
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = rawPublicKey(key);
+  return {
+    label,
+    seed,
+    publicKey,
+    multikey: encodeMultikey(publicKey),
+    didKey: formatDidKey(publicKey),
+    sign: (bytes) => sign(null, bytes, key),
+  };
+};
+
+const rawPublicKey = (key: KeyObject): Uint8Array => {
+  const { x } = createPublicKey(key).export({ format: 'jwk' });
+  return new Uint8Array(Buffer.from(x ?? '', 'base64url'));
+};
+
+export const KEYS = {
+  receipt: testKey('service receipt 1'),
+  status: testKey('service status 1'),
+  principal: testKey('principal 1'),
+  otherPrincipal: testKey('principal 2'),
+  agent: testKey('agent 1'),
+  otherAgent: testKey('agent 2'),
+} as const;
+
+export const SERVICE_DID = 'did:web:svc.example';
+export const PRINCIPAL_DID = 'did:web:acme.example';
+export const RP_DID = 'did:web:shop.example';
+export const RECEIPT_KID = `${SERVICE_DID}#receipt-1`;
+export const STATUS_KID = `${SERVICE_DID}#status-1`;
+export const PRINCIPAL_KID = `${PRINCIPAL_DID}#key-1`;
+
+export const receiptSigner: Signer = { kid: RECEIPT_KID, sign: KEYS.receipt.sign };
+export const statusSigner: Signer = { kid: STATUS_KID, sign: KEYS.status.sign };
+
+const multikeyMethod = (kid: string, key: TestKey) => ({
+  id: kid,
+  type: 'Multikey',
+  controller: kid.split('#')[0],
+  publicKeyMultibase: key.multikey,
+});
+
+/** keys.json: the test keys, and the service's DID document that Receipts and status lists are checked against. */
+export const keysFile = () => ({
+  notice: 'TEST KEYS. The seeds are public. Never trust a signature of one of these keys.',
+  seed_rule: `seed = SHA-256(UTF-8("${SEED_LABEL_PREFIX}" + label))`,
+  keys: Object.values(KEYS).map((key) => ({
+    label: key.label,
+    seed_hex: Buffer.from(key.seed).toString('hex'),
+    public_key_multibase: key.multikey,
+    did_key: key.didKey,
+  })),
+  service_did_document: {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
+    id: SERVICE_DID,
+    verificationMethod: [multikeyMethod(RECEIPT_KID, KEYS.receipt), multikeyMethod(STATUS_KID, KEYS.status)],
+    assertionMethod: [RECEIPT_KID, STATUS_KID],
+  },
+});
