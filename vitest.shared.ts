@@ -18,6 +18,8 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
   defineConfig({
     resolve: { conditions, alias },
     ssr: { resolve: { conditions } },
+    // Global setups are loaded in an environment of vitest's own.
+    environments: { __vitest__: { resolve: { conditions } } },
     test: {
       name,
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],

@@ -26,6 +26,7 @@ const parentPollMs = 250;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const isWindows = process.platform === 'win32';
 const [command = '', ...parameters] = process.argv.slice(2);
+const { env: inherited } = process;
 
 const commands = {
   async start() {
@@ -240,6 +241,7 @@ function run(program, args, env = {}, output = 'pipe') {
       shell: isWindows,
     });
     const forward = (signal) => {
+      isSignalled = true;
       if (child.pid === undefined) return;
       if (output === 'pipe' && interruptedBy === null) interruptedBy = signal;
       try {
@@ -266,6 +268,7 @@ function run(program, args, env = {}, output = 'pipe') {
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+let isSignalled = false;
 let interruptedBy = null;
 
 /** npm's shell dies of a signal without passing it on; when it is gone, that counts as the signal. */
@@ -274,6 +277,7 @@ function watchParent() {
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(watch);
+    if (isSignalled) return;
     interruptedBy = 'SIGTERM';
     process.emit('SIGTERM', 'SIGTERM');
   }, parentPollMs);
@@ -282,10 +286,9 @@ function watchParent() {
 
 /** Our own Node and npm come first; what npm and pnpm keep goes beside the project where the home is read-only. */
 function environment() {
-  const { env } = process;
-  const path = [dirname(process.execPath), env.PATH].filter(Boolean).join(delimiter);
-  const common = { ...env, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
-  if (isWritable(env.npm_config_cache ?? join(homedir(), '.npm'))) return common;
+  const path = [dirname(process.execPath), inherited.PATH].filter(Boolean).join(delimiter);
+  const common = { ...inherited, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
+  if (isWritable(inherited.npm_config_cache ?? join(homedir(), '.npm'))) return common;
   const home = join(root, '.data', 'home');
   mkdirSync(home, { recursive: true });
   const { XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, ...rest } = common;
@@ -293,7 +296,7 @@ function environment() {
     ...rest,
     HOME: home,
     npm_config_cache: join(home, '.npm'),
-    npm_config_userconfig: env.npm_config_userconfig ?? join(homedir(), '.npmrc'),
+    npm_config_userconfig: inherited.npm_config_userconfig ?? join(homedir(), '.npmrc'),
   };
 }
 
@@ -322,7 +325,7 @@ if (!Object.hasOwn(commands, command)) {
   console.error(`usage: node scripts/run.mjs ${Object.keys(commands).join('|')}`);
   process.exit(2);
 }
-if (process.env.npm_lifecycle_event !== undefined) watchParent();
+if (inherited.npm_lifecycle_event !== undefined) watchParent();
 commands[command]()
   .catch(reportFailure)
   .then((code) => {

@@ -14,6 +14,7 @@ import {
 } from '@svc/protocol';
 import { type Failure, failure, show } from './failure.ts';
 import { own } from './json-pointer.ts';
+import { rememberLast } from './remember-last.ts';
 
 export interface ServiceDocument {
   readonly did: string;
@@ -21,15 +22,6 @@ export interface ServiceDocument {
 }
 
 export const DID_DOCUMENT_MAX_CHARS = 1_048_576;
-
-/** Remembers the last answer of a pure function of a text: the same document is pinned for many Receipts. */
-const rememberLast = <T>(compute: (text: string) => T): ((text: string) => T) => {
-  let last: { readonly text: string; readonly value: T } | null = null;
-  return (text) => {
-    if (last?.text !== text) last = { text, value: compute(text) };
-    return last.value;
-  };
-};
 
 const parseDocumentText = rememberLast(parseStrictJson);
 const decodeKeyText = rememberLast(decodeMultikey);

@@ -1,16 +1,19 @@
 /**
  * The API's listener. `POST /verify` is answered ahead of Express by the same pipeline; everything else is routed by
- * Express. Time, sizes and connections are bounded (docs: reliability of the API).
+ * Express. Time, sizes and connections are bounded.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { routes } from '@svc/contract';
+import type { Logger } from 'pino';
 import { ApiError } from './api-error.ts';
 import { createApp } from './app.ts';
 import { refuseConnection } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import type { HttpDeps } from './deps.ts';
-import { Exchange, type ExchangeSettings } from './exchange.ts';
+import { Exchange, type ExchangeSettings, NO_ROUTE } from './exchange.ts';
+import { withoutRedaction } from './logger.ts';
+import type { HttpMetrics } from './metrics.ts';
 import { Pipeline } from './pipeline.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 
@@ -26,7 +29,8 @@ export interface HttpService {
 }
 
 export const createHttpService = (deps: HttpDeps): HttpService => {
-  const { limits, logger } = deps;
+  const { limits } = deps;
+  const accessLog = withoutRedaction(deps.logger);
   let draining = false;
   const securityHeaders = buildSecurityHeaders(deps.publicBaseUrl);
   const settings: ExchangeSettings = {
@@ -66,7 +70,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     deps.metrics.begin();
     response.once('close', () => {
       connections.end(request);
-      finish(exchange, deps);
+      finish(exchange, deps.metrics, accessLog);
     });
     return exchange;
   };
@@ -104,7 +108,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     const socket = stream as Socket;
     if (error.code === 'ECONNRESET' || !connections.canRefuse(socket)) return socket.destroy();
     const requestId = refuseConnection(socket, error.code, settings.securityHeaders);
-    return logger.info({ requestId, route: 'none', status: 400, problem: error.code }, 'request');
+    return accessLog.info({ requestId, route: NO_ROUTE, status: 400, problem: error.code }, 'request');
   });
 
   return {
@@ -120,13 +124,13 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
 const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boolean =>
   statusHost !== null && request.headers.host?.toLowerCase() === statusHost;
 
-const finish = (exchange: Exchange, { logger, metrics }: HttpDeps): void => {
+const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): void => {
   const { request, response, requestId, routeId: route, caller } = exchange;
   const durationMs = performance.now() - exchange.startedAtMs;
   const status = response.writableFinished ? response.statusCode : 0;
   metrics.end(route, status, durationMs);
   const keyId = caller?.keyId ?? caller?.class;
-  logger.info(
+  accessLog.info(
     {
       requestId,
       method: request.method,

@@ -64,12 +64,10 @@ export const grantRoutes = {
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
     query: z.strictObject({
-      principal: didWeb
-        .optional()
-        .meta({
-          description:
-            'Org keys: the member Principal to act for (required). A Principal key acts only for itself.',
-        }),
+      principal: didWeb.optional().meta({
+        description:
+          'Org keys: the member Principal to act for (required). A Principal key acts only for itself.',
+      }),
     }),
     body: revokeRequest,
     responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },

@@ -13,6 +13,7 @@ import {
   parseDidWeb,
 } from '@svc/protocol';
 import type { Failure } from '../failure.ts';
+import { rememberLast } from '../remember-last.ts';
 import { PROTOCOL_CHECKS, TRUST_CHECKS } from './published.ts';
 import { checkShape, closed, type Scalar, scalar } from './shape.ts';
 
@@ -45,7 +46,10 @@ const INDEX = /^(?:0|[1-9][0-9]{0,15})$/;
 const UNSTORABLE = /\p{Surrogate}|\0/u;
 
 const sha256 = scalar('"sha256:" and 64 lower-case hex characters', isSha256);
-const didWeb = text('a did:web DID', (value) => parseDidWeb(value) !== null);
+/** A reader meets the same relying party and Principal again and again. */
+const parseDidOnce = rememberLast(parseDidWeb);
+const isDidWeb = (value: string): boolean => parseDidOnce(value) !== null;
+const didWeb = text('a did:web DID', isDidWeb);
 const instant = timeAs('a time as YYYY-MM-DDThh:mm:ss.sssZ', INSTANT);
 const outcome = scalar(
   'true, false or "skipped"',
@@ -131,7 +135,7 @@ export const RECEIPT_BODY_SHAPE = closed(
   },
   {
     agent: text('an Ed25519 did:key DID', (value) => DID_KEY.test(value)),
-    authority: { orNull: capability },
+    authority: { ...capability, orNull: true },
     expires_at: timeAs('a time as YYYY-MM-DDThh:mm:ssZ', SECONDS),
     grant_id: scalar('"urn:svc:grant:" and a ULID', isGrantId),
     principal: closed({ id: didWeb, verification: oneOf('domain', 'unverified') }),

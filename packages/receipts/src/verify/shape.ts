@@ -8,6 +8,7 @@ import { pointer } from '../json-pointer.ts';
 
 /** A value that is right or wrong as a whole. */
 export interface Scalar {
+  readonly kind: 'scalar';
   /** Completes "must be …". */
   readonly right: string;
   readonly is: (value: unknown) => boolean;
@@ -19,25 +20,29 @@ interface Member {
 }
 
 export interface Closed {
+  readonly kind: 'closed';
   readonly members: ReadonlyMap<string, Member>;
   readonly required: readonly string[];
+  readonly orNull: boolean;
   /** For what the members alone do not say; called once the object is known to be one. */
   readonly then?: (object: JsonObject, path: string, failures: Failure[]) => void;
 }
 
-export interface Nullable {
-  readonly orNull: Closed;
-}
+export type Rule = Scalar | Closed;
 
-export type Rule = Scalar | Closed | Nullable;
-
-export const scalar = (right: string, is: (value: unknown) => boolean): Scalar => ({ right, is });
+export const scalar = (right: string, is: (value: unknown) => boolean): Scalar => ({
+  kind: 'scalar',
+  right,
+  is,
+});
 
 export const closed = (
   required: Readonly<Record<string, Rule>>,
   optional: Readonly<Record<string, Rule>> = {},
   then?: Closed['then'],
 ): Closed => ({
+  kind: 'closed',
+  orNull: false,
   members: new Map<string, Member>([
     ...Object.entries(required).map(([name, rule]) => [name, { rule, required: true }] as const),
     ...Object.entries(optional).map(([name, rule]) => [name, { rule, required: false }] as const),
@@ -48,11 +53,8 @@ export const closed = (
 
 /** Adds to `failures` everything in which `value` departs from the rule. */
 export const checkShape = (value: unknown, rule: Rule, path: string, failures: Failure[]): void => {
-  if ('is' in rule) {
-    if (!rule.is(value)) failures.push(malformed(rule.right, value, path));
-  } else if ('orNull' in rule) {
-    if (value !== null) checkClosed(value, rule.orNull, path, failures);
-  } else checkClosed(value, rule, path, failures);
+  if (rule.kind === 'closed') checkClosed(value, rule, path, failures);
+  else if (!rule.is(value)) failures.push(malformed(rule.right, value, path));
 };
 
 const malformed = (right: string, value: unknown, path: string): Failure =>
@@ -63,6 +65,7 @@ const malformed = (right: string, value: unknown, path: string): Failure =>
   );
 
 const checkClosed = (value: unknown, rule: Closed, path: string, failures: Failure[]): void => {
+  if (value === null && rule.orNull) return;
   if (!isJsonObject(value)) {
     failures.push(malformed('an object', value, path));
     return;
@@ -78,7 +81,7 @@ const checkClosed = (value: unknown, rule: Closed, path: string, failures: Failu
     if (member.required) requiredSeen++;
     const inner = value[name];
     // Paths are written only where they are needed: this runs for every member of every Receipt.
-    if (!('is' in member.rule) || !member.rule.is(inner))
+    if (member.rule.kind === 'closed' || !member.rule.is(inner))
       checkShape(inner, member.rule, pointer(path, name), failures);
   }
   if (requiredSeen < rule.required.length) listMissing(value, rule, path, failures);

@@ -1,0 +1,160 @@
+import { ERROR_STATUS, type ErrorCode } from '@svc/contract';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from './api-error.ts';
+import { examplePath, startService, TOKENS } from './testing/fixture.ts';
+
+describe('request ids', () => {
+  it.each(['a', 'trace 1/2;x=~', 'x'.repeat(128)])('X-Request-ID %j is taken over and echoed', async (id) => {
+    const { call, log } = await startService();
+    const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': id } });
+    expect([headers.get('svc-request-id'), headers.get('x-request-id')]).toEqual([id, id]);
+    await expect.poll(() => log.join('')).toContain(JSON.stringify(id));
+  });
+
+  it.each(['', 'x'.repeat(129), 'caf\u00e9', 'a\tb'])('X-Request-ID %j is ignored', async (id) => {
+    const { call } = await startService();
+    const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': id } });
+    expect(headers.get('svc-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.get('x-request-id')).toBeNull();
+  });
+});
+
+describe('errors', () => {
+  it.each(Object.keys(ERROR_STATUS) as ErrorCode[])('ApiError %s has its status and body', async (code) => {
+    const { call } = await startService({
+      handlers: {
+        getMe: async () => {
+          throw new ApiError(code, 'said', { detail: 'unsaid', cause: new Error('unsaid') });
+        },
+      },
+    });
+    const { status, json, headers } = await call('GET', '/me', { token: TOKENS.rp });
+    expect([status, json]).toEqual([ERROR_STATUS[code], { error: code, message: 'said' }]);
+    expect(headers.get('www-authenticate')).toBe(code === 'UNAUTHORIZED' ? 'Bearer' : null);
+    expect(headers.get('retry-after')).toBe(code === 'SERVICE_UNAVAILABLE' ? '1' : null);
+  });
+
+  it('anything else thrown is INTERNAL, logged with the request id, and shown to nobody', async () => {
+    const { call, log } = await startService({
+      handlers: {
+        getMe: async () => {
+          throw new Error('relation "secrets" does not exist');
+        },
+      },
+    });
+    const { status, json, text, headers } = await call('GET', '/me', { token: TOKENS.rp });
+    expect([status, json.error]).toEqual([500, 'INTERNAL']);
+    expect(text).not.toContain('secrets');
+    const id = headers.get('svc-request-id');
+    expect(log.some((line) => line.includes('secrets') && line.includes(String(id)))).toBe(true);
+  });
+
+  it('errors of inner layers are translated by toApiError', async () => {
+    class Down extends Error {}
+    const { call } = await startService({
+      deps: {
+        toApiError: (error) =>
+          error instanceof Down
+            ? new ApiError('SERVICE_UNAVAILABLE', 'down', { retryAfterSeconds: 3 })
+            : null,
+      },
+      handlers: {
+        getMe: async () => {
+          throw new Down();
+        },
+      },
+    });
+    const { status, headers } = await call('GET', '/me', { token: TOKENS.rp });
+    expect([status, headers.get('retry-after')]).toEqual([503, '3']);
+  });
+
+  it('a failing authentication is 503 or 500, never a 401', async () => {
+    const { call } = await startService({
+      deps: {
+        authenticate: async () => {
+          throw new ApiError('SERVICE_UNAVAILABLE', 'the key store is unreachable');
+        },
+      },
+    });
+    for (const path of ['/verify', '/verify?'])
+      expect((await call('POST', path, { token: TOKENS.rp, body: {} })).status).toBe(503);
+  });
+});
+
+describe('raw answers', () => {
+  it('are sent byte for byte under the content type and headers the handler gives', async () => {
+    const bytes = new Uint8Array([0, 255, 10, 13, 128]);
+    const { base } = await startService({
+      handlers: {
+        getEvidence: async () => ({
+          status: 200,
+          rawBody: bytes,
+          contentType: 'application/octet-stream',
+          headers: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+        }),
+      },
+    });
+    const response = await fetch(base + examplePath('getEvidence'));
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  });
+
+  it('JSON text is sent as it is, without being parsed or written again', async () => {
+    const text = '{ "ok":true , "env":"production" }';
+    const { call } = await startService({
+      handlers: { getHealth: async () => ({ status: 200, rawBody: text }) },
+    });
+    const answer = await call('GET', '/healthz');
+    expect([answer.text, answer.headers.get('cache-control')]).toEqual([text, 'no-store']);
+  });
+});
+
+describe('the status host', () => {
+  it('serves status lists at the bare path, and nothing else', async () => {
+    const seen: unknown[] = [];
+    const { raw } = await startService({
+      deps: { statusHost: 'status.svc.example' },
+      handlers: {
+        getStatusList: async ({ params }) => {
+          seen.push({ ...params });
+          return { status: 200, rawBody: 'a.b.c', contentType: 'application/vc+jwt' };
+        },
+      },
+    });
+    const get = (line: string) =>
+      raw(`${line} HTTP/1.1\r\nHost: Status.svc.example\r\nConnection: close\r\n\r\n`);
+    expect(await get('GET /svc.example/1')).toMatch(/^HTTP\/1\.1 200 [\s\S]*a\.b\.c$/);
+    expect(seen).toEqual([{ domain: 'svc.example', number: '1' }]);
+    expect(await get('GET /healthz')).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await get('POST /verify')).toMatch(/^HTTP\/1\.1 404 /);
+  });
+});
+
+describe('the reference', () => {
+  it('/openapi.json is the document with this service as its server', async () => {
+    const { call } = await startService();
+    const { status, json } = await call('GET', '/openapi.json');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ openapi: '3.1.0', servers: [{ url: 'https://svc.example' }] });
+  });
+
+  it('/docs names no other origin, and its policy lets none in', async () => {
+    const { call } = await startService();
+    const page = await call('GET', '/docs');
+    expect(page.text).not.toMatch(/https?:|\/\/[a-z]/);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none';script-src 'self'");
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+    for (const [, source] of page.text.matchAll(/(?:src|spec-url)="([^"]+)"/g))
+      expect((await call('GET', `/${source}`)).status).toBe(200);
+  });
+
+  it('the script is the packaged Redoc without its vendor image', async () => {
+    const { call } = await startService();
+    const script = await call('GET', '/docs/redoc.js');
+    expect(script.headers.get('content-type')).toContain('javascript');
+    expect(script.text).not.toContain('cdn.redoc.ly');
+    expect(script.text.length).toBeGreaterThan(500_000);
+  });
+});

@@ -1,0 +1,80 @@
+/** Starts what is compared: the API as it is built, and the floor and the plain build in the world made through it. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { makeWorld, type World } from '../fixtures/world.ts';
+import type { Cleanup } from './cleanup.ts';
+import { type Database, startDatabase } from './database.ts';
+import { findFreePort, type Program, startProgram, waitForHttp } from './program.ts';
+
+export const NAMES = ['floor', 'plain', 'svc'] as const;
+export type Name = (typeof NAMES)[number];
+
+export interface Contestant {
+  readonly name: Name;
+  /** Of its `POST /verify`. */
+  readonly url: string;
+  readonly program: Program;
+  readonly database: Database;
+}
+
+export interface Field {
+  readonly world: World;
+  readonly worldFile: string;
+  readonly contestants: readonly Contestant[];
+}
+
+export interface Place {
+  readonly folder: string;
+  readonly cleanup: Cleanup;
+}
+
+/** A program of this package, as built. */
+export const builtProgram = (name: string) => fileURLToPath(new URL(`${name}.js`, import.meta.url));
+
+export async function startField(place: Place, options: { api: string; agents: number }): Promise<Field> {
+  const { contestant: svc, baseUrl, adminToken } = await startApi(place, options.api);
+  const world = await makeWorld({ baseUrl, adminToken }, options.agents);
+  const worldFile = join(place.folder, 'world.json');
+  await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
+  const floor = await startOwn('floor', place, worldFile);
+  const plain = await startOwn('plain', place, worldFile);
+  return { world, worldFile, contestants: [floor, plain, svc] };
+}
+
+async function startApi({ folder, cleanup }: Place, api: string) {
+  const database = await startDatabase(join(folder, 'svc-database'), cleanup);
+  const port = await findFreePort();
+  const adminToken = randomBytes(32).toString('base64url');
+  const baseUrl = `http://localhost:${port}`;
+  const environment = {
+    SVC_ENV: 'development',
+    SVC_HOST: '127.0.0.1',
+    SVC_PORT: String(port),
+    SVC_ADMIN_PORT: String(await findFreePort()),
+    SVC_DATA_DIR: join(folder, 'svc-data'),
+    SVC_ADMIN_TOKEN: adminToken,
+    DATABASE_URL: database.url,
+  };
+  const program = startProgram(
+    { name: 'the API', command: [api], environment, logFile: join(folder, 'svc.log') },
+    cleanup,
+  );
+  await waitForHttp(`${baseUrl}/healthz`, program);
+  const contestant: Contestant = { name: 'svc', url: `http://127.0.0.1:${port}/verify`, program, database };
+  return { contestant, baseUrl, adminToken };
+}
+
+async function startOwn(name: 'floor' | 'plain', { folder, cleanup }: Place, worldFile: string): Promise<Contestant> {
+  const database = await startDatabase(join(folder, `${name}-database`), cleanup);
+  const port = await findFreePort();
+  const environment = { BENCH_PORT: String(port), BENCH_WORLD: worldFile, DATABASE_URL: database.url };
+  const program = startProgram(
+    { name: `the ${name} program`, command: [builtProgram(name)], environment, logFile: join(folder, `${name}.log`) },
+    cleanup,
+  );
+  const origin = `http://127.0.0.1:${port}`;
+  await waitForHttp(origin, program);
+  return { name, url: `${origin}/verify`, program, database };
+}

@@ -1,0 +1,85 @@
+/** A process of the benchmark: its output goes to a file, and is shown when it ends before it should. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Cleanup } from './cleanup.ts';
+
+const START_MS = 30_000;
+const STOP_MS = 15_000;
+const POLL_MS = 25;
+const SHOWN_LINES = 20;
+
+export interface Program {
+  readonly pid: number;
+  readonly process: ChildProcess;
+  /** Rejects when the process ends; pending for ever after it was asked to. */
+  readonly failure: Promise<never>;
+}
+
+export interface ProgramRequest {
+  readonly name: string;
+  /** The script and its parameters. */
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly logFile: string;
+}
+
+export function startProgram(request: ProgramRequest, cleanup: Cleanup): Program {
+  const log = openSync(request.logFile, 'a', 0o600);
+  const child = spawn(process.execPath, request.command, {
+    env: { ...inheritedEnvironment(), NODE_ENV: 'production', ...request.environment },
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  let stopping = false;
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (problem) => resolve(problem.message));
+    child.once('exit', (code, signal) => resolve(`exit ${code ?? signal}`));
+  });
+  const failure = ended.then((how) => {
+    if (stopping) return new Promise<never>(() => undefined);
+    const output = readFileSync(request.logFile, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
+    throw new Error(`${request.name} has ended (${how})\n${output}`);
+  });
+  failure.catch(() => undefined);
+  cleanup.add(async () => {
+    stopping = true;
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(killer);
+  });
+  return { pid: child.pid ?? 0, process: child, failure };
+}
+
+/** Until something answers HTTP there, whatever it says. */
+export async function waitForHttp(url: string, { failure }: Program): Promise<void> {
+  const giveUpAt = performance.now() + START_MS;
+  const answers = () =>
+    fetch(url, { signal: AbortSignal.timeout(START_MS) }).then(
+      (response) => response.arrayBuffer().then(() => true),
+      () => false,
+    );
+  while (!(await Promise.race([answers(), failure]))) {
+    if (performance.now() > giveUpAt) throw new Error(`${url} does not answer`);
+    await delay(POLL_MS);
+  }
+}
+
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Without what would configure the API. */
+const inheritedEnvironment = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'DATABASE_URL'),
+  );

@@ -1,0 +1,76 @@
+/** What the benchmark prints. */
+import { availableParallelism, cpus } from 'node:os';
+import type { LoadReport } from '../load/messages.ts';
+import { median } from '../load/percentile.ts';
+import { NAMES } from './contestants.ts';
+import { type Bar, type Figure, figuresOf } from './ratios.ts';
+import { type Measured, perSecond } from './rounds.ts';
+
+export function describeMachine(): string {
+  return `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
+}
+
+export function printReport(measured: Measured, figures: readonly Figure[] = figuresOf(measured)): string {
+  const { rounds, alone, fsyncsPerDecision } = measured;
+  const of = (read: (report: LoadReport) => number) =>
+    NAMES.map((name) => median(rounds.map((round) => read(round[name]))));
+  const microseconds = (read: (report: LoadReport) => number) =>
+    of((report) => (read(report) * 1000) / report.allowed);
+  const columns: readonly (readonly [string, readonly number[], number])[] = [
+    ['decisions/s', of(perSecond), 0],
+    ['p50 ms', of(({ p50Ms }) => p50Ms), 1],
+    ['p99 ms', of(({ p99Ms }) => p99Ms), 1],
+    ['Node µs', microseconds(({ serverCpuMs }) => serverCpuMs), 0],
+    ['PostgreSQL µs', microseconds(({ postgresCpuMs }) => postgresCpuMs), 0],
+    ['both µs', microseconds(({ serverCpuMs, postgresCpuMs }) => serverCpuMs + postgresCpuMs), 0],
+    ['fsyncs', NAMES.map((name) => fsyncsPerDecision[name]), 3],
+    ['p50 ms alone', NAMES.map((name) => median(alone.map((round) => round[name]))), 2],
+  ];
+  const cells = columns.map(([title, values, digits]) => [title, ...values.map((value) => format(value, digits))]);
+  const loadShare = median(rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'loadCpuMs'))));
+  const elsewhere = median(rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'elsewhereCpuMs'))));
+  return [
+    '',
+    'Medians per decision; 64 connections, the last column 1 connection:',
+    ...table([['', ...NAMES], ...cells]),
+    '',
+    `one commit alone: p50 ${format(median(alone.map(({ commit }) => commit)), 2)} ms`,
+    `meanwhile the load process used ${percent(loadShare)} of a core, everything else ${percent(elsewhere)}`,
+    '',
+    'Ratios within one round, median (least to most):',
+    ...table(transpose(figures.map(describe))),
+  ].join('\n');
+}
+
+const describe = (figure: Figure): string[] => [
+  figure.what,
+  format(figure.value, 2),
+  `(${format(figure.least, 2)} to ${format(figure.most, 2)})`,
+  `bar ${describeBar(figure.bar)}`,
+  `goal ${describeBar(figure.goal)}`,
+  figure.verdict,
+];
+
+const describeBar = (bar: Bar) => ('atMost' in bar ? `≤ ${bar.atMost}` : `≥ ${bar.atLeast}`);
+
+const coreShare = (report: LoadReport, cpu: 'loadCpuMs' | 'elsewhereCpuMs') =>
+  report[cpu] / (report.seconds * 1000);
+
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+const format = (value: number, digits: number) =>
+  value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+/** Columns to lines: the first column flush left, the others flush right. */
+function table(columns: readonly (readonly string[])[]): string[] {
+  const widths = columns.map((column) => Math.max(...column.map((cell) => cell.length)));
+  return transpose(columns).map((row) =>
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const transpose = (rows: readonly (readonly string[])[]): string[][] =>
+  (rows[0] ?? []).map((_, i) => rows.map((row) => row[i] ?? ''));

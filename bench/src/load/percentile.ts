@@ -1,0 +1,12 @@
+/** The smallest of the values that `percent` of them do not exceed. NaN without values. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** The middle value, or the mean of the middle two. NaN without values. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low = Number.NaN, high = low] = sorted.slice(Math.floor((sorted.length - 1) / 2));
+  return sorted.length % 2 === 1 ? low : (low + high) / 2;
+}

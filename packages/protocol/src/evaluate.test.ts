@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { outcomeOf } from '../../../scripts/vectors/evaluate-vectors.ts';
+import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
+import { CHECKS } from './checks/table.ts';
+import type { CryptoPort } from './codec/crypto.ts';
+import { jcs } from './codec/jcs.ts';
+import type { JsonObject } from './codec/json.ts';
+import { evaluate, parsePresented, planLookups } from './evaluate.ts';
+import { type EvaluateInput, evaluateJson } from './evaluate-json.ts';
+import { absent, type Facts, found, unavailable } from './facts.ts';
+import { parseDidDocument } from './model/did-document.ts';
+import type { DidKey, DidWeb, Sha256 } from './model/ids.ts';
+import { nativeCrypto } from './native.ts';
+import type { ReceiptBody } from './receipt-body.ts';
+
+/** Verification is pure, so it is remembered: laws are about the table, not about Ed25519. */
+const verdicts = new Map<string, boolean>();
+const crypto: CryptoPort = {
+  ...nativeCrypto,
+  verify: (publicKey, message, signature) => {
+    const key = `${publicKey.join()}|${message}|${signature.join()}`;
+    const verdict = verdicts.get(key) ?? nativeCrypto.verify(publicKey, message, signature);
+    verdicts.set(key, verdict);
+    return verdict;
+  },
+};
+
+const base = getVector('allow-purchase').input;
+const inputs = readEvaluateVectors().map(({ input }) => input);
+const NOW_MS = Date.parse(base.now);
+
+const around = (ms: number) =>
+  fc.constantFrom(-3_600_001, -3_600_000, -30_001, -30_000, -1, 0, 1, 86_400_000).map((offset) => at(ms + offset));
+const at = (ms: number) => new Date(ms).toISOString();
+
+type JsonFacts = EvaluateInput['facts'];
+type FactArbitraries = { [Name in keyof JsonFacts]: fc.Arbitrary<JsonFacts[Name]> };
+
+/** Facts of every kind around `input`; what was found is half of the time what makes it an ALLOW. */
+const factsAround = (input: EvaluateInput): fc.Arbitrary<JsonFacts> => {
+  const arbitraries: FactArbitraries = {
+    principal: answer(
+      fc.record({
+        verification: fc.constantFrom('verified', 'unverified'),
+        key: fc.option(
+          fc.record({ state: fc.constantFrom('active', 'retired', 'compromised'), since: around(NOW_MS) }),
+        ),
+      }),
+      input.facts.principal,
+    ),
+    document: answer(
+      fc.record({
+        document: fc.constantFrom(documentOf(input), documentOf(base), '{}', 'no json'),
+        resolved_at: around(NOW_MS),
+      }),
+      input.facts.document,
+    ),
+    allocation: answer(
+      fc.record({
+        issuer: fc.constantFrom('did:web:acme.example', 'did:web:mallory.example'),
+        agent: fc.constantFrom('did:key:z6MkOther', allocationAgentOf(base)),
+        status_list_credential: fc.constantFrom('https://status.svc.example/acme.example/1', 'https://x.example/1'),
+        status_list_index: fc.constantFrom('94567', '0'),
+        allocated_at: around(NOW_MS),
+      }),
+      input.facts.allocation,
+    ),
+    status: answer(
+      fc.record({
+        revoked: fc.boolean(),
+        credential_hash: fc.constant(`sha256:${'0'.repeat(64)}`),
+        valid_from: fc.constantFrom(null, '2026-11-20T09:59:30Z'),
+        checked_at: around(NOW_MS),
+      }),
+      input.facts.status,
+    ),
+    spent: answer(fc.boolean(), input.facts.spent),
+  };
+  return fc.record(arbitraries);
+};
+
+const answer = <T, A>(content: fc.Arbitrary<T>, honest: A): fc.Arbitrary<A> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constant(honest) },
+    { weight: 3, arbitrary: content.map((value) => ({ found: value }) as A) },
+    { weight: 1, arbitrary: fc.constantFrom('absent' as A, 'unavailable' as A) },
+  );
+
+const documentOf = ({ facts: { document } }: EvaluateInput): string =>
+  typeof document === 'string' ? '{}' : document.found.document;
+const allocationAgentOf = ({ facts: { allocation } }: EvaluateInput): string =>
+  typeof allocation === 'string' ? '' : allocation.found.agent;
+
+/** Parts of different vectors mixed, under facts of every kind. */
+const anyInput: fc.Arbitrary<EvaluateInput> = fc
+  .record({
+    first: fc.oneof(fc.constant(base), fc.constantFrom(...inputs)),
+    second: fc.oneof(fc.constant(base), fc.constantFrom(...inputs)),
+    third: fc.oneof(fc.constant(base), fc.constantFrom(...inputs)),
+  })
+  .chain(({ first, second, third }) =>
+    factsAround(first).map((facts) => ({
+      ...first,
+      proof: second.proof,
+      action: third.action,
+      facts,
+    })),
+  );
+
+const RUNS = { numRuns: 3_000 };
+const holdsFor = (law: (body: ReceiptBody, input: EvaluateInput) => void): void => {
+  fc.assert(
+    fc.property(anyInput, (input) => law(evaluateJson(input, crypto), input)),
+    RUNS,
+  );
+};
+
+describe('the evaluator', () => {
+  it('has an outcome for a check exactly when every requirement is true, but for what is unavailable', () => {
+    holdsFor((body) => {
+      for (const { id, requires } of CHECKS) {
+        const ready = requires.every((required) => outcomeOf(body, required) === true);
+        if (!ready) expect(outcomeOf(body, id)).toBe('skipped');
+        else if (outcomeOf(body, id) === 'skipped') expect(body.decision).toBe('DENY');
+      }
+    });
+  });
+
+  it('gives the reason of the first check that is false, or SERVICE_UNAVAILABLE when one before it went unanswered', () => {
+    holdsFor((body) => {
+      const decisive = CHECKS.find(({ id, requires }) => {
+        const outcome = outcomeOf(body, id);
+        const ready = requires.every((required) => outcomeOf(body, required) === true);
+        return outcome === false || (outcome === 'skipped' && ready);
+      });
+      if (decisive === undefined) expect(body.reason).toBeNull();
+      else if (outcomeOf(body, decisive.id) === false) expect(decisive.reasons).toContain(body.reason);
+      else expect(body.reason).toBe('SERVICE_UNAVAILABLE');
+    });
+  });
+
+  it('allows exactly when all 24 checks are true', () => {
+    const seen = new Set<string>();
+    holdsFor((body) => {
+      const outcomes = CHECKS.map(({ id }) => outcomeOf(body, id));
+      expect(body.decision === 'ALLOW').toBe(outcomes.every((outcome) => outcome === true));
+      expect(body.reason === null).toBe(body.decision === 'ALLOW');
+      seen.add(body.decision);
+    });
+    expect(seen).toEqual(new Set(['ALLOW', 'DENY']));
+  });
+
+  it('says PASS of a group exactly when every check of it is true', () => {
+    holdsFor(({ protocol, trust }) => {
+      for (const group of [protocol, trust])
+        expect(group.result === 'PASS').toBe(Object.values(group.checks).every((outcome) => outcome === true));
+    });
+  });
+
+  it('never allows while any fact is unavailable or absent', () => {
+    const names = fc.constantFrom('principal', 'document', 'allocation', 'status', 'spent');
+    const allowed = readEvaluateVectors().filter(({ expected }) => expected.decision === 'ALLOW');
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...allowed),
+        names,
+        fc.constantFrom('unavailable', 'absent'),
+        ({ input }, name, no) => {
+          const body = evaluateJson({ ...input, facts: { ...input.facts, [name]: no } }, crypto);
+          expect(body.decision).toBe('DENY');
+          if (no === 'unavailable') expect(body.reason).toBe('SERVICE_UNAVAILABLE');
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('names what only an authenticated token can say after its signature verified, and not before', () => {
+    holdsFor((body) => {
+      const grantProven = outcomeOf(body, 'P3') === true;
+      for (const member of ['principal', 'grant_id', 'expires_at', 'authority'])
+        expect(Object.hasOwn(body, member)).toBe(grantProven);
+      expect(Object.hasOwn(body, 'agent')).toBe(outcomeOf(body, 'P9') === true);
+      expect(Object.hasOwn(body, 'request_hash')).toBe(
+        outcomeOf(body, 'P9') === true && outcomeOf(body, 'P15') === true,
+      );
+      if (grantProven && body.decision === 'DENY') expect(body.authority).toBeNull();
+    });
+  });
+
+  it('writes the body in RFC 8785 order', () => {
+    holdsFor((body) => expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject)));
+  });
+
+  it('answers the same for the same input', () => {
+    holdsFor((body, input) => {
+      const copy = JSON.parse(JSON.stringify(input)) as EvaluateInput;
+      expect(evaluateJson(copy, crypto)).toEqual(body);
+    });
+  });
+
+  it('leaves its input as it was', () => {
+    holdsFor((_, input) => {
+      const before = JSON.stringify(input);
+      evaluateJson(input, crypto);
+      expect(JSON.stringify(input)).toBe(before);
+    });
+  });
+});
+
+describe('facts that have not been looked up', () => {
+  const presented = parsePresented(base);
+  const document = parseDidDocument(documentOf(base), 'did:web:acme.example' as DidWeb);
+  if (document === null) throw new Error('the vector has a DID document');
+  const allocation = {
+    issuer: 'did:web:acme.example' as DidWeb,
+    agent: allocationAgentOf(base) as DidKey,
+    statusListCredential: 'https://status.svc.example/acme.example/1',
+    statusListIndex: '94567',
+    allocatedAtMs: NOW_MS - 7_202_000,
+  };
+  const facts: Required<Facts> = {
+    principal: found({ verification: 'verified', key: { state: 'retired', sinceMs: NOW_MS } }),
+    document: found({ document, hash: `sha256:${'0'.repeat(64)}` as Sha256, resolvedAtMs: NOW_MS }),
+    allocation: found(allocation),
+    status: found({
+      revoked: false,
+      credentialHash: `sha256:${'0'.repeat(64)}` as Sha256,
+      validFrom: null,
+      checkedAtMs: NOW_MS,
+    }),
+    spent: found(false),
+  };
+  const context = {
+    relyingParty: { did: base.relying_party.did as DidWeb, profile: 'svc-base-v1', proofWindowSeconds: 60 },
+    nowMs: NOW_MS,
+    crypto,
+  } as const;
+  const names = ['principal', 'document', 'allocation', 'status', 'spent'] as const;
+
+  it('are all that an ALLOW waits for', () => {
+    expect(evaluate(presented, facts, context)).toMatchObject({ kind: 'decided', decision: 'ALLOW' });
+  });
+
+  it.each(names)('leave the decision open without %s, and nothing else is asked for', (name) => {
+    const { [name]: _, ...rest } = facts;
+    const result = evaluate(presented, rest, context);
+    expect(result.kind).toBe('undecided');
+    if (result.kind === 'undecided')
+      expect(new Set(result.lookups.map(({ fact }) => fact))).toEqual(new Set([name]));
+  });
+
+  it.each(names)('%s is denied when it is absent or unavailable', (name) => {
+    for (const no of [absent, unavailable])
+      expect(evaluate(presented, { ...facts, [name]: no }, context)).toMatchObject({ decision: 'DENY' });
+  });
+
+  it('are found one after another by answering what is asked', () => {
+    const known: Partial<Record<(typeof names)[number], unknown>> = {};
+    for (let round = 0; round <= names.length; round++) {
+      const result = evaluate(presented, known as Facts, context);
+      if (result.kind === 'decided') {
+        expect(result.decision).toBe('ALLOW');
+        return;
+      }
+      for (const { fact } of result.lookups) known[fact] = facts[fact];
+    }
+    throw new Error('the look-ups never end');
+  });
+
+  it('can all be planned from the tokens alone', () => {
+    const planned = planLookups(presented);
+    expect(planned.map(({ fact }) => fact)).toEqual([...names]);
+    const asked = evaluate(presented, {}, context);
+    if (asked.kind === 'undecided')
+      for (const lookup of asked.lookups) expect(planned).toContainEqual(lookup);
+    expect(planLookups(parsePresented({ grant: '', proof: base.proof, action: base.action }))).toEqual([]);
+  });
+});

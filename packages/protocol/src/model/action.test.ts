@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { API_CALL, PURCHASE } from '../../../../scripts/vectors/scene.ts';
+import { parseAction } from './action.ts';
+
+describe('an Action', () => {
+  it('is copied: a later change of the input does not reach it', () => {
+    const input = { ...PURCHASE };
+    const action = parseAction(input);
+    input.amount = 1;
+    expect(action).toMatchObject({ ok: true, value: { amount: PURCHASE.amount } });
+  });
+
+  it('is read from own members only', () => {
+    expect(parseAction(Object.create(PURCHASE)).ok).toBe(false);
+    expect(parseAction(Object.create(API_CALL)).ok).toBe(false);
+  });
+
+  it.each<[string, unknown]>([
+    ['a lone high surrogate', { ...PURCHASE, resource: 'order/\ud800' }],
+    ['a lone low surrogate', { ...PURCHASE, resource: '\udc00order' }],
+    ['surrogates in the wrong order', { ...PURCHASE, resource: '\udc00\ud800' }],
+    ['negative zero', { ...PURCHASE, amount: -0 }],
+    ['infinity', { ...PURCHASE, amount: Number.POSITIVE_INFINITY }],
+    ['no number', { ...PURCHASE, amount: Number.NaN }],
+    ['a boxed string', { ...PURCHASE, currency: Object('USD') }],
+    ['a URL with a line end behind', { ...API_CALL, resource: 'https://api.shop.example/\n' }],
+    ['a method with a line end behind', { ...API_CALL, method: 'GET\n' }],
+    ['a currency with a line end behind', { ...PURCHASE, currency: 'USD\n' }],
+  ])('is malformed with %s', (_, action) => {
+    expect(parseAction(action).ok).toBe(false);
+  });
+
+  it('is refused or taken over as it is, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true }), (value) => {
+        const action = parseAction(value);
+        if (action.ok) expect(action.value).toEqual(value);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('accepts every amount and resource within its bounds', () => {
+    const resource = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }).filter((text) => !text.includes('\u0000'));
+    fc.assert(
+      fc.property(fc.nat(Number.MAX_SAFE_INTEGER), resource, (amount, text) => {
+        expect(parseAction({ ...PURCHASE, amount, resource: text }).ok).toBe(true);
+      }),
+    );
+  });
+});

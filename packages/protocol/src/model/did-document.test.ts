@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { verificationMethod } from '../../../../scripts/vectors/scene.ts';
+import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID } from '../../../../scripts/vectors/test-keys.ts';
+import { parseDidDocument } from './did-document.ts';
+import type { DidWeb } from './ids.ts';
+
+const did = PRINCIPAL_DID as DidWeb;
+const method = verificationMethod(KEYS.principal);
+const keysOf = (members: Record<string, unknown>) =>
+  parseDidDocument(JSON.stringify({ id: did, ...members }), did)?.assertionKeys;
+
+describe('a DID document', () => {
+  it('is the one of the DID that was asked for, or none', () => {
+    expect(parseDidDocument('{"id":"did:web:mallory.example"}', did)).toBeNull();
+    expect(parseDidDocument('{}', did)).toBeNull();
+    expect(parseDidDocument('[]', did)).toBeNull();
+    expect(parseDidDocument(`{"id":"${did}","id":"${did}"}`, did)).toBeNull();
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['by absolute reference', { verificationMethod: [method], assertionMethod: [PRINCIPAL_KID] }],
+    ['by relative reference', { verificationMethod: [method], assertionMethod: ['#key-1'] }],
+    ['embedded', { assertionMethod: [method] }],
+    ['listed twice by the same reference', { verificationMethod: [method], assertionMethod: ['#key-1', PRINCIPAL_KID] }],
+  ])('names a key %s', (_, members) => {
+    expect(keysOf(members)?.get(PRINCIPAL_KID)).toEqual(KEYS.principal.publicKey);
+  });
+
+  const other = verificationMethod(KEYS.otherPrincipal);
+  const foreign = { ...method, controller: 'did:web:mallory.example' };
+  it.each<[string, Record<string, unknown>]>([
+    ['two methods with its id', { verificationMethod: [method, other], assertionMethod: [PRINCIPAL_KID] }],
+    ['an embedded method with its id too', { verificationMethod: [other], assertionMethod: [method] }],
+    ['two embedded methods with its id', { assertionMethod: [other, method] }],
+    ['a relative spelling of its id too', { verificationMethod: [method, { ...other, id: '#key-1' }], assertionMethod: ['#key-1'] }],
+    ['an unusable method with its id too', { verificationMethod: [method, { id: PRINCIPAL_KID }], assertionMethod: ['#key-1'] }],
+    ['a foreign controller', { verificationMethod: [foreign], assertionMethod: [PRINCIPAL_KID] }],
+    ['a foreign controller in a second, embedded method', { verificationMethod: [method], assertionMethod: [foreign] }],
+  ])('has no usable key under an id with %s', (_, members) => {
+    expect(keysOf(members)?.get(PRINCIPAL_KID)?.length ?? 0).toBe(0);
+  });
+
+  it('names no key that is not listed under assertionMethod', () => {
+    expect(keysOf({ verificationMethod: [method], authentication: [PRINCIPAL_KID] })?.size).toBe(0);
+    expect(keysOf({ verificationMethod: [method], assertionMethod: PRINCIPAL_KID })?.size).toBe(0);
+  });
+});

@@ -1,0 +1,16 @@
+/** The JSON Schemas of the vectors, compiled. */
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { readVectorFile } from './vector-reader.ts';
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
+
+export const compileSchema = (name: string): ValidateFunction =>
+  ajv.getSchema(idOf(name)) ?? ajv.compile(readVectorFile<AnySchemaObject>(`schema/${name}.schema.json`));
+
+const idOf = (name: string): string => `https://svc.example/vectors/schema/${name}.schema.json`;
+
+/** The body of a Receipt, as the schema of the evaluate vectors describes it. */
+export const compileBodySchema = (): ValidateFunction => {
+  compileSchema('evaluate');
+  return ajv.compile({ $ref: `${idOf('evaluate')}#/$defs/body` });
+};

@@ -1,0 +1,19 @@
+/** The published vectors as committed, for tests. */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { EvaluateVector } from '../../../scripts/vectors/evaluate-vectors.ts';
+
+const VECTORS = new URL('../../../vectors/', import.meta.url);
+
+/** The parsed content of one file. Its form is what vectors.test.ts checks against the schemas. */
+export const readVectorFile = <T>(path: string): T =>
+  JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8')) as T;
+
+export const readVectorText = (path: string): string => readFileSync(new URL(path, VECTORS), 'utf8');
+
+export const readEvaluateVectors = (): readonly EvaluateVector[] =>
+  readdirSync(new URL('evaluate/', VECTORS))
+    .sort()
+    .map((name) => readVectorFile<EvaluateVector>(`evaluate/${name}`));
+
+export const getVector = (id: string): EvaluateVector =>
+  readVectorFile<EvaluateVector>(`evaluate/${id}.json`);

@@ -1,0 +1,5 @@
+/** `@svc/receipts/audit`: run the whole engine again and compare. */
+export type { EvidenceSource } from './audit/artifacts.ts';
+export type { Assumption, KnownFacts } from './audit/assumed-facts.ts';
+export { type AuditFailureCode, type AuditInput, type AuditResult, audit } from './audit/audit.ts';
+export type { Difference } from './json-pointer.ts';

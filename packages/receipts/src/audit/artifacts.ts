@@ -1,0 +1,107 @@
+/** The public evidence behind a Receipt, by hash (protocol §8). The hash decides what is the right text, not its source. */
+import {
+  type Answer,
+  absent,
+  type CryptoPort,
+  type DocumentFact,
+  type Facts,
+  found,
+  type Presented,
+  parseDidDocument,
+  type ReceiptBody,
+  type Sha256,
+  sha256Of,
+  unavailable,
+} from '@svc/protocol';
+import { type Failure, failure } from '../failure.ts';
+import type { ServiceDocument } from '../service-document.ts';
+import { readStatusEntry } from './status-list.ts';
+
+/** Texts by `sha256:…`: what `/evidence/{hash}` serves. */
+export type EvidenceSource =
+  | ((hash: string) => string | undefined)
+  | ReadonlyMap<string, string>
+  | Readonly<Record<string, string>>;
+
+export type ArtifactFailure = Failure<'missing-evidence' | 'wrong-status-list'>;
+
+const findText = (source: EvidenceSource, hash: string): string | undefined => {
+  if (typeof source === 'function') return source(hash);
+  if (source instanceof Map) return source.get(hash);
+  const texts = source as Readonly<Record<string, string>>;
+  return Object.hasOwn(texts, hash) ? texts[hash] : undefined;
+};
+
+export interface ArtifactContext {
+  readonly source: EvidenceSource;
+  readonly serviceDocument: ServiceDocument;
+  readonly crypto: CryptoPort;
+}
+
+/** The facts that artifacts prove, with what is missing or wrong among these in `failures`. */
+export const readArtifacts = (
+  body: ReceiptBody,
+  presented: Presented,
+  context: ArtifactContext,
+  failures: ArtifactFailure[],
+): Pick<Facts, 'document' | 'status'> => ({
+  document: readDocument(body, presented, context, failures),
+  status: readStatus(body, context, failures),
+});
+
+/** The text with this hash, or null with a failure: then nothing that rests on it can be decided. */
+const readText = (
+  hash: Sha256,
+  what: string,
+  path: string,
+  { source, crypto }: ArtifactContext,
+  failures: ArtifactFailure[],
+): string | null => {
+  const text = findText(source, hash);
+  if (text !== undefined && sha256Of(crypto, text) === hash) return text;
+  const problem =
+    text === undefined ? 'is missing' : `was given as another text, of ${sha256Of(crypto, text)}`;
+  failures.push(failure('missing-evidence', `${what} ${hash} ${problem}`, path));
+  return null;
+};
+
+const readDocument = (
+  { evidence: { issuer_resolution: resolution }, protocol }: ReceiptBody,
+  { grant }: Presented,
+  context: ArtifactContext,
+  failures: ArtifactFailure[],
+): Answer<DocumentFact> => {
+  if (resolution === undefined) return protocol.checks.P2 === false ? absent : unavailable;
+  const path = '/evidence/issuer_resolution/did_document_hash';
+  const text = readText(resolution.did_document_hash, 'the DID document', path, context, failures);
+  // A document that is not the issuer's decides like one that could not be had.
+  const document = text !== null && grant.ok ? parseDidDocument(text, grant.value.issuer) : null;
+  if (document === null) return unavailable;
+  return found({
+    document,
+    hash: resolution.did_document_hash,
+    resolvedAtMs: Date.parse(resolution.resolved_at),
+  });
+};
+
+const readStatus = (
+  { evidence: { status } }: ReceiptBody,
+  context: ArtifactContext,
+  failures: ArtifactFailure[],
+): NonNullable<Facts['status']> => {
+  if (status === undefined) return unavailable;
+  const path = '/evidence/status/credential_hash';
+  const text = readText(status.credential_hash, 'the status list', path, context, failures);
+  if (text === null) return unavailable;
+  const entry = readStatusEntry(text, status, context.serviceDocument, context.crypto);
+  if ('code' in entry) {
+    failures.push(entry);
+    return unavailable;
+  }
+  return found({
+    revoked: entry.revoked,
+    credentialHash: status.credential_hash,
+    validFrom: entry.validFrom,
+    checkedAtMs: Date.parse(status.checked_at),
+  });
+};

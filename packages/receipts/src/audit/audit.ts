@@ -1,0 +1,154 @@
+/**
+ * The audit: given everything that went into a decision, run the whole engine again and compare (protocol §7–§8).
+ * What the artifacts prove is proven again; what only the service knew is taken as stated and reported as assumed.
+ */
+import {
+  buildReceiptBody,
+  type CryptoPort,
+  type Decided,
+  evaluate,
+  type Facts,
+  isProfileId,
+  type JsonObject,
+  PROFILES,
+  type Presented,
+  parsePresented,
+  portableCrypto,
+  type ReceiptBody,
+  sha256Of,
+} from '@svc/protocol';
+import { type Failure, type FailureCode, failure } from '../failure.ts';
+import { type Difference, listDifferences } from '../json-pointer.ts';
+import type { Receipt } from '../receipt.ts';
+import { parseServiceDocument } from '../service-document.ts';
+import { verifyReceipt } from '../verify/verify-receipt.ts';
+import { type ArtifactFailure, type EvidenceSource, readArtifacts } from './artifacts.ts';
+import { type Assumption, assumeFacts, assumeRetiredKey, type KnownFacts } from './assumed-facts.ts';
+
+export type AuditFailureCode = FailureCode | ArtifactFailure['code'];
+
+export interface AuditInput {
+  /** An object or its text. */
+  readonly receipt: unknown;
+  /** The service's pinned DID document, an object or its text. */
+  readonly serviceDidDocument: unknown;
+  /** As presented, character for character. */
+  readonly grant: string;
+  /** As presented, character for character. */
+  readonly proof: string;
+  /** The Action that the relying party sent. */
+  readonly action: unknown;
+  /** The relying party's setting at the time. */
+  readonly relyingParty: { readonly proofWindowSeconds: number };
+  /** DID document and status list by hash. */
+  readonly evidence: EvidenceSource;
+  /** Facts that need not be taken on the service's word. */
+  readonly facts?: KnownFacts;
+  readonly crypto?: CryptoPort;
+  readonly serviceDid?: string;
+}
+
+export interface AuditResult {
+  /** The Receipt verifies, and the engine comes to exactly the same body. */
+  readonly ok: boolean;
+  /** Something is missing without which the engine cannot be run: neither right nor wrong. */
+  readonly undecided: boolean;
+  /** Null where the Receipt does not verify. */
+  readonly receipt: Receipt | null;
+  readonly failures: readonly Failure<AuditFailureCode>[];
+  /** `expected` is what the engine says, `got` what the Receipt says. */
+  readonly differences: readonly Difference[];
+  /** What rests on the service's word alone. */
+  readonly assumed: readonly Assumption[];
+}
+
+/** Audits a Receipt. Never throws on what it is given to judge. */
+export const audit = (input: AuditInput): AuditResult => {
+  const crypto = input.crypto ?? portableCrypto;
+  const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
+  const verified = verifyReceipt(input.receipt, input.serviceDidDocument, options);
+  if (!verified.ok) return refuse(null, verified.failures);
+  const { receipt: jws, ...body } = verified.receipt;
+  const serviceDocument = parseServiceDocument(input.serviceDidDocument, []);
+  if (serviceDocument === null || !runsHere(body)) return refuse(verified.receipt, [otherEngine(body)], true);
+  const presented = parsePresented({ ...input, action: input.action });
+  const failures: ArtifactFailure[] = [];
+  const artifacts = readArtifacts(
+    body,
+    presented,
+    { source: input.evidence, serviceDocument, crypto },
+    failures,
+  );
+  if (failures.length > 0) {
+    const undecided = failures.every(({ code }) => code === 'missing-evidence');
+    return {
+      ...refuse(verified.receipt, failures, undecided),
+      differences: listWrongTokens(body, input, crypto),
+    };
+  }
+  const { recomputed, assumed } = recompute(body, presented, artifacts, input, crypto);
+  const differences = listDifferences(asJson(recomputed), asJson(body));
+  return {
+    ok: differences.length === 0,
+    undecided: false,
+    receipt: { ...body, receipt: jws },
+    failures: [],
+    differences,
+    assumed,
+  };
+};
+
+const refuse = (
+  receipt: Receipt | null,
+  failures: readonly Failure<AuditFailureCode>[],
+  undecided = false,
+): AuditResult => ({ ok: false, undecided, receipt, failures, differences: [], assumed: [] });
+
+const asJson = (body: ReceiptBody): JsonObject => body as unknown as JsonObject;
+
+const runsHere = ({ protocol: { profile, profile_hash: hash } }: ReceiptBody): boolean =>
+  isProfileId(profile) && PROFILES[profile].hash === hash;
+
+const otherEngine = ({ protocol: { profile, profile_hash: hash } }: ReceiptBody): Failure =>
+  failure('unknown-profile', `this version cannot run ${profile} as of ${hash}`, '/protocol/profile_hash');
+
+/** Told even where the engine cannot run: the hashes show at once that the Grant or Proof is another one. */
+const listWrongTokens = (body: ReceiptBody, { grant, proof }: AuditInput, crypto: CryptoPort): Difference[] =>
+  listDifferences(
+    { grant_hash: sha256Of(crypto, grant), proof_hash: sha256Of(crypto, proof) },
+    { grant_hash: body.grant_hash, proof_hash: body.proof_hash },
+  );
+
+interface Recomputed {
+  readonly recomputed: ReceiptBody;
+  readonly assumed: readonly Assumption[];
+}
+
+const recompute = (
+  body: ReceiptBody,
+  presented: Presented,
+  artifacts: Pick<Facts, 'document' | 'status'>,
+  input: AuditInput,
+  crypto: CryptoPort,
+): Recomputed => {
+  const relyingParty = { did: body.relying_party, profile: body.protocol.profile, ...input.relyingParty };
+  const context = { relyingParty, nowMs: Date.parse(body.evaluated_at), crypto, receiptId: body.receipt_id };
+  const run = (facts: Facts): Decided => {
+    const decided = evaluate(presented, facts, context);
+    // Every look-up has an answer by now, so this is a fault of this module.
+    if (decided.kind === 'undecided') throw new Error('a look-up was left unanswered');
+    return decided;
+  };
+  const basis = assumeFacts(body, presented, input.facts ?? {});
+  let { assumed } = basis;
+  let decided = run({ ...basis.facts, ...artifacts });
+  if (input.facts?.principal === undefined && needsRetiredKey(body, decided)) {
+    const retired = assumeRetiredKey(basis.facts, body);
+    decided = run({ ...retired.facts, ...artifacts });
+    assumed = [...assumed, ...retired.assumed];
+  }
+  return { recomputed: buildReceiptBody(input, decided, context), assumed };
+};
+
+const needsRetiredKey = (body: ReceiptBody, { outcomes }: Decided): boolean =>
+  body.evidence.issuer_resolution !== undefined && outcomes.P2 === true && body.protocol.checks.P2 !== true;

@@ -1,0 +1,80 @@
+/**
+ * The status list that a Receipt names, as an artifact: a JWS by the service's own `#status-<n>` key (interface §Rules,
+ * protocol §9). The bit is read again from the list itself.
+ */
+import { type CryptoPort, type JsonObject, parseCompactJws, type ReceiptBody } from '@svc/protocol';
+import {
+  decodeBitstring,
+  getBit,
+  parseStatusListCredential,
+  type StatusListCredential,
+} from '@svc/status-list';
+import { type Failure, failure, show } from '../failure.ts';
+import { own } from '../json-pointer.ts';
+import { checkServiceSignature, type ServiceDocument } from '../service-document.ts';
+
+/** A list of 8,388,608 entries that do not compress, base64url twice over. */
+export const STATUS_LIST_MAX_CHARS = 2_600_000;
+
+export interface StatusEntry {
+  readonly revoked: boolean;
+  readonly validFrom: string;
+}
+
+export type StatusListFailure = Failure<'wrong-status-list'>;
+
+type NamedList = NonNullable<ReceiptBody['evidence']['status']>;
+
+/** The entry that `status` names, from the list's text, or what is wrong with the list. */
+export const readStatusEntry = (
+  text: string,
+  status: NamedList,
+  document: ServiceDocument,
+  crypto: CryptoPort,
+): StatusEntry | StatusListFailure => {
+  const refuse = (problem: string): StatusListFailure =>
+    failure('wrong-status-list', `the status list ${problem}`, '/evidence/status/credential_hash');
+  const jws = parseCompactJws(text, STATUS_LIST_MAX_CHARS);
+  if (!jws.ok) return refuse(`must be a compact JWS: ${jws.problem}`);
+  const kid = readKid(jws.header);
+  if (kid === null)
+    return refuse(`must have exactly the header alg EdDSA, kid and typ vc+jwt, not ${show(jws.header)}`);
+  const wrong = checkServiceSignature(document, 'status', { ...jws, kid }, crypto);
+  if (wrong !== null) return refuse(`is not signed by the service: ${wrong.message}`);
+  const list = parseStatusListCredential(jws.payload);
+  if (list === null) return refuse('must be a BitstringStatusListCredential for revocation');
+  const problem = findProblem(list, status, document);
+  return problem === null ? readEntry(list, status, refuse) : refuse(problem);
+};
+
+const readKid = (header: JsonObject): string | null => {
+  const kid = own(header, 'kid');
+  const exact =
+    Object.keys(header).length === 3 && own(header, 'alg') === 'EdDSA' && own(header, 'typ') === 'vc+jwt';
+  return exact && typeof kid === 'string' ? kid : null;
+};
+
+const findProblem = (
+  list: StatusListCredential,
+  status: NamedList,
+  { did }: ServiceDocument,
+): string | null => {
+  if (list.issuer !== did) return `must be issued by ${did}, not by ${show(list.issuer)}`;
+  if (list.id !== status.credential_url)
+    return `must be the one at ${status.credential_url}, not at ${show(list.id)}`;
+  const checkedAtMs = Date.parse(status.checked_at);
+  if (list.validUntil !== undefined && Date.parse(list.validUntil) <= checkedAtMs)
+    return `must have been valid at ${status.checked_at}; it ended at ${list.validUntil}`;
+  return null;
+};
+
+const readEntry = (
+  list: StatusListCredential,
+  { status_list_index: index }: NamedList,
+  refuse: (problem: string) => StatusListFailure,
+): StatusEntry | StatusListFailure => {
+  const bits = decodeBitstring(list.credentialSubject.encodedList);
+  if (bits === null) return refuse('must hold gzipped bits as multibase base64url');
+  if (Number(index) >= bits.length * 8) return refuse(`must have an entry ${index}`);
+  return { revoked: getBit(bits, Number(index)), validFrom: list.validFrom };
+};

@@ -1,0 +1,106 @@
+/** The command line as typed options. Whatever does not fit is a usage error. */
+import { parseArgs } from 'node:util';
+import { InputError } from './inputs.ts';
+
+const OPTIONS = {
+  'did-document': { type: 'string' },
+  'service-did': { type: 'string' },
+  grant: { type: 'string' },
+  proof: { type: 'string' },
+  action: { type: 'string' },
+  evidence: { type: 'string', multiple: true },
+  'proof-window': { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+  version: { type: 'boolean', short: 'v', default: false },
+} as const;
+
+const VERIFY_OPTIONS = ['did-document', 'service-did', 'json'];
+const AUDIT_OPTIONS = [...VERIFY_OPTIONS, 'grant', 'proof', 'action', 'evidence', 'proof-window'];
+
+interface Common {
+  /** A file, or `-` for standard input. */
+  readonly receipt: string;
+  readonly didDocument: string;
+  readonly serviceDid: string | undefined;
+  readonly json: boolean;
+}
+
+export type Command =
+  | { readonly name: 'help' }
+  | { readonly name: 'version' }
+  | ({ readonly name: 'verify' } & Common)
+  | ({
+      readonly name: 'audit';
+      readonly grant: string;
+      readonly proof: string;
+      readonly action: string;
+      readonly evidence: readonly string[];
+      readonly proofWindowSeconds: number;
+    } & Common);
+
+/** Throws InputError with what is wrong and what is right. */
+export const parseCommand = (args: readonly string[]): Command => {
+  const { values, positionals } = parse(args);
+  if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
+  const [name, receipt = '-', ...rest] = positionals;
+  if (name !== 'verify' && name !== 'audit')
+    throw new InputError(`the command must be verify or audit${name === undefined ? '' : `, not ${name}`}`);
+  if (rest.length > 0) throw new InputError(`there must be one Receipt, not also ${rest.join(' ')}`);
+  const allowed = name === 'verify' ? VERIFY_OPTIONS : AUDIT_OPTIONS;
+  for (const option of Object.keys(values))
+    if (!allowed.includes(option) && option !== 'help' && option !== 'version')
+      throw new InputError(`${name} has no option --${option}`);
+  const common = {
+    receipt,
+    didDocument: demand(values, 'did-document', 'the service DID document that you trust'),
+    serviceDid: values['service-did'],
+    json: values.json,
+  };
+  if (name === 'verify') return { name, ...common };
+  return withOneStdin({
+    name,
+    ...common,
+    grant: demand(values, 'grant', 'the Grant as presented'),
+    proof: demand(values, 'proof', 'the Proof as presented'),
+    action: demand(values, 'action', 'the Action that was sent, as JSON'),
+    evidence: values.evidence ?? [],
+    proofWindowSeconds: parseWindow(values['proof-window']),
+  });
+};
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new InputError(error instanceof Error ? error.message : 'the command line cannot be read');
+  }
+};
+
+type Values = ReturnType<typeof parse>['values'];
+
+const demand = (
+  values: Values,
+  option: 'did-document' | 'grant' | 'proof' | 'action',
+  what: string,
+): string => {
+  const value = values[option];
+  if (value === undefined) throw new InputError(`--${option} must name a file with ${what}`);
+  return value;
+};
+
+const parseWindow = (text: string | undefined): number => {
+  const seconds = text !== undefined && /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= 300) return seconds;
+  throw new InputError(
+    `--proof-window must be the relying party's proof_window_seconds, 1 to 300${text === undefined ? '' : `, not ${text}`}`,
+  );
+};
+
+const withOneStdin = <T extends Extract<Command, { name: 'audit' }>>(command: T): T => {
+  const { receipt, didDocument, grant, proof, action, evidence } = command;
+  const fromStdin = [receipt, didDocument, grant, proof, action, ...evidence].filter((path) => path === '-');
+  if (fromStdin.length > 1) throw new InputError('only one input can be - (standard input)');
+  return command;
+};

@@ -1,0 +1,107 @@
+/**
+ * What the command prints. Everything quoted from a Receipt or a file may have been written by an attacker: control
+ * and format characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
+ */
+import type { AuditResult } from '../audit/audit.ts';
+import { type Failure, show } from '../failure.ts';
+import type { Receipt } from '../receipt.ts';
+import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../verify/published.ts';
+
+export type Verdict = 'valid' | 'invalid' | 'undecided';
+
+/** Paints text; leaves it as it is where colours are not wanted. */
+export type Paint = (text: string, colour: 'green' | 'red' | 'yellow' | 'bold') => string;
+
+const CODES = { green: 32, red: 31, yellow: 33, bold: 1 } as const;
+
+export const painter =
+  (colours: boolean): Paint =>
+  (text, colour) =>
+    colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
+
+/** Escapes every control, format, surrogate and private character, line breaks included. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+
+const HEADINGS = {
+  valid: ['VALID', 'green'],
+  invalid: ['INVALID', 'red'],
+  undecided: ['COULD NOT DECIDE', 'yellow'],
+} as const;
+
+const heading = (verdict: Verdict, paint: Paint): string => {
+  const [text, colour] = HEADINGS[verdict];
+  return paint(text, colour);
+};
+
+const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;
+
+const describeFailure = ({ code, message }: Failure<string>): string => `  - ${code}: ${printable(message)}`;
+
+/** The answer to `verify`. */
+export const describeVerified = (
+  verdict: Verdict,
+  receipt: Receipt | null,
+  failures: readonly Failure<string>[],
+  paint: Paint,
+): string =>
+  [
+    heading(verdict, paint),
+    ...(receipt ? describeReceipt(receipt) : []),
+    ...failures.map(describeFailure),
+  ].join('\n');
+
+const describeReceipt = (receipt: Receipt): string[] => {
+  const { decision, reason, principal, agent, authority, grant_id: grantId, expires_at: expiresAt } = receipt;
+  return [
+    line('decision', reason === null ? decision : `${decision} ${reason}`),
+    line('receipt', receipt.receipt_id),
+    line('evaluated at', receipt.evaluated_at),
+    line('relying party', receipt.relying_party),
+    line(
+      'principal',
+      principal === undefined ? 'not authenticated' : `${principal.id} (${principal.verification})`,
+    ),
+    line('agent', agent ?? 'not authenticated'),
+    ...(grantId === undefined ? [] : [line('grant', `${grantId}, until ${expiresAt}`)]),
+    ...(authority ? [line('authority', describeAuthority(authority))] : []),
+    line('checks', describeChecks(receipt)),
+    line('signed by', kidOf(receipt.receipt)),
+  ];
+};
+
+const describeAuthority = ({ action, constraints, resources }: NonNullable<Receipt['authority']>): string =>
+  `${action} ${JSON.stringify(constraints)} on ${resources === undefined ? 'every resource' : resources.join(', ')}`;
+
+const describeChecks = ({ protocol, trust }: Receipt): string => {
+  const all = { ...protocol.checks, ...trust.checks };
+  const ids = [...PROTOCOL_CHECKS, ...TRUST_CHECKS];
+  const having = (outcome: boolean | 'skipped') => ids.filter((id) => all[id] === outcome);
+  const failed = having(false);
+  const skipped = having('skipped');
+  return [
+    `${having(true).length} of ${ids.length} passed`,
+    ...(failed.length > 0 ? [`failed: ${failed.join(' ')}`] : []),
+    ...(skipped.length > 0 ? [`skipped: ${skipped.join(' ')}`] : []),
+  ].join('; ');
+};
+
+/** Of a Receipt that has been verified. */
+const kidOf = (jws: string): string =>
+  JSON.parse(atob(jws.slice(0, jws.indexOf('.')).replaceAll('-', '+').replaceAll('_', '/'))).kid;
+
+/** The answer to `audit`. */
+export const describeAudit = (verdict: Verdict, result: AuditResult, paint: Paint): string =>
+  [
+    heading(verdict, paint),
+    ...(result.receipt ? describeReceipt(result.receipt) : []),
+    ...result.failures.map(describeFailure),
+    ...result.differences.map(
+      ({ path, expected, got }) =>
+        `  - ${printable(path)} must be ${printable(showOr(expected))} by the engine, not ${printable(showOr(got))}`,
+    ),
+    ...(result.assumed.length > 0 ? [paint("  On the service's word alone:", 'bold')] : []),
+    ...result.assumed.map(({ path, statement }) => `  * ${printable(statement)} (${path})`),
+  ].join('\n');
+
+const showOr = (value: unknown): string => (value === undefined ? 'absent' : show(value));

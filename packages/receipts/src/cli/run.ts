@@ -1,0 +1,155 @@
+/**
+ * `svc-receipt verify|audit`. Exit codes: 0 valid, 1 invalid, 2 could not decide (bad usage, an unreadable file, missing
+ * evidence, a profile of a later version).
+ */
+import { nativeCrypto } from '@svc/protocol/native';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type AuditResult, audit } from '../audit/audit.ts';
+import type { Failure } from '../failure.ts';
+import { verifyReceipt } from '../verify/verify-receipt.ts';
+import { InputError, readEvidence, readText } from './inputs.ts';
+import { type Command, parseCommand } from './options.ts';
+import { describeAudit, describeVerified, type Paint, painter, printable, type Verdict } from './report.ts';
+
+export const HELP = `Check a Receipt offline.
+
+  svc-receipt verify [receipt] --did-document FILE
+  svc-receipt audit  [receipt] --did-document FILE --grant FILE --proof FILE --action FILE
+                     --evidence FILE-OR-DIRECTORY... --proof-window SECONDS
+
+The Receipt is a file, or standard input where it is left out or is "-".
+
+  --did-document FILE   the service's DID document that you trust
+  --service-did DID     the DID that the document must be of
+  --grant FILE          the Grant as presented
+  --proof FILE          the Proof as presented
+  --action FILE         the Action that was sent, as JSON
+  --evidence PATH       DID document and status list, found by their hashes; may be repeated
+  --proof-window N      the relying party's proof_window_seconds, 1 to 300
+  --json                print one JSON object
+  -h, --help  -v, --version
+
+verify checks form, signature and whether the Receipt agrees with itself. audit also runs the engine
+again on what was presented, and lists every difference and what rests on the service's word alone.
+
+Exit code: 0 valid, 1 invalid, 2 could not decide. Nothing is fetched from the network.`;
+
+const EXIT_CODES = { valid: 0, invalid: 1, undecided: 2 } as const;
+
+export interface Output {
+  readonly exitCode: 0 | 1 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command. `colours`: whether the answer may be coloured. */
+export const run = (args: readonly string[], colours: boolean): Output => {
+  try {
+    return runCommand(parseCommand(args), painter(colours));
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const message = printable(error.message);
+    if (args.includes('--json'))
+      return { exitCode: 2, stdout: JSON.stringify({ verdict: 'undecided', error: message }), stderr: '' };
+    return { exitCode: 2, stdout: '', stderr: `svc-receipt: ${message}\nTry svc-receipt --help.` };
+  }
+};
+
+const runCommand = (command: Command, paint: Paint): Output => {
+  switch (command.name) {
+    case 'help':
+      return { exitCode: 0, stdout: HELP, stderr: '' };
+    case 'version':
+      return { exitCode: 0, stdout: packageJson.version, stderr: '' };
+    case 'verify':
+      return runVerify(command, paint);
+    case 'audit':
+      return runAudit(command, paint);
+  }
+};
+
+const answer = (verdict: Verdict, stdout: string): Output => ({
+  exitCode: EXIT_CODES[verdict],
+  stdout,
+  stderr: '',
+});
+
+/** What a later version of the library, or a readable document, could decide otherwise. */
+const UNDECIDED: ReadonlySet<string> = new Set([
+  'malformed-did-document',
+  'unknown-profile',
+  'unknown-trust-config',
+]);
+
+const verdictOf = (failures: readonly Failure<string>[]): Verdict => {
+  if (failures.length === 0) return 'valid';
+  return failures.every(({ code }) => UNDECIDED.has(code)) ? 'undecided' : 'invalid';
+};
+
+const optionsOf = ({ serviceDid }: { readonly serviceDid: string | undefined }) =>
+  serviceDid === undefined ? { crypto: nativeCrypto } : { crypto: nativeCrypto, serviceDid };
+
+const runVerify = (command: Extract<Command, { name: 'verify' }>, paint: Paint): Output => {
+  if (command.receipt === '-' && command.didDocument === '-')
+    throw new InputError('only one input can be - (standard input)');
+  const document = readText(command.didDocument, 'the DID document');
+  const verified = verifyReceipt(readText(command.receipt, 'the Receipt'), document, optionsOf(command));
+  const failures = verified.ok ? [] : verified.failures;
+  const receipt = verified.ok ? verified.receipt : null;
+  const verdict = verdictOf(failures);
+  if (command.json)
+    return answer(
+      verdict,
+      JSON.stringify({
+        verdict,
+        decision: receipt?.decision ?? null,
+        receipt_id: receipt?.receipt_id ?? null,
+        failures,
+      }),
+    );
+  return answer(verdict, describeVerified(verdict, receipt, failures, paint));
+};
+
+const runAudit = (command: Extract<Command, { name: 'audit' }>, paint: Paint): Output => {
+  const result = audit({
+    serviceDidDocument: readText(command.didDocument, 'the DID document'),
+    grant: readText(command.grant, 'the Grant').trim(),
+    proof: readText(command.proof, 'the Proof').trim(),
+    action: parseAction(readText(command.action, 'the Action')),
+    receipt: readText(command.receipt, 'the Receipt'),
+    relyingParty: { proofWindowSeconds: command.proofWindowSeconds },
+    evidence: readEvidence(command.evidence),
+    ...optionsOf(command),
+  });
+  const verdict = auditVerdictOf(result);
+  if (!command.json) return answer(verdict, describeAudit(verdict, result, paint));
+  const { receipt, failures, differences, assumed } = result;
+  const decision = receipt?.decision ?? null;
+  return answer(
+    verdict,
+    JSON.stringify({
+      verdict,
+      decision,
+      receipt_id: receipt?.receipt_id ?? null,
+      failures,
+      differences,
+      assumed,
+    }),
+  );
+};
+
+/** A difference decides even where the engine could not be run to the end. */
+const auditVerdictOf = ({ ok, undecided, differences, receipt, failures }: AuditResult): Verdict => {
+  if (ok) return 'valid';
+  if (differences.length > 0) return 'invalid';
+  return undecided || (receipt === null && verdictOf(failures) === 'undecided') ? 'undecided' : 'invalid';
+};
+
+/** Ordinary JSON: an Action that is wrong in form is the engine's to judge. */
+const parseAction = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InputError('the Action must be JSON');
+  }
+};

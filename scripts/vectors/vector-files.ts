@@ -1,0 +1,40 @@
+/** vectors/ on disk: reading it, and telling how it differs from what the source gives. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { buildVectorSet } from './vector-set.ts';
+
+export const VECTORS_DIR = fileURLToPath(new URL('../../vectors/', import.meta.url));
+
+const jsonFilesIn = (folder: string): string[] =>
+  existsSync(`${VECTORS_DIR}${folder}`)
+    ? readdirSync(`${VECTORS_DIR}${folder}`)
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => `${folder}${name}`)
+        .sort()
+    : [];
+
+const read = (path: string): string => readFileSync(`${VECTORS_DIR}${path}`, 'utf8');
+
+/** Every JSON file of vectors/ by path, the manifest included. */
+export const readVectorFiles = (): ReadonlyMap<string, string> =>
+  new Map([...jsonFilesIn(''), ...jsonFilesIn('evaluate/'), ...jsonFilesIn('schema/')].map((path) => [path, read(path)]));
+
+/** What the source gives for the schemas that are on disk. */
+export const buildExpectedFiles = (): Promise<ReadonlyMap<string, string>> =>
+  buildVectorSet(new Map(jsonFilesIn('schema/').map((path) => [path, read(path)])));
+
+/** Paths that are missing, changed or left over, each with which of the three; empty when all is as generated. */
+export const findDifferences = (
+  expected: ReadonlyMap<string, string>,
+  actual: ReadonlyMap<string, string>,
+): readonly string[] => {
+  const differences: string[] = [];
+  for (const [path, text] of expected) {
+    const found = actual.get(path);
+    if (found === undefined) differences.push(`missing: ${path}`);
+    else if (found !== text) differences.push(`changed: ${path}`);
+  }
+  for (const path of actual.keys())
+    if (!expected.has(path) && !path.startsWith('schema/')) differences.push(`left over: ${path}`);
+  return differences;
+};
