@@ -46,7 +46,10 @@ try {
 
   const figures = figuresOf(measured);
   if (options.json !== null)
-    writeFileSync(options.json, JSON.stringify({ machine: describeMachine(), figures, ...measured }, null, 2));
+    writeFileSync(
+      options.json,
+      JSON.stringify({ machine: describeMachine(), figures, ...measured }, null, 2),
+    );
   console.log(printReport(measured, figures));
   if (figures.some(({ verdict }) => verdict === 'BAR MISSED')) process.exitCode = 1;
 } catch (problem) {

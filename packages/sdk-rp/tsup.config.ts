@@ -6,7 +6,8 @@ export default defineConfig({
   target: 'es2022',
   platform: 'neutral',
   external: [/^node:/],
-  dts: true,
+  noExternal: ['@svc/sdk-core'],
+  dts: { resolve: ['@svc/sdk-core'] },
   clean: true,
   sourcemap: true,
 });

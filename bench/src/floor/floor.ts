@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { encodeUlid } from '@svc/protocol';
 import { Client } from 'pg';
 import { endWithParent, readProgramEnvironment } from '../fixtures/program-environment.ts';
-import { ACTION, type Holder, PURCHASE_REQUEST } from '../fixtures/world.ts';
+import { type ACTION, type Holder, PURCHASE_REQUEST } from '../fixtures/world.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { ReceiptWriter } from './receipt-writer.ts';
 import { createTables } from './row-set.ts';

@@ -17,7 +17,11 @@ async function measure(forMs: number): Promise<number> {
   const end = performance.now() + forMs;
   for (let began = performance.now(); began < end; began = performance.now()) {
     const id = randomBytes(16).toString('base64url');
-    await insertRows(client, [{ receiptId: `drc_${id}`, grantId: 'urn:svc:grant:lone', jti: id, jws }], world);
+    await insertRows(
+      client,
+      [{ receiptId: `drc_${id}`, grantId: 'urn:svc:grant:lone', jti: id, jws }],
+      world,
+    );
     latenciesMs.push(performance.now() - began);
   }
   return percentile(latenciesMs, 50);

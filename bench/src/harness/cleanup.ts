@@ -9,7 +9,10 @@ export class Cleanup {
 
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => void this.run().finally(() => process.exit(128 + constants.signals[signal])));
+      process.once(
+        signal,
+        () => void this.run().finally(() => process.exit(128 + constants.signals[signal])),
+      );
   }
 
   add(close: Close): void {

@@ -1,7 +1,7 @@
 /** Starts what is compared: the API as it is built, and the floor and the plain build in the world made through it. */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeWorld, type World } from '../fixtures/world.ts';
 import type { Cleanup } from './cleanup.ts';
@@ -66,12 +66,21 @@ async function startApi({ folder, cleanup }: Place, api: string) {
   return { contestant, baseUrl, adminToken };
 }
 
-async function startOwn(name: 'floor' | 'plain', { folder, cleanup }: Place, worldFile: string): Promise<Contestant> {
+async function startOwn(
+  name: 'floor' | 'plain',
+  { folder, cleanup }: Place,
+  worldFile: string,
+): Promise<Contestant> {
   const database = await startDatabase(join(folder, `${name}-database`), cleanup);
   const port = await findFreePort();
   const environment = { BENCH_PORT: String(port), BENCH_WORLD: worldFile, DATABASE_URL: database.url };
   const program = startProgram(
-    { name: `the ${name} program`, command: [builtProgram(name)], environment, logFile: join(folder, `${name}.log`) },
+    {
+      name: `the ${name} program`,
+      command: [builtProgram(name)],
+      environment,
+      logFile: join(folder, `${name}.log`),
+    },
     cleanup,
   );
   const origin = `http://127.0.0.1:${port}`;

@@ -31,8 +31,12 @@ export async function startDatabase(folder: string, cleanup: Cleanup): Promise<D
   const url = new URL(server.url);
   url.pathname = '/bench';
   await query(server.url, 'create database bench');
-  const settings = await query(server.url, "select current_setting('fsync'), current_setting('synchronous_commit')");
-  if (Object.values(settings[0] ?? {}).some((value) => value !== 'on')) throw new Error('PostgreSQL is not durable');
+  const settings = await query(
+    server.url,
+    "select current_setting('fsync'), current_setting('synchronous_commit')",
+  );
+  if (Object.values(settings[0] ?? {}).some((value) => value !== 'on'))
+    throw new Error('PostgreSQL is not durable');
   return {
     url: url.href,
     postgresPid: server.pid,
@@ -40,7 +44,8 @@ export async function startDatabase(folder: string, cleanup: Cleanup): Promise<D
       await query(url.href, 'checkpoint');
     },
     readTotals: async () => {
-      const sql = 'select wal_sync::int as fsyncs, (select count(*)::int from receipts) as receipts from pg_stat_wal';
+      const sql =
+        'select wal_sync::int as fsyncs, (select count(*)::int from receipts) as receipts from pg_stat_wal';
       const [totals] = await query(url.href, sql);
       return { fsyncs: Number(totals?.fsyncs), receipts: Number(totals?.receipts) };
     },

@@ -31,7 +31,10 @@ export class LoadProcess {
 }
 
 /** The next message of a program after this one was sent to it. */
-export function askProgram<Answer>({ process: child, failure }: Program, message: object | number): Promise<Answer> {
+export function askProgram<Answer>(
+  { process: child, failure }: Program,
+  message: object | number,
+): Promise<Answer> {
   const answer = new Promise<Answer>((resolve) => {
     child.once('message', (received) => resolve(received as Answer));
   });

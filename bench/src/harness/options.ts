@@ -30,7 +30,10 @@ export function parseOptions(args: readonly string[]): Options {
         rounds: { type: 'string', default: '5' },
         seconds: { type: 'string', default: '4' },
         agents: { type: 'string', default: '100' },
-        api: { type: 'string', default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)) },
+        api: {
+          type: 'string',
+          default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
+        },
         json: { type: 'string' },
       },
     });

@@ -26,9 +26,16 @@ export function printReport(measured: Measured, figures: readonly Figure[] = fig
     ['fsyncs', NAMES.map((name) => fsyncsPerDecision[name]), 3],
     ['p50 ms alone', NAMES.map((name) => median(alone.map((round) => round[name]))), 2],
   ];
-  const cells = columns.map(([title, values, digits]) => [title, ...values.map((value) => format(value, digits))]);
-  const loadShare = median(rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'loadCpuMs'))));
-  const elsewhere = median(rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'elsewhereCpuMs'))));
+  const cells = columns.map(([title, values, digits]) => [
+    title,
+    ...values.map((value) => format(value, digits)),
+  ]);
+  const loadShare = median(
+    rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'loadCpuMs'))),
+  );
+  const elsewhere = median(
+    rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'elsewhereCpuMs'))),
+  );
   return [
     '',
     'Medians per decision; 64 connections, the last column 1 connection:',

@@ -115,7 +115,8 @@ async function measureAlone(run: Run): Promise<Measured['alone']> {
 /** A round counts when every answer was an ALLOW. */
 function refuseOthers(name: Name, { allowed, others }: LoadReport): void {
   const seen = Object.entries(others).map(([what, count]) => `${count} × ${what}`);
-  if (seen.length > 0) throw new Error(`${name} answered other than ALLOW:\n  ${seen.slice(0, 5).join('\n  ')}`);
+  if (seen.length > 0)
+    throw new Error(`${name} answered other than ALLOW:\n  ${seen.slice(0, 5).join('\n  ')}`);
   if (allowed === 0) throw new Error(`${name} answered nothing`);
 }
 

@@ -16,11 +16,8 @@ export function cpuMsOfTree(pid: number): number {
 
 /** Everything that any process or the kernel did since the machine started. */
 export function cpuMsOfMachine(): number {
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = (readProc('stat') ?? '')
-    .split('\n', 1)[0]
-    ?.split(/\s+/)
-    .slice(1)
-    .map(Number) ?? [];
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] =
+    (readProc('stat') ?? '').split('\n', 1)[0]?.split(/\s+/).slice(1).map(Number) ?? [];
   return (user + nice + system + irq + softIrq) * MS_PER_TICK;
 }
 

@@ -1,8 +1,7 @@
 /** What the harness and the load process say to each other. */
 export type Order =
   /** Sign this many fresh requests; those of before are thrown away. */
-  | { readonly kind: 'sign'; readonly count: number }
-  | ({ readonly kind: 'load' } & LoadOrder);
+  { readonly kind: 'sign'; readonly count: number } | ({ readonly kind: 'load' } & LoadOrder);
 
 export interface LoadOrder {
   readonly url: string;

@@ -64,7 +64,10 @@ export function runLoad(order: LoadOrder, apiKey: string, requests: readonly Buf
         if (problem) reject(problem as Error);
         else if (opened === null || closed === null)
           reject(new Error(`the load ended before its window: ${result.errors} errors`));
-        else resolve(summarise({ opened, closed, latenciesMs, allowed, others: { ...others, ...errorsOf(result) } }));
+        else
+          resolve(
+            summarise({ opened, closed, latenciesMs, allowed, others: { ...others, ...errorsOf(result) } }),
+          );
       },
     );
     instance.on('response', (_client, _status, _bytes, latencyMs) => {

@@ -3,10 +3,11 @@
  * knex transaction. It makes the same decision about the same request as the service, but needs a Grant and a Proof
  * that can be read; anything else it refuses without a Receipt.
  */
+
+import { randomBytes } from 'node:crypto';
 import { encodeBase64url, encodeUlid, parseDidKey } from '@svc/protocol';
 import canonicalize from 'canonicalize';
-import { randomBytes } from 'node:crypto';
-import { CompactSign, type CryptoKey, compactVerify, decodeProtectedHeader, type JWK, importJWK } from 'jose';
+import { CompactSign, type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
 import type { Knex } from 'knex';
 import { buildAllowBody, RECEIPT_KID } from '../fixtures/receipt-body.ts';
 import type { ACTION, CAPABILITY, World } from '../fixtures/world.ts';

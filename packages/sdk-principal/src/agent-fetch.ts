@@ -4,8 +4,8 @@
  * next address would need a Proof of its own, and must not be handed this one.
  */
 import { type Action, type Grant, parseGrant } from '@svc/protocol';
+import { SvcError } from '@svc/sdk-core';
 import type { Agent } from './agent-key.ts';
-import { SvcError } from './errors.ts';
 import { signProof } from './sign-proof.ts';
 
 export interface AgentFetchOptions {

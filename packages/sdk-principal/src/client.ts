@@ -3,9 +3,8 @@
  * key never leaves the signer; the service sees a Grant only when a relying party presents it.
  */
 import { type Capability, isGrantId, type Signer } from '@svc/protocol';
-import { SvcError } from './errors.ts';
+import { createTransport, SvcError, type Transport } from '@svc/sdk-core';
 import { buildGrantDraft, type GrantRequest, grantProblem, signGrant } from './grant-draft.ts';
-import { createTransport, type Transport } from './transport.ts';
 import {
   type GrantList,
   type GrantSummary,

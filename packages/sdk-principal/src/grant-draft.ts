@@ -19,8 +19,8 @@ import {
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
+import { SvcError } from '@svc/sdk-core';
 import { buildStatusEntry } from '@svc/status-list';
-import { SvcError } from './errors.ts';
 import type { GrantAllocation } from './wire.ts';
 
 export interface GrantRequest {

@@ -1,4 +1,5 @@
 export type { Capability, Signer } from '@svc/protocol';
+export { SvcError, type SvcErrorKind } from '@svc/sdk-core';
 export { apiCall, purchase } from './capabilities.ts';
 export {
   type CallOptions,
@@ -9,7 +10,6 @@ export {
   type PrincipalClientOptions,
 } from './client.ts';
 export type { Ed25519PrivateJwk } from './ed25519.ts';
-export { SvcError, type SvcErrorKind } from './errors.ts';
 export type { GrantRequest } from './grant-draft.ts';
 export { generatePrincipalKey, type PrincipalKey, signerFromJwk } from './principal-key.ts';
 export type { GrantList, GrantSummary, Me } from './wire.ts';

@@ -1,7 +1,7 @@
 /** Keys of a Principal: made here, registered as Multikey (interface §PrincipalCreateRequest), used through a signer. */
 import { encodeMultikey, type Signer } from '@svc/protocol';
+import { SvcError } from '@svc/sdk-core';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
-import { SvcError } from './errors.ts';
 
 export interface PrincipalKey {
   /** Keep it secret. */

@@ -13,8 +13,8 @@ import {
   parseProof,
   signCompactJws,
 } from '@svc/protocol';
+import { SvcError } from '@svc/sdk-core';
 import type { Agent } from './agent-key.ts';
-import { SvcError } from './errors.ts';
 
 export interface ProofRequest {
   agent: Agent;

@@ -10,8 +10,8 @@ import {
   parseDidKey,
   parseDidWeb,
 } from '@svc/protocol';
+import { SvcError } from '@svc/sdk-core';
 import type { BitstringStatusListEntry } from '@svc/status-list';
-import { SvcError } from './errors.ts';
 
 export interface GrantAllocation {
   id: GrantId;

@@ -1,9 +1,9 @@
 import { type Action, parseCompactJws, parseDidKey, parseProof, portableCrypto } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type Received, startServer } from '../../sdk-core/test/scripted-server.ts';
 import { agentFromJwk, createAgentFetch, signProof } from '../src/agent.ts';
 import { createPrincipalClient, purchase } from '../src/index.ts';
 import { agent, allocation, created, GRANT_ID, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';
-import { type Received, startServer } from './scripted-server.ts';
 
 const action: Action = { type: 'commerce:purchase', resource: 'order/1', amount: 42_700, currency: 'USD' };
 const request = {

@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { formatDidKey, parseCompactJws, parseGrant } from '@svc/protocol';
 import { compactVerify, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import {
   apiCall,
   createPrincipalClient,
@@ -20,7 +21,6 @@ import {
   SHOP,
   signer,
 } from './fixtures.ts';
-import { type Reply, startServer, unavailable } from './scripted-server.ts';
 
 const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD', resources: ['order/**'] })];
 const request = { agent: agent.did, capabilities };

@@ -1,8 +1,8 @@
 /** Keys and records that the tests share. Test keys: worthless outside. */
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import type { Reply } from '../../sdk-core/test/scripted-server.ts';
 import { agentFromJwk, type Ed25519PrivateJwk } from '../src/agent.ts';
 import { signerFromJwk } from '../src/index.ts';
-import type { Reply } from './scripted-server.ts';
 
 /** An Ed25519 key reproducible from its name. */
 export function testJwk(name: string): Ed25519PrivateJwk {

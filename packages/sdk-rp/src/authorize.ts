@@ -4,7 +4,7 @@
  */
 import { type Action, type Capability, GRANT_MAX_CHARS, normalizeHtu, PROOF_MAX_CHARS } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { SvcError } from './errors.ts';
+import { SvcError } from '@svc/sdk-core';
 import { RequestMismatchError, type Verifier } from './verifier.ts';
 
 interface CommonOptions<Req> {

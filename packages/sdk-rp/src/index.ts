@@ -1,5 +1,6 @@
 export type { Action, Capability, CryptoPort, ReasonCode } from '@svc/protocol';
 export type { Receipt } from '@svc/receipts';
+export { SvcError, type SvcErrorKind } from '@svc/sdk-core';
 export type { SvcAuthority } from './authorize.ts';
 export {
   checkReceipt,
@@ -8,7 +9,6 @@ export {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
-export { SvcError, type SvcErrorKind } from './errors.ts';
 export {
   type CallOptions,
   createVerifier,

@@ -4,8 +4,8 @@
  * rotation, lets it be fetched again, but seldom: Receipts cannot make a client hammer the service.
  */
 import { isJsonObject, type JsonValue } from '@svc/protocol';
-import { SvcError } from './errors.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from '@svc/sdk-core';
+import { SvcError } from '@svc/sdk-core';
 
 export interface ServiceDocument {
   get(): Promise<unknown>;

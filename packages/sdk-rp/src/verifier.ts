@@ -14,6 +14,7 @@ import {
   type ReasonCode,
 } from '@svc/protocol';
 import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import { createTransport, SvcError, type Transport } from '@svc/sdk-core';
 import {
   checkReceipt,
   REQUEST_HASH_FAILURE,
@@ -21,9 +22,7 @@ import {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
-import { SvcError } from './errors.ts';
 import { fetchedDocument, pinnedDocument, type ServiceDocument } from './service-document.ts';
-import { createTransport, type Transport } from './transport.ts';
 import { type Decision, type Me, parseDecision, parseMe } from './wire.ts';
 
 export interface VerifierOptions {

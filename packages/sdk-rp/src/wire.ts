@@ -1,7 +1,7 @@
 /** Records of the service as they travel (interface §Resources and their fields), and the checks that read them. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { SvcError } from './errors.ts';
+import { SvcError } from '@svc/sdk-core';
 
 export type OutcomeType =
   | 'fulfilled'

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
+import { type Received, type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import {
   type AuthorityOptions,
   requireAuthority as expressGuard,
@@ -12,7 +13,6 @@ import {
 import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
 import { protect } from '../src/fetch.ts';
 import { createVerifier, SvcError } from '../src/index.ts';
-import { type Received, type Reply, startServer, unavailable } from './scripted-server.ts';
 import {
   agent,
   grant,

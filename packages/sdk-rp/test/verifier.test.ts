@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@svc/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import {
   checkReceipt,
   createVerifier,
@@ -7,7 +8,6 @@ import {
   SvcError,
   type VerifierOptions,
 } from '../src/index.ts';
-import { type Reply, startServer, unavailable } from './scripted-server.ts';
 import {
   agent,
   decide,

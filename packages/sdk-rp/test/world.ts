@@ -16,7 +16,7 @@ import {
 } from '@svc/protocol';
 import { createPrincipalClient, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, type Ed25519PrivateJwk, signProof } from '@svc/sdk-principal/agent';
-import type { Received, Reply } from './scripted-server.ts';
+import type { Received, Reply } from '../../sdk-core/test/scripted-server.ts';
 
 export const SERVICE = 'did:web:svc.example';
 export const SHOP = 'did:web:shop.example';

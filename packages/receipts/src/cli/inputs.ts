@@ -1,5 +1,5 @@
 /** What the command reads: files and standard input, each bounded. No network. */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -13,11 +13,9 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-const STDIN = 0;
-
-/** The text of a file, or of standard input for `-`. Throws InputError. */
-export const readText = (path: string, what: string, maxBytes: number = MAX_INPUT_BYTES): string => {
-  const bytes = readBounded(path, what, maxBytes);
+/** The text of a file, or of standard input for `-`. Rejects with InputError. */
+export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
+  const bytes = await readBounded(path, what, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -25,32 +23,21 @@ export const readText = (path: string, what: string, maxBytes: number = MAX_INPU
   }
 };
 
-const readBounded = (path: string, what: string, maxBytes: number): Uint8Array => {
-  let fd: number | null = null;
-  try {
-    fd = path === '-' ? STDIN : openSync(path, 'r');
-    return readAll(fd, maxBytes);
-  } catch (error) {
-    if (error instanceof RangeError)
-      throw new InputError(`${what} ${path} must be at most ${maxBytes} bytes`);
-    throw new InputError(`${what} ${path} cannot be read: ${reasonOf(error)}`);
-  } finally {
-    if (fd !== null && fd !== STDIN) closeSync(fd);
-  }
-};
-
-/** Throws RangeError as soon as there is more than `maxBytes`, whatever the size of the input. */
-const readAll = (fd: number, maxBytes: number): Uint8Array => {
-  const buffer = Buffer.alloc(65_536);
+/** Stops as soon as there is too much, whatever the size of the input. */
+const readBounded = async (path: string, what: string, maxBytes: number): Promise<Uint8Array> => {
   const chunks: Buffer[] = [];
   let total = 0;
-  for (;;) {
-    const count = readSync(fd, buffer);
-    if (count === 0) return Buffer.concat(chunks);
-    total += count;
-    if (total > maxBytes) throw new RangeError('too long');
-    chunks.push(Buffer.from(buffer.subarray(0, count)));
+  try {
+    for await (const chunk of path === '-' ? process.stdin : createReadStream(path)) {
+      total += chunk.length;
+      if (total > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new InputError(`${what} ${path} cannot be read: ${reasonOf(error)}`);
   }
+  if (total > maxBytes) throw new InputError(`${what} ${path} must be at most ${maxBytes} bytes`);
+  return Buffer.concat(chunks);
 };
 
 const reasonOf = (error: unknown): string => {
@@ -61,11 +48,11 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Error ? error.message : 'unknown error';
 };
 
-/** The texts in these files and in the files of these directories, by their SHA-256. Throws InputError. */
-export const readEvidence = (paths: readonly string[]): ReadonlyMap<string, string> => {
+/** The texts in these files and in the files of these directories, by their SHA-256. Rejects with InputError. */
+export const readEvidence = async (paths: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const texts = new Map<string, string>();
   for (const path of paths.flatMap(listFiles)) {
-    const text = readText(path, 'evidence', MAX_EVIDENCE_BYTES);
+    const text = await readText(path, 'evidence', MAX_EVIDENCE_BYTES);
     texts.set(sha256Of(nativeCrypto, text), text);
   }
   return texts;

@@ -2,7 +2,7 @@
 /** The executable: hands the command line to `run` and its answer to the terminal. */
 import { run } from './run.ts';
 
-const { exitCode, stdout, stderr } = run(
+const { exitCode, stdout, stderr } = await run(
   process.argv.slice(2),
   process.stdout.isTTY === true && !process.env.NO_COLOR,
 );

@@ -43,9 +43,9 @@ export interface Output {
 }
 
 /** Runs the command. `colours`: whether the answer may be coloured. */
-export const run = (args: readonly string[], colours: boolean): Output => {
+export const run = async (args: readonly string[], colours: boolean): Promise<Output> => {
   try {
-    return runCommand(parseCommand(args), painter(colours));
+    return await runCommand(parseCommand(args), painter(colours));
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const message = printable(error.message);
@@ -55,7 +55,7 @@ export const run = (args: readonly string[], colours: boolean): Output => {
   }
 };
 
-const runCommand = (command: Command, paint: Paint): Output => {
+const runCommand = async (command: Command, paint: Paint): Promise<Output> => {
   switch (command.name) {
     case 'help':
       return { exitCode: 0, stdout: HELP, stderr: '' };
@@ -89,11 +89,15 @@ const verdictOf = (failures: readonly Failure<string>[]): Verdict => {
 const optionsOf = ({ serviceDid }: { readonly serviceDid: string | undefined }) =>
   serviceDid === undefined ? { crypto: nativeCrypto } : { crypto: nativeCrypto, serviceDid };
 
-const runVerify = (command: Extract<Command, { name: 'verify' }>, paint: Paint): Output => {
+const runVerify = async (command: Extract<Command, { name: 'verify' }>, paint: Paint): Promise<Output> => {
   if (command.receipt === '-' && command.didDocument === '-')
     throw new InputError('only one input can be - (standard input)');
-  const document = readText(command.didDocument, 'the DID document');
-  const verified = verifyReceipt(readText(command.receipt, 'the Receipt'), document, optionsOf(command));
+  const document = await readText(command.didDocument, 'the DID document');
+  const verified = verifyReceipt(
+    await readText(command.receipt, 'the Receipt'),
+    document,
+    optionsOf(command),
+  );
   const failures = verified.ok ? [] : verified.failures;
   const receipt = verified.ok ? verified.receipt : null;
   const verdict = verdictOf(failures);
@@ -110,15 +114,15 @@ const runVerify = (command: Extract<Command, { name: 'verify' }>, paint: Paint):
   return answer(verdict, describeVerified(verdict, receipt, failures, paint));
 };
 
-const runAudit = (command: Extract<Command, { name: 'audit' }>, paint: Paint): Output => {
+const runAudit = async (command: Extract<Command, { name: 'audit' }>, paint: Paint): Promise<Output> => {
   const result = audit({
-    serviceDidDocument: readText(command.didDocument, 'the DID document'),
-    grant: readText(command.grant, 'the Grant').trim(),
-    proof: readText(command.proof, 'the Proof').trim(),
-    action: parseAction(readText(command.action, 'the Action')),
-    receipt: readText(command.receipt, 'the Receipt'),
+    serviceDidDocument: await readText(command.didDocument, 'the DID document'),
+    grant: (await readText(command.grant, 'the Grant')).trim(),
+    proof: (await readText(command.proof, 'the Proof')).trim(),
+    action: parseAction(await readText(command.action, 'the Action')),
+    receipt: await readText(command.receipt, 'the Receipt'),
     relyingParty: { proofWindowSeconds: command.proofWindowSeconds },
-    evidence: readEvidence(command.evidence),
+    evidence: await readEvidence(command.evidence),
     ...optionsOf(command),
   });
   const verdict = auditVerdictOf(result);
