@@ -6,6 +6,9 @@ import { NAMES } from './contestants.ts';
 import { type Bar, type Figure, figuresOf } from './ratios.ts';
 import { type Measured, perSecond } from './rounds.ts';
 
+/** More than this of a core used by other processes and the figures say little. */
+const BUSY_CORE_SHARE = 0.25;
+
 export function describeMachine(): string {
   return `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
@@ -30,22 +33,22 @@ export function printReport(measured: Measured, figures: readonly Figure[] = fig
     title,
     ...values.map((value) => format(value, digits)),
   ]);
-  const loadShare = median(
-    rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'loadCpuMs'))),
-  );
-  const elsewhere = median(
-    rounds.flatMap((round) => NAMES.map((name) => coreShare(round[name], 'elsewhereCpuMs'))),
-  );
+  const reports = rounds.flatMap((round) => NAMES.map((name) => round[name]));
+  const loadShare = median(reports.map((report) => coreShare(report, 'loadCpuMs')));
+  const elsewhere = median(reports.map((report) => coreShare(report, 'elsewhereCpuMs')));
   return [
     '',
     'Medians per decision; 64 connections, the last column 1 connection:',
-    ...table([['', ...NAMES], ...cells]),
+    ...table([['', ...NAMES], ...cells], [0]),
     '',
     `one commit alone: p50 ${format(median(alone.map(({ commit }) => commit)), 2)} ms`,
     `meanwhile the load process used ${percent(loadShare)} of a core, everything else ${percent(elsewhere)}`,
+    ...(elsewhere > BUSY_CORE_SHARE
+      ? ['The machine was busy with other work: run again when it is not.']
+      : []),
     '',
     'Ratios within one round, median (least to most):',
-    ...table(transpose(figures.map(describe))),
+    ...table(transpose(figures.map(describe)), [0, 2, 3, 4, 5]),
   ].join('\n');
 }
 
@@ -68,15 +71,13 @@ const percent = (share: number) => `${Math.round(share * 100)} %`;
 const format = (value: number, digits: number) =>
   value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-/** Columns to lines: the first column flush left, the others flush right. */
-function table(columns: readonly (readonly string[])[]): string[] {
-  const widths = columns.map((column) => Math.max(...column.map((cell) => cell.length)));
-  return transpose(columns).map((row) =>
-    row
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
-      .join('  ')
-      .trimEnd(),
-  );
+/** Columns to lines; those in `flushLeft` begin at the same place, the others end there. */
+function table(columns: readonly (readonly string[])[], flushLeft: readonly number[]): string[] {
+  const padded = columns.map((column, i) => {
+    const width = Math.max(...column.map((cell) => cell.length));
+    return column.map((cell) => (flushLeft.includes(i) ? cell.padEnd(width) : cell.padStart(width)));
+  });
+  return transpose(padded).map((row) => row.join('  ').trimEnd());
 }
 
 const transpose = (rows: readonly (readonly string[])[]): string[][] =>

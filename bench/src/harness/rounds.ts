@@ -23,7 +23,9 @@ const LEAD_IN_MS = 300;
 const ALONE_MS = 1_000;
 /** More than the fastest contestant sent per second so far. */
 const HEADROOM = 1.3;
-const FIRST_GUESS_PER_SECOND = 12_000;
+/** More than any contestant answers, at 64 connections and at one. */
+const MOST_PER_SECOND = 12_000;
+const MOST_PER_SECOND_ALONE = 5_000;
 
 export interface Run {
   readonly place: Place;
@@ -67,7 +69,7 @@ export async function measure(run: Run): Promise<Measured> {
 
 /** The fastest contestant's decisions a second. */
 async function warmUp(run: Run): Promise<number> {
-  const count = FIRST_GUESS_PER_SECOND * ((WARM_UP_MS + LEAD_IN_MS) / 1000);
+  const count = MOST_PER_SECOND * ((WARM_UP_MS + LEAD_IN_MS) / 1000);
   const reports = await oneRound(run, count, { connections: CONNECTIONS, windowMs: WARM_UP_MS });
   return Math.max(...NAMES.map((name) => perSecond(reports[name])));
 }
@@ -102,7 +104,7 @@ async function measureAlone(run: Run): Promise<Measured['alone']> {
   const logFile = join(folder, 'lone-commit.log');
   const committer = startProgram({ name: 'the committer', command, environment, logFile }, cleanup);
   const alone: (PerContestant<number> & { commit: number })[] = [];
-  const count = FIRST_GUESS_PER_SECOND * ((ALONE_MS + LEAD_IN_MS) / 1000);
+  const count = MOST_PER_SECOND_ALONE * ((ALONE_MS + LEAD_IN_MS) / 1000);
   await askProgram<number>(committer, ALONE_MS);
   for (let round = 1; round <= run.rounds; round++) {
     const commit = await askProgram<number>(committer, ALONE_MS);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf } from '../../../scripts/vectors/evaluate-vectors.ts';
+import { contextOf, factsOf } from '../test/facts-of.ts';
 import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
 import { CHECKS } from './checks/table.ts';
 import type { CryptoPort } from './codec/crypto.ts';
@@ -9,8 +10,6 @@ import type { JsonObject } from './codec/json.ts';
 import { evaluate, parsePresented, planLookups } from './evaluate.ts';
 import { type EvaluateInput, evaluateJson } from './evaluate-json.ts';
 import { absent, type Facts, found, unavailable } from './facts.ts';
-import { parseDidDocument } from './model/did-document.ts';
-import type { DidKey, DidWeb, Sha256 } from './model/ids.ts';
 import { nativeCrypto } from './native.ts';
 import type { ReceiptBody } from './receipt-body.ts';
 
@@ -190,7 +189,9 @@ describe('the evaluator', () => {
   });
 
   it('writes the body in RFC 8785 order', () => {
-    holdsFor((body) => expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject)));
+    holdsFor((body) => {
+      expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject));
+    });
   });
 
   it('answers the same for the same input', () => {
@@ -211,32 +212,12 @@ describe('the evaluator', () => {
 
 describe('facts that have not been looked up', () => {
   const presented = parsePresented(base);
-  const document = parseDidDocument(documentOf(base), 'did:web:acme.example' as DidWeb);
-  if (document === null) throw new Error('the vector has a DID document');
-  const allocation = {
-    issuer: 'did:web:acme.example' as DidWeb,
-    agent: allocationAgentOf(base) as DidKey,
-    statusListCredential: 'https://status.svc.example/acme.example/1',
-    statusListIndex: '94567',
-    allocatedAtMs: NOW_MS - 7_202_000,
-  };
   const facts: Required<Facts> = {
+    ...factsOf(base, crypto),
+    // A retired key makes P2 ask for the allocation too.
     principal: found({ verification: 'verified', key: { state: 'retired', sinceMs: NOW_MS } }),
-    document: found({ document, hash: `sha256:${'0'.repeat(64)}` as Sha256, resolvedAtMs: NOW_MS }),
-    allocation: found(allocation),
-    status: found({
-      revoked: false,
-      credentialHash: `sha256:${'0'.repeat(64)}` as Sha256,
-      validFrom: null,
-      checkedAtMs: NOW_MS,
-    }),
-    spent: found(false),
   };
-  const context = {
-    relyingParty: { did: base.relying_party.did as DidWeb, profile: 'svc-base-v1', proofWindowSeconds: 60 },
-    nowMs: NOW_MS,
-    crypto,
-  } as const;
+  const context = contextOf(base, crypto);
   const names = ['principal', 'document', 'allocation', 'status', 'spent'] as const;
 
   it('are all that an ALLOW waits for', () => {

@@ -252,3 +252,26 @@ const buildInput = (
     ...setting.facts,
   },
 });
+
+/** A Receipt with a wrong body, signed all the same: what a faulty service could issue. */
+export const resign = async (
+  body: ReceiptBody,
+  change: (draft: Draft) => void,
+  signer: Signer = receiptSigner,
+): Promise<string> => {
+  const draft = structuredClone(body) as unknown as Draft;
+  change(draft);
+  return (await signReceipt(draft as unknown as ReceiptBody, signer)).text;
+};
+
+/** A body that may be given any value anywhere. */
+export type Draft = { [name: string]: unknown } & {
+  evidence: { [name: string]: unknown } & {
+    issuer_resolution: Record<string, unknown>;
+    status: Record<string, unknown>;
+  };
+  protocol: Record<string, unknown> & { checks: Record<string, unknown> };
+  trust: Record<string, unknown> & { checks: Record<string, unknown> };
+  principal: Record<string, unknown>;
+  authority: Record<string, unknown> & { constraints: Record<string, unknown> };
+};

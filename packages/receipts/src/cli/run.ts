@@ -117,8 +117,8 @@ const runVerify = async (command: Extract<Command, { name: 'verify' }>, paint: P
 const runAudit = async (command: Extract<Command, { name: 'audit' }>, paint: Paint): Promise<Output> => {
   const result = audit({
     serviceDidDocument: await readText(command.didDocument, 'the DID document'),
-    grant: (await readText(command.grant, 'the Grant')).trim(),
-    proof: (await readText(command.proof, 'the Proof')).trim(),
+    grant: await readToken(command.grant, 'the Grant'),
+    proof: await readToken(command.proof, 'the Proof'),
     action: parseAction(await readText(command.action, 'the Action')),
     receipt: await readText(command.receipt, 'the Receipt'),
     relyingParty: { proofWindowSeconds: command.proofWindowSeconds },
@@ -148,6 +148,10 @@ const auditVerdictOf = ({ ok, undecided, differences, receipt, failures }: Audit
   if (differences.length > 0) return 'invalid';
   return undecided || (receipt === null && verdictOf(failures) === 'undecided') ? 'undecided' : 'invalid';
 };
+
+/** The line break that editors leave at the end is none of the token's. */
+const readToken = async (path: string, what: string): Promise<string> =>
+  (await readText(path, what)).replace(/\r?\n$/, '');
 
 /** Ordinary JSON: an Action that is wrong in form is the engine's to judge. */
 const parseAction = (text: string): unknown => {

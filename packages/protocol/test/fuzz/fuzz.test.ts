@@ -1,0 +1,214 @@
+/**
+ * Malformed input of every kind against the engine. Nothing may throw, every Receipt body is well formed, and no
+ * mutant is ever allowed: an ALLOW takes the very tokens that were signed and an Action that is canonically the same.
+ */
+import { describe, expect, it } from 'vitest';
+import { KEYS, type TestKey } from '../../../../scripts/vectors/test-keys.ts';
+import { BoundedMemo } from '../../src/codec/bounded-memo.ts';
+import {
+  buildReceiptBody,
+  type CryptoPort,
+  decodeBase64url,
+  type EvaluateInput,
+  encodeBase64url,
+  encodeUtf8,
+  evaluate,
+  type JsonObject,
+  type JsonValue,
+  jcs,
+  parsePresented,
+  portableCrypto,
+  type ReceiptBody,
+  type VerifyRequest,
+} from '../../src/index.ts';
+import { nativeCrypto } from '../../src/native.ts';
+import { contextOf, factsOf } from '../facts-of.ts';
+import { compileBodySchema } from '../schemas.ts';
+import { getVector } from '../vector-reader.ts';
+import { editPart, mutateBytes, mutateCharacters, mutateJson, mutateJsonText, mutateParts } from './mutations.ts';
+import { anyJson } from './odd-values.ts';
+import { Random } from './random.ts';
+
+const CASES_PER_KIND = 10_500;
+const PORTABLE_EVERY = 100;
+
+/** Most mutants die before their signature is looked at; the honest half of a request is looked at again and again. */
+const verdicts = new BoundedMemo<boolean>(2_000);
+const memoisedCrypto: CryptoPort = {
+  ...nativeCrypto,
+  verify: (publicKey, message, signature) => {
+    const key = `${message}.${encodeBase64url(signature)}.${encodeBase64url(publicKey)}`;
+    const known = verdicts.find(key);
+    if (known !== undefined) return known;
+    const verdict = nativeCrypto.verify(publicKey, message, signature);
+    verdicts.insert(key, verdict);
+    return verdict;
+  },
+};
+
+const bases = [
+  'allow-purchase',
+  'allow-api-call',
+  'p01-jwt-claims',
+  'p02-json-web-key',
+  'p14-htu-dot-segments',
+  'p19-largest',
+  'survivors-fourth-is-authority',
+].map((id) => {
+  const { input } = getVector(id);
+  return { input, facts: factsOf(input, nativeCrypto) };
+});
+type Base = (typeof bases)[number];
+
+const isWellFormedBody = compileBodySchema();
+
+const run = ({ input, facts }: Base, request: VerifyRequest, crypto: CryptoPort): ReceiptBody => {
+  const context = contextOf(input, crypto);
+  const decided = evaluate(parsePresented(request), facts, context);
+  if (decided.kind !== 'decided') throw new Error('every fact was given');
+  return buildReceiptBody(request, decided, context);
+};
+
+const requestOf = ({ grant, proof, action }: EvaluateInput): VerifyRequest => ({ grant, proof, action });
+
+type Mutate = (request: VerifyRequest, random: Random, base: Base) => VerifyRequest;
+
+const inToken =
+  (edit: (token: string, random: Random, other: string) => string): Mutate =>
+  (request, random) =>
+    random.below(2) === 0
+      ? { ...request, grant: edit(request.grant, random, request.proof) }
+      : { ...request, proof: edit(request.proof, random, request.grant) };
+
+const stringified = (edit: (value: JsonValue, random: Random) => JsonValue, random: Random) => (json: string) =>
+  JSON.stringify(edit(JSON.parse(json) as JsonValue, random));
+
+/** None of these makes a signature, so none may be allowed. */
+const UNSIGNED: Readonly<Record<string, Mutate>> = {
+  'characters of a token': inToken(mutateCharacters),
+  'parts of a token': inToken((token, random, other) => mutateParts(token, other, random)),
+  'bytes of a part': inToken(mutateBytes),
+  'members of a header': inToken((token, random) => editPart(token, 0, stringified(mutateJson, random))),
+  'text of a header': inToken((token, random) => editPart(token, 0, (json) => mutateJsonText(json, random))),
+  'members of the claims': inToken((token, random) => editPart(token, 1, stringified(mutateJson, random))),
+  'text of the claims': inToken((token, random) => editPart(token, 1, (json) => mutateJsonText(json, random))),
+  'any JSON as claims': inToken((token, random) => editPart(token, 1, () => JSON.stringify(anyJson(random)))),
+  'members of the Action': (request, random) => ({
+    ...request,
+    action: mutateJson(request.action as JsonValue, random),
+  }),
+  'any JSON as Action': (request, random) => ({ ...request, action: anyJson(random) }),
+};
+
+const assertWellFormed = (body: ReceiptBody): void => {
+  const isValid = isWellFormedBody(body);
+  if (!isValid) throw new Error(`body: ${JSON.stringify(isWellFormedBody.errors)}`);
+  if (JSON.stringify(body) !== jcs(body as unknown as JsonObject)) throw new Error('body: not in JCS order');
+};
+
+const fuzz = (seed: number, mutate: Mutate, assertAllow: (request: VerifyRequest, base: Base) => void): number => {
+  const random = new Random(seed);
+  let changed = 0;
+  for (let i = 0; i < CASES_PER_KIND; i++) {
+    const base = random.pick(bases);
+    const honest = requestOf(base.input);
+    const request = mutate(honest, random, base);
+    try {
+      const body = run(base, request, memoisedCrypto);
+      assertWellFormed(body);
+      if (body.decision === 'ALLOW') assertAllow(request, base);
+      if (i % PORTABLE_EVERY === 0) expect(run(base, request, portableCrypto)).toEqual(body);
+    } catch (cause) {
+      throw new Error(`case ${i} of seed ${seed}: ${JSON.stringify(request).slice(0, 20_000)}`, { cause });
+    }
+    if (JSON.stringify(request) !== JSON.stringify(honest)) changed++;
+  }
+  return changed;
+};
+
+/** An ALLOW without a new signature takes the tokens as they were and canonically the same Action. */
+const assertUnchanged = (request: VerifyRequest, { input }: Base): void => {
+  expect(request.grant).toBe(input.grant);
+  expect(request.proof).toBe(input.proof);
+  expect(jcs(request.action as JsonValue)).toBe(jcs(input.action as JsonValue));
+};
+
+const resign = (token: string, key: TestKey, edit: (json: string) => string): string => {
+  const unsigned = editPart(token, 1, edit);
+  const signingInput = unsigned.slice(0, unsigned.lastIndexOf('.'));
+  return `${signingInput}.${encodeBase64url(key.sign(encodeUtf8(signingInput)))}`;
+};
+
+/** Claims changed and signed again by their rightful signer: what gets past the signature. */
+const resigned: Mutate = (request, random, { input }) => {
+  const edit = (json: string) =>
+    random.below(3) === 0 ? mutateJsonText(json, random) : stringified(mutateJson, random)(json);
+  const target = random.below(3);
+  if (target === 0) return { ...request, grant: resign(request.grant, KEYS.principal, edit) };
+  if (target === 1) return { ...request, proof: resign(request.proof, KEYS.agent, edit) };
+  const action = mutateJson(input.action as JsonValue, random);
+  const withAction = (json: string) => JSON.stringify({ ...JSON.parse(json), action });
+  return { ...request, proof: resign(request.proof, KEYS.agent, withAction), action };
+};
+
+const claimsOf = (token: string) =>
+  JSON.parse(new TextDecoder().decode(decodeBase64url(token.split('.')[1] ?? '') ?? new Uint8Array()));
+
+/** What an ALLOW promises, told from the tokens without the engine. */
+const assertEntitled = ({ grant, proof, action }: VerifyRequest, { input }: Base): void => {
+  const granted = claimsOf(grant);
+  const proven = claimsOf(proof);
+  const said = action as Record<string, JsonValue>;
+  const nowMs = Date.parse(input.now);
+  expect(jcs(proven.action)).toBe(jcs(said));
+  expect([proven.aud, proven.grant_id]).toEqual([input.relying_party.did, granted.id]);
+  expect(proven.iss).toBe(granted.credentialSubject.id);
+  expect(Math.abs(nowMs - proven.iat * 1000)).toBeLessThanOrEqual(input.relying_party.proof_window_seconds * 1000);
+  expect(Date.parse(granted.validFrom)).toBeLessThanOrEqual(nowMs);
+  expect(Date.parse(granted.validUntil)).toBeGreaterThan(nowMs);
+  const audience = granted.credentialSubject.audience ?? [input.relying_party.did];
+  expect(audience).toContain(input.relying_party.did);
+  const allows = granted.credentialSubject.capabilities.some(
+    ({ action: kind, constraints }: { action: string; constraints: Record<string, JsonValue> }) =>
+      kind === said.type &&
+      (kind === 'api:call'
+        ? Array.isArray(constraints.methods) && constraints.methods.includes(said.method)
+        : constraints.currency === said.currency && Number(said.amount) <= Number(constraints.maxAmount)),
+  );
+  expect(allows).toBe(true);
+};
+
+describe('malformed input', () => {
+  it('is at least 100,000 cases', () => {
+    expect((Object.keys(UNSIGNED).length + 1) * CASES_PER_KIND).toBeGreaterThanOrEqual(100_000);
+  });
+
+  it('starts from requests that are allowed', () => {
+    for (const base of bases) expect(run(base, requestOf(base.input), nativeCrypto).decision).toBe('ALLOW');
+  });
+
+  it.each(Object.entries(UNSIGNED).map(([name, mutate], i) => ({ name, mutate, seed: 1000 + i })))(
+    'in the $name gives a well-formed Receipt body, and never an ALLOW of anything else than was signed',
+    ({ mutate, seed }) => {
+      expect(fuzz(seed, mutate, assertUnchanged)).toBeGreaterThan(CASES_PER_KIND * 0.9);
+    },
+    60_000,
+  );
+
+  it(
+    'signed again gives a well-formed Receipt body, and an ALLOW only of what the tokens say',
+    () => {
+      expect(fuzz(2000, resigned, assertEntitled)).toBeGreaterThan(CASES_PER_KIND * 0.9);
+    },
+    60_000,
+  );
+
+  it('of any depth is no problem for the Action, which arrives as a value', () => {
+    const [base] = bases;
+    if (base === undefined) throw new Error('there is a base');
+    let deep: JsonValue = {};
+    for (let i = 0; i < 50_000; i++) deep = { type: 'commerce:purchase', resource: deep, amount: 1, currency: 'USD' };
+    for (const action of [deep, [deep]])
+      expect(run(base, { ...requestOf(base.input), action }, nativeCrypto).reason).toBe('ACTION_MALFORMED');
+  });
+});

@@ -1,0 +1,69 @@
+import { type JsonObject, jcs, type ReceiptBody } from '@svc/protocol';
+import { compactVerify, decodeProtectedHeader, importJWK } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { buildWorld, publicKeyOf, receiptSigner, serviceDocument, signerOf } from '../test/world.ts';
+import { receiptTextOf, signReceipt, verifyReceipt } from './index.ts';
+
+const { body, signed } = await buildWorld();
+
+describe('a signed Receipt', () => {
+  it('is its body in RFC 8785 form with the JWS at its place', () => {
+    expect(signed.text).toBe(jcs({ ...body, receipt: signed.jws } as unknown as JsonObject));
+  });
+
+  it('has the RFC 8785 form of the body as payload, and exactly alg, kid and typ as header', () => {
+    const [header = '', payload = ''] = signed.jws.split('.');
+    expect(Buffer.from(payload, 'base64url').toString()).toBe(jcs(body as unknown as JsonObject));
+    expect(Buffer.from(header, 'base64url').toString()).toBe(
+      `{"alg":"EdDSA","kid":"${receiptSigner.kid}","typ":"svc-receipt+jwt"}`,
+    );
+  });
+
+  it('is the same bytes for the same body and key, in whatever order the members stand', async () => {
+    const turned = Object.fromEntries(Object.entries(body).reverse()) as unknown as ReceiptBody;
+    expect(await signReceipt(turned, receiptSigner)).toEqual(signed);
+  });
+
+  it('can be had back from the JWS alone, letter for letter', () => {
+    expect(receiptTextOf(signed.jws)).toBe(signed.text);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['two parts', signed.jws.slice(0, signed.jws.lastIndexOf('.'))],
+    ['four parts', `${signed.jws}.e30`],
+    ['padding', `${signed.jws}=`],
+    ['another payload', 'e30.e30.e30'],
+    ['a payload with white space', `e30.${Buffer.from('{"a": 1,"receipt_id":1}').toString('base64url')}.e30`],
+  ])('cannot be had back from %s', (_, jws) => {
+    expect(receiptTextOf(jws)).toBeNull();
+  });
+
+  it('verifies with jose too', async () => {
+    const x = Buffer.from(publicKeyOf(1)).toString('base64url');
+    const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x }, 'EdDSA');
+    const { payload } = await compactVerify(signed.jws, key, { algorithms: ['EdDSA'] });
+    expect(JSON.parse(new TextDecoder().decode(payload))).toEqual(body);
+    expect(decodeProtectedHeader(signed.jws).kid).toBe(receiptSigner.kid);
+  });
+
+  it('verifies as it was signed', () => {
+    const expected = { ok: true, receipt: { ...body, receipt: signed.jws }, decision: 'ALLOW' };
+    expect(verifyReceipt(signed.text, serviceDocument)).toEqual(expected);
+    expect(verifyReceipt(JSON.parse(signed.text), JSON.stringify(serviceDocument))).toEqual(expected);
+  });
+
+  it.each([
+    'did:web:svc.example#status-1',
+    'did:web:svc.example#receipt-0',
+    'did:web:svc.example',
+    '#receipt-1',
+  ])('is not made with the key %s', async (kid) => {
+    await expect(signReceipt(body, signerOf(1, kid))).rejects.toThrow(RangeError);
+  });
+
+  it('is not made of a body without receipt_id', async () => {
+    const { receipt_id: _, ...rest } = body;
+    await expect(signReceipt(rest as ReceiptBody, receiptSigner)).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,466 @@
+import {
+  encodeBase64url,
+  encodeMultikey,
+  encodeUtf8,
+  type JsonObject,
+  jcs,
+  signCompactJws,
+} from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { describe, expect, it } from 'vitest';
+import {
+  API_CALL,
+  buildWorld,
+  type Draft,
+  documentOf,
+  receiptSigner,
+  resign,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+} from '../../test/world.ts';
+import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, verifyReceipt } from '../index.ts';
+
+const allow = await buildWorld();
+const api = await buildWorld({ action: API_CALL });
+const unauthenticated = await buildWorld({ facts: { principal: 'absent' } });
+const unavailable = await buildWorld({ facts: { status: 'unavailable' } });
+
+const failuresOf = (receipt: unknown, document: unknown = serviceDocument, serviceDid?: string) => {
+  const options = serviceDid === undefined ? {} : { serviceDid };
+  const portable = verifyReceipt(receipt, document, options);
+  expect(verifyReceipt(receipt, document, { ...options, crypto: nativeCrypto })).toEqual(portable);
+  return portable.ok ? [] : portable.failures;
+};
+
+const codesOf = (...args: Parameters<typeof failuresOf>) =>
+  failuresOf(...args).map(({ code, path }) => (path === undefined ? code : `${code} ${path}`));
+
+const changed = (change: (draft: Draft) => void) => resign(allow.body, change);
+const shown = (change: (draft: Draft & { receipt: unknown }) => void): unknown => {
+  const draft = JSON.parse(allow.signed.text);
+  change(draft);
+  return draft;
+};
+/** Signed over any payload text under any header. */
+const forge = async (payloadText: string, header: JsonObject): Promise<unknown> => {
+  const input = `${encodeBase64url(encodeUtf8(JSON.stringify(header)))}.${encodeBase64url(encodeUtf8(payloadText))}`;
+  const signature = await receiptSigner.sign(encodeUtf8(input));
+  return { ...JSON.parse(payloadText), receipt: `${input}.${encodeBase64url(signature)}` };
+};
+const HEADER = { alg: 'EdDSA', kid: receiptSigner.kid, typ: 'svc-receipt+jwt' };
+const bodyText = jcs(allow.body as unknown as JsonObject);
+const withMethod = (change: object) => ({
+  ...serviceDocument,
+  verificationMethod: serviceDocument.verificationMethod.map((method) =>
+    method.id === receiptSigner.kid ? { ...method, ...change } : method,
+  ),
+});
+const SMALL_ORDER = encodeMultikey(new Uint8Array([1, ...new Uint8Array(31)]));
+
+/** For every code, what produces it: what is shown, under which document, and where the fault is named. */
+const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string, ...unknown[]])[]> = {
+  'malformed-receipt': [
+    ['an array', [], ''],
+    ['null', null, ''],
+    ['a number in text', '7', ''],
+    ['no JSON', '{', ''],
+    ['a duplicate member', allow.signed.text.replace('{', '{"decision":"ALLOW",'), ''],
+    ['too much text', allow.signed.text + ' '.repeat(RECEIPT_MAX_CHARS), ''],
+  ],
+  'missing-member': [
+    ['no reason', await changed((d) => void delete d.reason), '/reason'],
+    ['no protocol', await changed((d) => void delete (d as Partial<Draft>).protocol), '/protocol'],
+    ['no P7', await changed((d) => void delete d.protocol.checks.P7), '/protocol/checks/P7'],
+    ['no signature', shown((d) => void delete d.receipt), '/receipt'],
+  ],
+  'unknown-member': [
+    ['a comment', await changed((d) => (d.comment = 1)), '/comment'],
+    ['T4', await changed((d) => (d.trust.checks.T4 = true)), '/trust/checks/T4'],
+    [
+      'a constraint',
+      await changed((d) => (d.authority.constraints['a/b~'] = 1)),
+      '/authority/constraints/a~1b~0',
+    ],
+    ['a consumption under v1', await changed((d) => (d.evidence.consumption = {})), '/evidence/consumption'],
+  ],
+  'malformed-member': [
+    ['another version', await changed((d) => (d.receipt_version = 'svc-receipt-v2')), '/receipt_version'],
+    ['an id in lower case', await changed((d) => (d.receipt_id = 'drc_01k')), '/receipt_id'],
+    ['another decision', await changed((d) => (d.decision = 'MAYBE')), '/decision'],
+    ['no ReasonCode', await changed((d) => (d.reason = 'BECAUSE')), '/reason'],
+    ['whole seconds', await changed((d) => (d.evaluated_at = '2026-11-20T08:00:00Z')), '/evaluated_at'],
+    ['30 February', await changed((d) => (d.expires_at = '2027-02-30T08:00:00Z')), '/expires_at'],
+    ['a did:key', await changed((d) => (d.relying_party = d.agent)), '/relying_party'],
+    ['a short did:key', await changed((d) => (d.agent = 'did:key:z6Mk')), '/agent'],
+    ['another grant id', await changed((d) => (d.grant_id = 'urn:uuid:1')), '/grant_id'],
+    ['a bare hash', await changed((d) => (d.grant_hash = 'f'.repeat(64))), '/grant_hash'],
+    ['a number for text', await changed((d) => (d.proof_hash = 7)), '/proof_hash'],
+    ['an array for an object', await changed((d) => Object.assign(d, { trust: [] })), '/trust'],
+    [
+      'another verification',
+      await changed((d) => (d.principal.verification = 'yes')),
+      '/principal/verification',
+    ],
+    ['an outcome in text', await changed((d) => (d.protocol.checks.P1 = 'true')), '/protocol/checks/P1'],
+    [
+      'an amount in text',
+      await changed((d) => (d.authority.constraints.maxAmount = '1')),
+      '/authority/constraints/maxAmount',
+    ],
+    ['no resources', await changed((d) => (d.authority.resources = [])), '/authority/resources'],
+    [
+      'a file URL',
+      await changed((d) => (d.evidence.status.credential_url = 'file:///x')),
+      '/evidence/status/credential_url',
+    ],
+    [
+      'an index of 00',
+      await changed((d) => (d.evidence.status.status_list_index = '00')),
+      '/evidence/status/status_list_index',
+    ],
+    ['another policy', await changed((d) => (d.trust.policy_version = 'v2')), '/trust/policy_version'],
+    ['a JWS that is no text', shown((d) => (d.receipt = 7)), '/receipt'],
+    [
+      'one method twice',
+      await resign(api.body, (d) => (d.authority.constraints.methods = ['GET', 'GET'])),
+      '/authority/constraints/methods',
+    ],
+  ],
+  'malformed-jws': [
+    ['no parts', shown((d) => (d.receipt = 'x')), '/receipt'],
+    ['padding', shown((d) => (d.receipt = `${d.receipt}=`)), '/receipt'],
+    ['a fourth part', shown((d) => (d.receipt = `${d.receipt}.x`)), '/receipt'],
+    ['a line break', shown((d) => (d.receipt = `${d.receipt}\n`)), '/receipt'],
+  ],
+  'wrong-header': [
+    ['the typ of a Grant', await forge(bodyText, { ...HEADER, typ: 'vc+jwt' }), '/receipt'],
+    ['the alg Ed25519', await forge(bodyText, { ...HEADER, alg: 'Ed25519' }), '/receipt'],
+    ['no alg', await forge(bodyText, { ...HEADER, alg: 'none' }), '/receipt'],
+    ['one more member', await forge(bodyText, { ...HEADER, crit: [] }), '/receipt'],
+    ['another order', await forge(bodyText, { typ: HEADER.typ, kid: HEADER.kid, alg: 'EdDSA' }), '/receipt'],
+    ['no kid', await forge(bodyText, { alg: 'EdDSA', typ: HEADER.typ }), '/receipt'],
+  ],
+  'payload-not-canonical': [
+    ['white space', await forge(` ${bodyText}`, HEADER), '/receipt'],
+    ['another escape', await forge(bodyText.replace('order', '\\u006frder'), HEADER), '/receipt'],
+    [
+      'another order',
+      await forge(JSON.stringify({ ...allow.body, agent: allow.body.agent, aa: 1 }), HEADER),
+      '/receipt',
+    ],
+    ['another number', await forge(bodyText.replace('50000', '5e4'), HEADER), '/receipt'],
+    ['a duplicate', await forge(bodyText.replace('{', '{"agent":"x",'), HEADER), '/receipt'],
+  ],
+  'payload-mismatch': [
+    ['another decision', shown((d) => (d.decision = 'DENY')), '/decision'],
+    [
+      'another amount',
+      shown((d) => (d.authority.constraints.maxAmount = 1)),
+      '/authority/constraints/maxAmount',
+    ],
+    ['one more member', shown((d) => (d.note = 1)), '/note'],
+    ['one less member', shown((d) => void delete d.agent), '/agent'],
+    ['another resource', shown((d) => (d.authority.resources = ['**'])), '/authority/resources'],
+  ],
+  'malformed-did-document': [
+    ['no JSON', allow.signed.text, '', 'x'],
+    ['null', allow.signed.text, '', null],
+    ['an array in text', allow.signed.text, '', '[]'],
+    ['a did:key', allow.signed.text, '', { ...serviceDocument, id: allow.body.agent }],
+    ['duplicate members', allow.signed.text, '', '{"id":1,"id":1}'],
+    ['too much text', allow.signed.text, '', ' '.repeat(1_048_577)],
+  ],
+  'wrong-service': [
+    [
+      'the document of another',
+      allow.signed.text,
+      '',
+      documentOf('did:web:evil.example', { 'receipt-2': 1 }),
+    ],
+    ['another service than named', allow.signed.text, '', serviceDocument, 'did:web:other.example'],
+    ['a path under the DID', await resign(allow.body, () => {}, signerOf(1, `${SERVICE}:x#receipt-2`)), ''],
+  ],
+  'unknown-key': [
+    ['a key never published', await resign(allow.body, () => {}, signerOf(1, `${SERVICE}#receipt-9`)), ''],
+    ['a status key', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#status-1` }), ''],
+    ['a key without assertionMethod', allow.signed.text, '', { ...serviceDocument, assertionMethod: [] }],
+    ['no methods', allow.signed.text, '', { id: SERVICE }],
+  ],
+  'unusable-key': [
+    ['another type', allow.signed.text, '', withMethod({ type: 'Ed25519VerificationKey2020' })],
+    ['another controller', allow.signed.text, '', withMethod({ controller: 'did:web:evil.example' })],
+    ['no key', allow.signed.text, '', withMethod({ publicKeyMultibase: 'z6Mk' })],
+    ['a key of small order', allow.signed.text, '', withMethod({ publicKeyMultibase: SMALL_ORDER })],
+    [
+      'two keys of one name',
+      allow.signed.text,
+      '',
+      {
+        ...serviceDocument,
+        verificationMethod: [...serviceDocument.verificationMethod, ...serviceDocument.verificationMethod],
+      },
+    ],
+  ],
+  'wrong-signature': [
+    ['another key of the service', await resign(allow.body, () => {}, signerOf(6, receiptSigner.kid)), ''],
+    [
+      'a signature of nothing',
+      shown((d) => (d.receipt = `${String(d.receipt).replace(/[^.]+$/, '')}AAAA`)),
+      '',
+    ],
+  ],
+  'wrong-time': [
+    ['a later time', await changed((d) => (d.evaluated_at = '2026-11-20T08:00:00.124Z')), '/evaluated_at'],
+  ],
+  'wrong-outcome': [
+    ['true after a failure', await changed((d) => (d.protocol.checks.P16 = false)), '/protocol/checks/P17'],
+    [
+      'skipped for nothing',
+      await changed((d) => (d.protocol.checks.P12 = 'skipped')),
+      '/protocol/checks/P12',
+    ],
+    [
+      'false after a failure',
+      await changed((d) => Object.assign(d.protocol.checks, { P8: false, P9: false })),
+      '/protocol/checks/P9',
+    ],
+  ],
+  'wrong-decision': [
+    ['ALLOW with a failure', await changed((d) => (d.trust.checks.T5 = false)), '/decision'],
+    ['DENY with none', await changed((d) => (d.decision = 'DENY')), '/decision'],
+  ],
+  'wrong-reason': [
+    ['a reason on ALLOW', await changed((d) => (d.reason = 'PROOF_REPLAYED')), '/reason'],
+    [
+      'none on DENY',
+      await changed((d) => (d.decision = 'DENY')),
+      '/reason',
+      serviceDocument,
+      undefined,
+      'any',
+    ],
+    [
+      'that of a later check',
+      await resign(unauthenticated.body, (d) => (d.reason = 'PROOF_REPLAYED')),
+      '/reason',
+    ],
+    [
+      'unavailable, although a check failed',
+      await resign(unauthenticated.body, (d) => (d.reason = 'SERVICE_UNAVAILABLE')),
+      '/reason',
+    ],
+    [
+      'a failure, although it was unavailable',
+      await resign(unavailable.body, (d) => (d.reason = 'AUTHORITY_REVOKED')),
+      '/reason',
+    ],
+  ],
+  'wrong-result': [
+    ['protocol', await changed((d) => (d.protocol.result = 'FAIL')), '/protocol/result'],
+    ['trust', await changed((d) => (d.trust.result = 'FAIL')), '/trust/result'],
+  ],
+  'wrong-presence': [
+    ['no principal', await changed((d) => void delete (d as Partial<Draft>).principal), '/principal'],
+    ['no grant_id', await changed((d) => void delete d.grant_id), '/grant_id'],
+    ['no expires_at', await changed((d) => void delete d.expires_at), '/expires_at'],
+    ['no authority', await changed((d) => void delete (d as Partial<Draft>).authority), '/authority'],
+    ['no agent', await changed((d) => void delete d.agent), '/agent'],
+    ['no request_hash', await changed((d) => void delete d.request_hash), '/request_hash'],
+    [
+      'no document',
+      await changed((d) => void delete (d.evidence as Partial<Draft['evidence']>).issuer_resolution),
+      '/evidence/issuer_resolution',
+    ],
+    [
+      'no list',
+      await changed((d) => void delete (d.evidence as Partial<Draft['evidence']>).status),
+      '/evidence/status',
+    ],
+    [
+      'a principal too early',
+      await resign(unauthenticated.body, (d) => Object.assign(d, { principal: allow.body.principal })),
+      '/principal',
+    ],
+    [
+      'an authority too early',
+      await resign(unauthenticated.body, (d) => Object.assign(d, { authority: null })),
+      '/authority',
+    ],
+    [
+      'a list too early',
+      await resign(unauthenticated.body, (d) =>
+        Object.assign(d.evidence, { status: allow.body.evidence.status }),
+      ),
+      '/evidence/status',
+    ],
+    [
+      'a document too early',
+      await resign(unauthenticated.body, (d) =>
+        Object.assign(d.evidence, { issuer_resolution: allow.body.evidence.issuer_resolution }),
+      ),
+      '/evidence/issuer_resolution',
+    ],
+    [
+      'a list that was unavailable',
+      await resign(unavailable.body, (d) =>
+        Object.assign(d.evidence, { status: allow.body.evidence.status }),
+      ),
+      '/evidence/status',
+    ],
+  ],
+  contradiction: [
+    ['no authority on ALLOW', await changed((d) => Object.assign(d, { authority: null })), '/authority'],
+    [
+      'authority on DENY',
+      await resign(unavailable.body, (d) => Object.assign(d, { authority: allow.body.authority })),
+      '/authority',
+    ],
+    [
+      'verification against T2',
+      await changed((d) => (d.principal.verification = 'unverified')),
+      '/principal/verification',
+    ],
+    [
+      'the document of another',
+      await changed((d) => (d.evidence.issuer_resolution.did = 'did:web:x.example')),
+      '/evidence/issuer_resolution/did',
+    ],
+    [
+      'P5 after the end',
+      await changed((d) => (d.expires_at = '2026-11-20T08:00:00Z')),
+      '/protocol/checks/P5',
+    ],
+  ],
+  'stale-evidence': [
+    [
+      'an old document',
+      await changed((d) => (d.evidence.issuer_resolution.resolved_at = '2026-11-20T07:00:00.122Z')),
+      '/evidence/issuer_resolution/resolved_at',
+    ],
+    [
+      'an old list',
+      await changed((d) => (d.evidence.status.checked_at = '2026-11-20T07:59:30.122Z')),
+      '/evidence/status/checked_at',
+    ],
+  ],
+  'unknown-profile': [
+    ['v9', await changed((d) => (d.protocol.profile = 'svc-base-v9')), '/protocol/profile'],
+  ],
+  'wrong-profile-hash': [
+    [
+      'another hash',
+      await changed((d) => (d.protocol.profile_hash = d.grant_hash)),
+      '/protocol/profile_hash',
+    ],
+  ],
+  'unknown-trust-config': [
+    [
+      'another version',
+      await changed((d) => (d.evidence.trust_config_version = '__proto__')),
+      '/evidence/trust_config_version',
+    ],
+  ],
+  'wrong-trust-config-hash': [
+    [
+      'another hash',
+      await changed((d) => (d.evidence.trust_config_hash = d.grant_hash)),
+      '/evidence/trust_config_hash',
+    ],
+  ],
+};
+
+describe.each(Object.entries(PRODUCED))('%s', (code, cases) => {
+  it.each(cases)('names %s', (_, receipt, path, document = serviceDocument, serviceDid) => {
+    const named = path === '' && code !== 'malformed-receipt' ? code : `${code} ${path}`;
+    expect(codesOf(receipt, document, serviceDid as string | undefined)).toContain(named);
+  });
+});
+
+describe('verifyReceipt', () => {
+  it('names all that is wrong, not just the first', async () => {
+    const receipt = await resign(
+      allow.body,
+      (d) => {
+        d.comment = 'x';
+        d.grant_hash = 'x';
+        d.trust.result = 'FAIL';
+        delete d.agent;
+      },
+      signerOf(6, receiptSigner.kid),
+    );
+    expect(codesOf(receipt).sort()).toEqual([
+      'malformed-member /grant_hash',
+      'unknown-member /comment',
+      'wrong-presence /agent',
+      'wrong-result /trust/result',
+      'wrong-signature',
+    ]);
+  });
+
+  it('accepts the same Receipt in any order and with any white space', () => {
+    const turned = Object.fromEntries(Object.entries(JSON.parse(allow.signed.text)).reverse());
+    for (const receipt of [turned, JSON.stringify(turned, null, 2)]) expect(failuresOf(receipt)).toEqual([]);
+  });
+
+  it('accepts a Receipt by any key that is still published', async () => {
+    const old = await resign(allow.body, () => {}, signerOf(6, `${SERVICE}#receipt-1`));
+    expect(failuresOf(old)).toEqual([]);
+  });
+
+  it('accepts characters beyond ASCII in an authority', async () => {
+    const receipt = await changed((d) => (d.authority.resources = ['ordér/“**”/\u{1f600}']));
+    expect(failuresOf(receipt)).toEqual([]);
+    expect(failuresOf(JSON.parse(receipt))).toEqual([]);
+    expect(failuresOf(receipt.replace('ordér', 'ordÃ©r'))).not.toEqual([]);
+  });
+
+  it('returns what was signed, not what was handed in', () => {
+    const handed = JSON.parse(allow.signed.text);
+    const verified = verifyReceipt(handed, serviceDocument);
+    handed.authority.constraints.maxAmount = 1;
+    expect(verified.ok && verified.receipt.authority?.constraints.maxAmount).toBe(50_000);
+  });
+
+  it('refuses every other JWS that the service signs in the place of a Receipt', async () => {
+    for (const typ of ['vc+jwt', 'svc-checkpoint+jwt', 'svc-proof+jwt']) {
+      const receipt = await signCompactJws(receiptSigner, { typ }, bodyText);
+      expect(codesOf({ ...allow.body, receipt })).toEqual(['wrong-header /receipt']);
+    }
+  });
+
+  it('answers, whatever it is given', () => {
+    const cyclic: Record<string, unknown> = { receipt: allow.signed.jws };
+    cyclic.self = cyclic;
+    const deep = '['.repeat(20_000);
+    const payload = Buffer.from(`{"a":${deep}${']'.repeat(20_000)}}`).toString('base64url');
+    const odd = [
+      undefined,
+      7,
+      () => 1,
+      Symbol('x'),
+      1n,
+      new Map(),
+      cyclic,
+      { receipt: 1n },
+      deep,
+      `${payload}`,
+    ];
+    for (const receipt of [...odd, { receipt: `e30.${payload}.e30` }])
+      for (const document of [serviceDocument, ...odd])
+        expect(verifyReceipt(receipt, document, { crypto: nativeCrypto }).ok).toBe(false);
+  });
+});
+
+describe('parseReceipt', () => {
+  it('answers the Receipt without authenticating it', async () => {
+    const unsigned = await resign(allow.body, () => {}, signerOf(6, receiptSigner.kid));
+    expect(parseReceipt(unsigned)).toEqual({ ok: true, receipt: JSON.parse(unsigned) });
+  });
+
+  it('names what is wrong in form and content', async () => {
+    const parsed = parseReceipt(await changed((d) => (d.trust.result = 'FAIL')));
+    expect(!parsed.ok && parsed.failures.map(({ code }) => code)).toEqual(['wrong-result']);
+    expect(parseReceipt('x').ok).toBe(false);
+  });
+});
