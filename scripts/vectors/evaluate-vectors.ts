@@ -4,8 +4,8 @@ import {
   type CryptoPort,
   type EvaluateInput,
   evaluateJson,
-  jcs,
   type JsonObject,
+  jcs,
   type ReceiptBody,
   signCompactJws,
 } from '../../packages/protocol/src/index.ts';
@@ -68,7 +68,13 @@ const buildVector = async (vectorCase: VectorCase, crypto: CryptoPort): Promise<
   const body = evaluateJson(input, crypto);
   assertAsStated(vectorCase, body);
   const { decision, reason } = body;
-  return { id, description, covers, input, expected: { decision, reason, body, receipt: await signReceipt(body) } };
+  return {
+    id,
+    description,
+    covers,
+    input,
+    expected: { decision, reason, body, receipt: await signReceipt(body) },
+  };
 };
 
 /** The expectation is stated by hand and the bytes by the engine; a vector where they differ is never written. */

@@ -10,7 +10,8 @@ const differences = findDifferences(expected, readVectorFiles());
 
 if (process.argv.includes('--check')) {
   for (const difference of differences) console.error(difference);
-  if (differences.length > 0) console.error(`vectors/ differs from its source in ${differences.length} files`);
+  if (differences.length > 0)
+    console.error(`vectors/ differs from its source in ${differences.length} files`);
   process.exitCode = differences.length > 0 ? 1 : 0;
 } else {
   mkdirSync(`${VECTORS_DIR}evaluate`, { recursive: true });

@@ -18,8 +18,16 @@ const ROWS: readonly Row[] = [
   ['{"10":1,"9":2,"1":3}', '{"1":3,"10":1,"9":2}', 'names that look like numbers are sorted as text'],
   ['{"a":1,"A":2,"_":3,"~":4}', '{"A":2,"_":3,"a":1,"~":4}', 'by code unit, not by alphabet'],
   ['{"aa":1,"a":2,"":3}', '{"":3,"a":2,"aa":1}', 'a prefix comes first'],
-  ['{"\\uffff":1,"\\ud83e\\udd80":2}', '{"\u{1f980}":2,"\uffff":1}', 'by UTF-16 code unit: a surrogate pair sorts below U+FFFF'],
-  ['{"__proto__":{"b":1,"a":2},"constructor":1}', '{"__proto__":{"a":2,"b":1},"constructor":1}', 'no name is special'],
+  [
+    '{"\\uffff":1,"\\ud83e\\udd80":2}',
+    '{"\u{1f980}":2,"\uffff":1}',
+    'by UTF-16 code unit: a surrogate pair sorts below U+FFFF',
+  ],
+  [
+    '{"__proto__":{"b":1,"a":2},"constructor":1}',
+    '{"__proto__":{"a":2,"b":1},"constructor":1}',
+    'no name is special',
+  ],
   ['"\\u0041\\u00e9\\u20ac"', '"A\u00e9\u20ac"', 'escapes that need not be are resolved'],
   ['"\\/"', '"/"', 'a slash is not escaped'],
   ['"\\u0008\\u0009\\u000a\\u000c\\u000d"', '"\\b\\t\\n\\f\\r"', 'the short escapes'],

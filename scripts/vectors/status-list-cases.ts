@@ -29,7 +29,8 @@ const bitsOf = ({ entries, set }: Content): Uint8Array => {
 
 const listOf = (content: Content): string => encodeBitstring(bitsOf(content));
 const memberOf = (text: string): Uint8Array => decodeBase64url(text.slice(1)) ?? new Uint8Array();
-const encodedMember = (...parts: readonly Uint8Array[]): string => `u${encodeBase64url(Buffer.concat(parts))}`;
+const encodedMember = (...parts: readonly Uint8Array[]): string =>
+  `u${encodeBase64url(Buffer.concat(parts))}`;
 
 const EMPTY: Content = { entries: MIN_ENTRIES, set: [] };
 const CONTENTS: readonly (readonly [description: string, content: Content])[] = [
@@ -84,7 +85,8 @@ const entryCases = () =>
   }));
 
 export const statusListFile = () => ({
-  description: 'Bitstring Status List 1.0: entries, encoded lists, and the signed lists that evaluate/ refers to.',
+  description:
+    'Bitstring Status List 1.0: entries, encoded lists, and the signed lists that evaluate/ refers to.',
   entry: entryCases(),
   encode: CONTENTS.map(([description, content]) => ({ description, ...content })),
   decode: decodeCases(),
@@ -97,4 +99,3 @@ export const statusListFile = () => ({
     credential: jws,
   })),
 });
-

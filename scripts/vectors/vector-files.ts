@@ -17,7 +17,12 @@ const read = (path: string): string => readFileSync(`${VECTORS_DIR}${path}`, 'ut
 
 /** Every JSON file of vectors/ by path, the manifest included. */
 export const readVectorFiles = (): ReadonlyMap<string, string> =>
-  new Map([...jsonFilesIn(''), ...jsonFilesIn('evaluate/'), ...jsonFilesIn('schema/')].map((path) => [path, read(path)]));
+  new Map(
+    [...jsonFilesIn(''), ...jsonFilesIn('evaluate/'), ...jsonFilesIn('schema/')].map((path) => [
+      path,
+      read(path),
+    ]),
+  );
 
 /** What the source gives for the schemas that are on disk. */
 export const buildExpectedFiles = (): Promise<ReadonlyMap<string, string>> =>

@@ -5,6 +5,8 @@ import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   Authenticator,
+  DatabaseClock,
+  type Log,
   type Random,
   type ServiceDeps,
   ServiceError,
@@ -21,7 +23,6 @@ import type { Secrets } from './config/secrets.ts';
 import { buildHandlers } from './handlers/index.ts';
 import {
   ApiError,
-  type Clock,
   createAdminService,
   createHttpMetrics,
   createHttpService,
@@ -44,35 +45,22 @@ export interface ApiDeps {
   readonly secrets: Secrets;
   readonly databaseUrl: string;
   readonly logger: Logger;
-  readonly clock?: Clock;
 }
 
-const systemClock: Clock = { nowMs: () => Date.now() };
 const systemRandom: Random = { bytes: (length) => randomFillSync(new Uint8Array(length)) };
 
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
-export const startApi = async ({
-  config,
-  secrets,
-  databaseUrl,
-  logger,
-  clock = systemClock,
-}: ApiDeps): Promise<Api> => {
+export const startApi = async ({ config, secrets, databaseUrl, logger }: ApiDeps): Promise<Api> => {
   await migrate(databaseUrl);
   const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
-  const identity = identityOf(config, secrets);
-  const service: ServiceDeps = {
-    store,
-    clock,
-    random: systemRandom,
-    crypto: nativeCrypto,
-    identity,
-    log: {
-      warn: (event, fields) => logger.warn(fields, event),
-      error: (event, fields) => logger.error(fields, event),
-    },
+  const log: Log = {
+    warn: (event, fields) => logger.warn(fields, event),
+    error: (event, fields) => logger.error(fields, event),
   };
   try {
+    const clock = await DatabaseClock.start(store, log);
+    const identity = identityOf(config, secrets);
+    const service: ServiceDeps = { store, clock, random: systemRandom, crypto: nativeCrypto, identity, log };
     await publishEvidence(service);
     return await listen(service, { config, secrets, logger });
   } catch (error) {
@@ -145,7 +133,7 @@ const listen = async (
 
 const answers = async (store: Store): Promise<boolean> => {
   try {
-    await store.ping();
+    await store.now();
     return true;
   } catch (error) {
     if (error instanceof StoreError) return false;

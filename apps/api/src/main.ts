@@ -5,7 +5,9 @@ import { closeOnSignal, explainStartFailure, runApi } from './process/run-api.ts
 
 const main = async (): Promise<void> => {
   if (process.argv.includes('--help')) {
-    console.log(`The API of the verification service, configured by the environment:\n\n${describeVariables()}`);
+    console.log(
+      `The API of the verification service, configured by the environment:\n\n${describeVariables()}`,
+    );
     return;
   }
   const logger = createLogger('info');

@@ -46,7 +46,11 @@ const demonstrate = async ({ api, config, secrets }: RunningApi): Promise<void> 
 };
 
 /** Writes a verification that nobody has sent yet, now and every minute: whoever reads the file sees a whole one. */
-const keepFresh = async (path: string, tenants: Tenants, openGrant: Walkthrough['openGrant']): Promise<void> => {
+const keepFresh = async (
+  path: string,
+  tenants: Tenants,
+  openGrant: Walkthrough['openGrant'],
+): Promise<void> => {
   const write = async () => {
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
     writeFileSync(`${path}.new`, await freshVerifyBody(tenants, openGrant), { mode: 0o600 });

@@ -15,16 +15,25 @@ describe('an evaluation input', () => {
     ['with a Grant that is no string', { ...input, grant: {} }],
     ['with a Receipt id of another form', { ...input, receipt_id: 'drc_1' }],
     ['with an instant that is no UTC time', { ...input, now: '2026-11-20T10:00:00+01:00' }],
-    ['with an unknown profile', { ...input, relying_party: { ...Object(input.relying_party), profile: 'x' } }],
-    ['with a profile named like a member of every object', {
-      ...input,
-      relying_party: { ...Object(input.relying_party), profile: 'constructor' },
-    }],
+    [
+      'with an unknown profile',
+      { ...input, relying_party: { ...Object(input.relying_party), profile: 'x' } },
+    ],
+    [
+      'with a profile named like a member of every object',
+      {
+        ...input,
+        relying_party: { ...Object(input.relying_party), profile: 'constructor' },
+      },
+    ],
     ['with a look-up left open', withFact('spent', undefined)],
     ['with another answer', withFact('spent', 'maybe')],
     ['with a found answer of another form', withFact('spent', { found: 'no' })],
     ['with a status of another form', withFact('status', { found: {} })],
-    ['with a key in another state', withFact('principal', { found: { verification: 'verified', key: { state: 'x' } } })],
+    [
+      'with a key in another state',
+      withFact('principal', { found: { verification: 'verified', key: { state: 'x' } } }),
+    ],
   ])('%s is a fault of the caller, never a verdict', (_, unusable) => {
     expect(() => evaluateJson(unusable, portableCrypto)).toThrow(EvaluateInputError);
   });

@@ -30,7 +30,9 @@ const inputs = readEvaluateVectors().map(({ input }) => input);
 const NOW_MS = Date.parse(base.now);
 
 const around = (ms: number) =>
-  fc.constantFrom(-3_600_001, -3_600_000, -30_001, -30_000, -1, 0, 1, 86_400_000).map((offset) => at(ms + offset));
+  fc
+    .constantFrom(-3_600_001, -3_600_000, -30_001, -30_000, -1, 0, 1, 86_400_000)
+    .map((offset) => at(ms + offset));
 const at = (ms: number) => new Date(ms).toISOString();
 
 type JsonFacts = EvaluateInput['facts'];
@@ -59,7 +61,10 @@ const factsAround = (input: EvaluateInput): fc.Arbitrary<JsonFacts> => {
       fc.record({
         issuer: fc.constantFrom('did:web:acme.example', 'did:web:mallory.example'),
         agent: fc.constantFrom('did:key:z6MkOther', allocationAgentOf(base)),
-        status_list_credential: fc.constantFrom('https://status.svc.example/acme.example/1', 'https://x.example/1'),
+        status_list_credential: fc.constantFrom(
+          'https://status.svc.example/acme.example/1',
+          'https://x.example/1',
+        ),
         status_list_index: fc.constantFrom('94567', '0'),
         allocated_at: around(NOW_MS),
       }),
@@ -153,7 +158,9 @@ describe('the evaluator', () => {
   it('says PASS of a group exactly when every check of it is true', () => {
     holdsFor(({ protocol, trust }) => {
       for (const group of [protocol, trust])
-        expect(group.result === 'PASS').toBe(Object.values(group.checks).every((outcome) => outcome === true));
+        expect(group.result === 'PASS').toBe(
+          Object.values(group.checks).every((outcome) => outcome === true),
+        );
     });
   });
 

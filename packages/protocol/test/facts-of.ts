@@ -1,4 +1,6 @@
 /** The facts of an evaluate vector in the form that `evaluate` takes, for tests that run the engine part by part. */
+
+import type { CryptoPort, DidKey, DidWeb, ReceiptId, Sha256 } from '../src/index.ts';
 import {
   type EvaluateInput,
   type EvaluationContext,
@@ -10,7 +12,6 @@ import {
   sha256Of,
   unavailable,
 } from '../src/index.ts';
-import type { CryptoPort, DidKey, DidWeb, ReceiptId, Sha256 } from '../src/index.ts';
 
 /** Every fact must be found, as in the input of an ALLOW. */
 export const factsOf = (input: EvaluateInput, crypto: CryptoPort): Required<Facts> => {

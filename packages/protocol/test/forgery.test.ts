@@ -83,6 +83,7 @@ describe('one signature for all', () => {
   });
 
   it('the encodings do reach the verifier: each is a well-formed did:key', () => {
-    for (const { publicKey } of keys) expect(parseDidKey(formatDidKey(publicKey))?.publicKey).toEqual(publicKey);
+    for (const { publicKey } of keys)
+      expect(parseDidKey(formatDidKey(publicKey))?.publicKey).toEqual(publicKey);
   });
 });

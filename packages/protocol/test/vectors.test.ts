@@ -3,7 +3,11 @@ import { compactVerify, importJWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { RECEIPT_TYP, signReceipt } from '../../../scripts/vectors/evaluate-vectors.ts';
 import { KEYS, RECEIPT_KID, STATUS_KID, type TestKey } from '../../../scripts/vectors/test-keys.ts';
-import { buildExpectedFiles, findDifferences, readVectorFiles } from '../../../scripts/vectors/vector-files.ts';
+import {
+  buildExpectedFiles,
+  findDifferences,
+  readVectorFiles,
+} from '../../../scripts/vectors/vector-files.ts';
 import { SET_HASH_RULE } from '../../../scripts/vectors/vector-set.ts';
 import {
   createBitstring,
@@ -30,7 +34,12 @@ import { readEvaluateVectors, readVectorFile } from './vector-reader.ts';
 
 const vectors = readEvaluateVectors();
 
-const jwk = (key: TestKey) => ({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', x: encodeBase64url(key.publicKey) });
+const jwk = (key: TestKey) => ({
+  kty: 'OKP',
+  crv: 'Ed25519',
+  alg: 'EdDSA',
+  x: encodeBase64url(key.publicKey),
+});
 
 /** What jose says about a token: its header and payload text, if the signature verifies. */
 const verifyWithJose = async (token: string, key: TestKey) => {
@@ -46,11 +55,15 @@ describe('the set', () => {
   });
 
   it('has the hashes that its manifest states', () => {
-    const manifest = readVectorFile<{ sha256: string; sha256_rule: string; files: { path: string; sha256: string }[] }>(
-      'manifest.json',
-    );
+    const manifest = readVectorFile<{
+      sha256: string;
+      sha256_rule: string;
+      files: { path: string; sha256: string }[];
+    }>('manifest.json');
     const hex = (data: string) => createHash('sha256').update(data).digest('hex');
-    const paths = [...readVectorFiles()].filter(([path]) => path !== 'manifest.json').sort(([a], [b]) => (a < b ? -1 : 1));
+    const paths = [...readVectorFiles()]
+      .filter(([path]) => path !== 'manifest.json')
+      .sort(([a], [b]) => (a < b ? -1 : 1));
     expect(manifest.files).toEqual(paths.map(([path, text]) => ({ path, sha256: `sha256:${hex(text)}` })));
     const lines = paths.map(([path, text]) => `${hex(text)}  ${path}\n`).join('');
     expect(manifest.sha256).toBe(`sha256:${hex(lines)}`);
@@ -126,7 +139,8 @@ describe('htu, jti and jcs', () => {
     },
   );
 
-  const jcsCases = readVectorFile<Cases<{ json: string; canonical: string | null; sha256: string | null }>>('jcs.json');
+  const jcsCases =
+    readVectorFile<Cases<{ json: string; canonical: string | null; sha256: string | null }>>('jcs.json');
   it.each(jcsCases.cases)('jcs: $description', ({ json, canonical, sha256 }) => {
     const value = JSON.parse(json) as JsonValue;
     if (canonical === null) {
@@ -147,7 +161,13 @@ describe('status lists', () => {
   const file = readVectorFile<{
     encode: ({ description: string } & Content)[];
     decode: { description: string; encoded_list: string; expected: Content | null }[];
-    credentials: { description: string; url: string; set: number[]; credential_hash: string; credential: string }[];
+    credentials: {
+      description: string;
+      url: string;
+      set: number[];
+      credential_hash: string;
+      credential: string;
+    }[];
   }>('status-list.json');
 
   const bitsOf = ({ entries, set }: Content) => {
@@ -164,16 +184,19 @@ describe('status lists', () => {
     expect(decodeBitstring(text)).toEqual(expected === null ? null : bitsOf(expected));
   });
 
-  it.each(file.credentials)('signed: $description', async ({ url, set, credential, credential_hash: hash }) => {
-    const { payload, protectedHeader } = await verifyWithJose(credential, KEYS.status);
-    expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: STATUS_KID, typ: 'vc+jwt' });
-    expect(sha256Of(portableCrypto, credential)).toBe(hash);
-    const parsed = parseStatusListCredential(JSON.parse(payload));
-    expect(parsed?.id).toBe(url);
-    const bits = decodeBitstring(parsed?.credentialSubject.encodedList ?? '');
-    for (const index of set) expect(bits !== null && getBit(bits, index)).toBe(true);
-    expect(bits).toEqual(bitsOf({ entries: 131072, set }));
-  });
+  it.each(file.credentials)(
+    'signed: $description',
+    async ({ url, set, credential, credential_hash: hash }) => {
+      const { payload, protectedHeader } = await verifyWithJose(credential, KEYS.status);
+      expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: STATUS_KID, typ: 'vc+jwt' });
+      expect(sha256Of(portableCrypto, credential)).toBe(hash);
+      const parsed = parseStatusListCredential(JSON.parse(payload));
+      expect(parsed?.id).toBe(url);
+      const bits = decodeBitstring(parsed?.credentialSubject.encodedList ?? '');
+      for (const index of set) expect(bits !== null && getBit(bits, index)).toBe(true);
+      expect(bits).toEqual(bitsOf({ entries: 131072, set }));
+    },
+  );
 
   it('every list that an evaluate vector refers to is published here and says the same about the bit', () => {
     const published = new Map(file.credentials.map(({ credential_hash: hash, set }) => [hash, set]));
@@ -182,7 +205,8 @@ describe('status lists', () => {
       if (typeof status === 'string') continue;
       const set = published.get(status.found.credential_hash);
       expect(set).toBeDefined();
-      if (status.found.checked_at > '2026-11-20T09:30') expect(set?.includes(94567)).toBe(status.found.revoked);
+      if (status.found.checked_at > '2026-11-20T09:30')
+        expect(set?.includes(94567)).toBe(status.found.revoked);
     }
   });
 });

@@ -21,4 +21,5 @@ export * from './principals/domain.ts';
 export * from './principals/managed-document.ts';
 export * from './principals/verification.ts';
 export * from './relying-parties/relying-parties.ts';
+export * from './time/database-clock.ts';
 export * from './verify/verifier.ts';

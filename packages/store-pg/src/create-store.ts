@@ -2,7 +2,7 @@
  * The Store over PostgreSQL: three small pools so that no kind of work can use up another's connections. Commits
  * stay few, since each carries a batch; reads and administration have their own.
  */
-import type { Store } from '@svc/service';
+import { type Store, StoreError } from '@svc/service';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool } from './deadline-pool.ts';
 import { toStoreError } from './errors.ts';
@@ -90,8 +90,11 @@ export function createStore(options: StoreOptions): Store {
       commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
     }),
     revocation: revocationStore(admin, deadlines.stampRevokedMs),
-    async ping() {
-      await database.read({ text: 'select 1', values: [] });
+    async now() {
+      const text = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
+      const [row] = await database.read<{ ms: number }>({ text, values: [] });
+      if (row === undefined) throw new StoreError('refused', 'the clock was read without a row');
+      return row.ms;
     },
     async close() {
       await partitionsAhead;

@@ -42,7 +42,7 @@ const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.fr
 
 describe('a server that is stopped', () => {
   it('lets every call fail in time with its kind, and all is well when it goes on', async () => {
-    await store.ping();
+    await store.now();
     await untilStored();
     cluster.signal('SIGSTOP');
     try {
@@ -58,7 +58,7 @@ describe('a server that is stopped', () => {
           ).rejects.toMatchObject({
             kind: 'unavailable',
           }),
-          expect(store.ping()).rejects.toMatchObject({ kind: 'unavailable' }),
+          expect(store.now()).rejects.toMatchObject({ kind: 'unavailable' }),
           ...Array.from({ length: 16 }, () =>
             expect(store.verify.commitDecisions([denyCommit(world)])).rejects.toMatchObject({
               kind: 'unavailable',
@@ -78,7 +78,7 @@ describe('a server that is stopped', () => {
       cluster.signal('SIGCONT');
     }
     await untilStored();
-    await inTime(store.ping());
+    await inTime(store.now());
     await inTime(store.transaction((tx) => tx.evidence.insert(artifact)));
   });
 });
@@ -92,7 +92,7 @@ describe('a server that is killed', () => {
         expect(store.verify.commitDecisions([denyCommit(world)])).rejects.toMatchObject({
           name: 'StoreError',
         }),
-        expect(store.ping()).rejects.toMatchObject({ name: 'StoreError' }),
+        expect(store.now()).rejects.toMatchObject({ name: 'StoreError' }),
       ]),
     );
     await inTime(
@@ -102,6 +102,6 @@ describe('a server that is killed', () => {
     );
     await cluster.restart();
     await untilStored();
-    await inTime(store.ping());
+    await inTime(store.now());
   });
 });

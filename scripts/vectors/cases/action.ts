@@ -10,7 +10,11 @@ const MALFORMED: readonly (readonly [id: string, description: string, action: Re
   ['type-unknown', 'another type', { ...PURCHASE, type: 'data:read' }],
   ['type-array', 'type is a string', { ...PURCHASE, type: ['commerce:purchase'] }],
   ['purchase-extra-member', 'a purchase is closed', { ...PURCHASE, note: 'gift' }],
-  ['purchase-proto-member', '__proto__ is a member like any other', JSON.parse(`{"__proto__":{},${JSON.stringify(PURCHASE).slice(1)}`)],
+  [
+    'purchase-proto-member',
+    '__proto__ is a member like any other',
+    JSON.parse(`{"__proto__":{},${JSON.stringify(PURCHASE).slice(1)}`),
+  ],
   ['purchase-no-resource', 'resource is required', { ...PURCHASE, resource: undefined }],
   ['purchase-no-amount', 'amount is required', { ...PURCHASE, amount: undefined }],
   ['purchase-no-currency', 'currency is required', { ...PURCHASE, currency: undefined }],
@@ -29,9 +33,21 @@ const MALFORMED: readonly (readonly [id: string, description: string, action: Re
   ['api-method-lower-case', 'method is upper case', { ...API_CALL, method: 'post' }],
   ['api-method-33', 'method has at most 32 letters', { ...API_CALL, method: 'M'.repeat(33) }],
   ['api-resource-no-url', 'resource is a URL', { ...API_CALL, resource: 'orders/1' }],
-  ['api-resource-scheme-upper-case', 'resource begins with http in lower case', { ...API_CALL, resource: 'HTTPS://api.shop.example/v1/orders' }],
-  ['api-resource-user-info', 'resource has no user info', { ...API_CALL, resource: 'https://u@api.shop.example/v1/orders' }],
-  ['api-resource-bad-escape', 'escapes are well formed', { ...API_CALL, resource: 'https://api.shop.example/v1/%zz' }],
+  [
+    'api-resource-scheme-upper-case',
+    'resource begins with http in lower case',
+    { ...API_CALL, resource: 'HTTPS://api.shop.example/v1/orders' },
+  ],
+  [
+    'api-resource-user-info',
+    'resource has no user info',
+    { ...API_CALL, resource: 'https://u@api.shop.example/v1/orders' },
+  ],
+  [
+    'api-resource-bad-escape',
+    'escapes are well formed',
+    { ...API_CALL, resource: 'https://api.shop.example/v1/%zz' },
+  ],
   ['api-resource-no-host', 'resource has a host', { ...API_CALL, resource: 'https:///v1/orders' }],
 ];
 
@@ -71,9 +87,14 @@ const PURCHASES: readonly VectorCase[] = [
   allow('p14-member-order', 'the order of members says nothing', { P14: true }, (s) => {
     s.presentedAction = Object.fromEntries(Object.entries(s.action).reverse());
   }),
-  allow('p14-purchase-any-request', 'a purchase binds the request through request_hash only', { P14: true }, (s) => {
-    Object.assign(s.proof.payload, { htm: 'PUT', htu: 'https://elsewhere.example/%7Ebasket' });
-  }),
+  allow(
+    'p14-purchase-any-request',
+    'a purchase binds the request through request_hash only',
+    { P14: true },
+    (s) => {
+      Object.assign(s.proof.payload, { htm: 'PUT', htu: 'https://elsewhere.example/%7Ebasket' });
+    },
+  ),
 ];
 
 /** The Agent calls `resource` and signs `htu`. */
@@ -116,10 +137,16 @@ const CALLS: readonly VectorCase[] = [
 ];
 
 const WITHOUT_GRANT: readonly VectorCase[] = [
-  deny('ACTION_NOT_AUTHORIZED', 'p14-holds-without-authority', 'the Agent may sign for what it may not do', { P14: true, P16: false }, (s) => {
-    s.action = { ...API_CALL };
-    s.grant.subject.capabilities = [purchaseCapability()];
-  }),
+  deny(
+    'ACTION_NOT_AUTHORIZED',
+    'p14-holds-without-authority',
+    'the Agent may sign for what it may not do',
+    { P14: true, P16: false },
+    (s) => {
+      s.action = { ...API_CALL };
+      s.grant.subject.capabilities = [purchaseCapability()];
+    },
+  ),
 ];
 
 export const actionCases: readonly VectorCase[] = [

@@ -2,76 +2,172 @@
 import { API_CALL, apiCapability, type Members, purchaseCapability, type Scene } from '../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../vector-case.ts';
 
-const purchase = (list: readonly Members[], action: Members = {}) => (s: Scene) => {
-  Object.assign(s.action, action);
-  s.grant.subject.capabilities = list;
-};
-const call = (list: readonly Members[], action: Members = {}) => (s: Scene) => {
-  s.action = { ...API_CALL, ...action };
-  s.grant.subject.capabilities = list;
-};
+const purchase =
+  (list: readonly Members[], action: Members = {}) =>
+  (s: Scene) => {
+    Object.assign(s.action, action);
+    s.grant.subject.capabilities = list;
+  };
+const call =
+  (list: readonly Members[], action: Members = {}) =>
+  (s: Scene) => {
+    s.action = { ...API_CALL, ...action };
+    s.grant.subject.capabilities = list;
+  };
 
 const MAX = Number.MAX_SAFE_INTEGER;
-const NOT_16: Covers = { P16: false, P17: 'skipped', P18: 'skipped', P19: 'skipped', P20: 'skipped', T5: 'skipped' };
+const NOT_16: Covers = {
+  P16: false,
+  P17: 'skipped',
+  P18: 'skipped',
+  P19: 'skipped',
+  P20: 'skipped',
+  T5: 'skipped',
+};
 const NOT_17: Covers = { P16: true, P17: false, P18: 'skipped', P19: 'skipped', P20: 'skipped' };
 const NOT_18: Covers = { P17: true, P18: false, P19: 'skipped', P20: 'skipped' };
 const NOT_19: Covers = { P18: true, P19: false, P20: 'skipped' };
 const NOT_20: Covers = { P19: true, P20: false, T5: 'skipped' };
 
 const KIND: readonly VectorCase[] = [
-  deny('ACTION_NOT_AUTHORIZED', 'p16-another-type', 'a Grant for API calls allows no purchase', NOT_16, purchase([apiCapability()])),
-  deny('ACTION_NOT_AUTHORIZED', 'p16-another-method', 'a method that no Capability names', NOT_16, call([apiCapability({ methods: ['GET', 'HEAD'] })])),
-  allow('p16-second-capability', 'the second Capability is of this type', { P16: true, P20: true }, purchase([apiCapability(), purchaseCapability()])),
+  deny(
+    'ACTION_NOT_AUTHORIZED',
+    'p16-another-type',
+    'a Grant for API calls allows no purchase',
+    NOT_16,
+    purchase([apiCapability()]),
+  ),
+  deny(
+    'ACTION_NOT_AUTHORIZED',
+    'p16-another-method',
+    'a method that no Capability names',
+    NOT_16,
+    call([apiCapability({ methods: ['GET', 'HEAD'] })]),
+  ),
+  allow(
+    'p16-second-capability',
+    'the second Capability is of this type',
+    { P16: true, P20: true },
+    purchase([apiCapability(), purchaseCapability()]),
+  ),
 ];
 
 const unknown = (id: string, description: string, key: string, value: unknown): VectorCase =>
-  deny('UNKNOWN_CONSTRAINT', `p17-${id}`, description, NOT_17, purchase([purchaseCapability(JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`))]));
+  deny(
+    'UNKNOWN_CONSTRAINT',
+    `p17-${id}`,
+    description,
+    NOT_17,
+    purchase([purchaseCapability(JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`))]),
+  );
 
 const CONSTRAINTS: readonly VectorCase[] = [
-  unknown('unknown-key', 'a constraint that nobody enforces must not be passed over', 'merchantCategory', '5411'),
+  unknown(
+    'unknown-key',
+    'a constraint that nobody enforces must not be passed over',
+    'merchantCategory',
+    '5411',
+  ),
   unknown('key-of-another-action', 'a key that is known for API calls only', 'methods', ['POST']),
   unknown('max-total', 'a budget is not enforced under svc-base-v1', 'maxTotal', 100000),
   unknown('max-uses', 'a number of uses is not enforced under svc-base-v1', 'maxUses', 3),
   unknown('key-case', 'keys have case', 'MaxAmount', 1),
+  deny('UNKNOWN_CONSTRAINT', 'p17-proto-key', '__proto__ is a key like any other', NOT_17, (s) => {
+    s.grant.editPayload = (json) => json.replace('"constraints":{', '"constraints":{"__proto__":{},');
+  }),
   deny(
     'UNKNOWN_CONSTRAINT',
-    'p17-proto-key',
-    '__proto__ is a key like any other',
+    'p17-max-per-period',
+    'a budget per period is not enforced under svc-base-v1',
     NOT_17,
-    (s) => {
-      s.grant.editPayload = (json) => json.replace('"constraints":{', '"constraints":{"__proto__":{},');
-    },
+    purchase([purchaseCapability({ maxPerPeriod: 100000, period: 'day' })]),
   ),
-  deny('UNKNOWN_CONSTRAINT', 'p17-max-per-period', 'a budget per period is not enforced under svc-base-v1', NOT_17, purchase([purchaseCapability({ maxPerPeriod: 100000, period: 'day' })])),
-  deny('UNKNOWN_CONSTRAINT', 'p17-api-max-uses', 'a number of calls is not enforced under svc-base-v1', NOT_17, call([apiCapability({ maxUses: 3 })])),
-  deny('UNKNOWN_CONSTRAINT', 'p17-api-key-of-purchase', 'a key that is known for purchases only', NOT_17, call([apiCapability({ maxAmount: 1 })])),
-  allow('p17-unknown-beside-known', 'a Capability with an unknown key does not spoil the next', { P17: true }, purchase([purchaseCapability({ maxUses: 3 }), purchaseCapability()])),
+  deny(
+    'UNKNOWN_CONSTRAINT',
+    'p17-api-max-uses',
+    'a number of calls is not enforced under svc-base-v1',
+    NOT_17,
+    call([apiCapability({ maxUses: 3 })]),
+  ),
+  deny(
+    'UNKNOWN_CONSTRAINT',
+    'p17-api-key-of-purchase',
+    'a key that is known for purchases only',
+    NOT_17,
+    call([apiCapability({ maxAmount: 1 })]),
+  ),
+  allow(
+    'p17-unknown-beside-known',
+    'a Capability with an unknown key does not spoil the next',
+    { P17: true },
+    purchase([purchaseCapability({ maxUses: 3 }), purchaseCapability()]),
+  ),
 ];
 
 const CURRENCIES: readonly VectorCase[] = [
-  deny('CURRENCY_NOT_AUTHORIZED', 'p18-another-currency', 'an amount is compared in one currency only', NOT_18, purchase([purchaseCapability({ currency: 'JPY' })])),
-  allow('p18-second-currency', 'the second Capability is in this currency', { P18: true }, purchase([purchaseCapability({ currency: 'EUR', maxAmount: MAX }), purchaseCapability()])),
+  deny(
+    'CURRENCY_NOT_AUTHORIZED',
+    'p18-another-currency',
+    'an amount is compared in one currency only',
+    NOT_18,
+    purchase([purchaseCapability({ currency: 'JPY' })]),
+  ),
+  allow(
+    'p18-second-currency',
+    'the second Capability is in this currency',
+    { P18: true },
+    purchase([purchaseCapability({ currency: 'EUR', maxAmount: MAX }), purchaseCapability()]),
+  ),
 ];
 
-const ceiling = (maxAmount: number, amount: number) => purchase([purchaseCapability({ maxAmount })], { amount });
+const ceiling = (maxAmount: number, amount: number) =>
+  purchase([purchaseCapability({ maxAmount })], { amount });
 
 const AMOUNTS: readonly VectorCase[] = [
   allow('p19-amount-is-ceiling', 'maxAmount itself is included', { P19: true }, ceiling(50000, 50000)),
-  deny('AMOUNT_EXCEEDS_AUTHORITY', 'p19-one-over-ceiling', 'one minor unit more', NOT_19, ceiling(50000, 50001)),
+  deny(
+    'AMOUNT_EXCEEDS_AUTHORITY',
+    'p19-one-over-ceiling',
+    'one minor unit more',
+    NOT_19,
+    ceiling(50000, 50001),
+  ),
   allow('p19-zero', 'nothing for nothing', { P19: true }, ceiling(0, 0)),
   deny('AMOUNT_EXCEEDS_AUTHORITY', 'p19-one-over-zero', 'a ceiling of 0 is a ceiling', NOT_19, ceiling(0, 1)),
   allow('p19-largest', '2^53-1 within 2^53-1', { P19: true }, ceiling(MAX, MAX)),
-  deny('AMOUNT_EXCEEDS_AUTHORITY', 'p19-largest-over', '2^53-1 is more than 2^53-2', NOT_19, ceiling(MAX - 1, MAX)),
+  deny(
+    'AMOUNT_EXCEEDS_AUTHORITY',
+    'p19-largest-over',
+    '2^53-1 is more than 2^53-2',
+    NOT_19,
+    ceiling(MAX - 1, MAX),
+  ),
   allow('p19-negative-zero', 'a ceiling written -0 is 0', { P19: true }, (s) => {
     ceiling(0, 0)(s);
     s.grant.editPayload = (json) => json.replace('"maxAmount":0', '"maxAmount":-0');
   }),
 ];
 
-const matches = (id: string, description: string, patterns: readonly string[] | undefined, resource: string): VectorCase =>
-  allow(`p20-${id}`, description, { P20: true }, purchase([purchaseCapability({}, { resources: patterns })], { resource }));
+const matches = (
+  id: string,
+  description: string,
+  patterns: readonly string[] | undefined,
+  resource: string,
+): VectorCase =>
+  allow(
+    `p20-${id}`,
+    description,
+    { P20: true },
+    purchase([purchaseCapability({}, { resources: patterns })], { resource }),
+  );
 const misses = (id: string, description: string, patterns: readonly string[], resource: string): VectorCase =>
-  deny('RESOURCE_NOT_AUTHORIZED', `p20-${id}`, description, NOT_20, purchase([purchaseCapability({}, { resources: patterns })], { resource }));
+  deny(
+    'RESOURCE_NOT_AUTHORIZED',
+    `p20-${id}`,
+    description,
+    NOT_20,
+    purchase([purchaseCapability({}, { resources: patterns })], { resource }),
+  );
 
 const RESOURCES: readonly VectorCase[] = [
   matches('resources-absent', 'no resources: every resource', undefined, 'any/thing at all'),
@@ -89,35 +185,131 @@ const RESOURCES: readonly VectorCase[] = [
   misses('braces', 'braces are ordinary characters', ['{order,cart}/**'], 'order/1001'),
   misses('brackets', 'brackets are ordinary characters', ['order/[0-9]*'], 'order/1001'),
   misses('negation', 'an exclamation mark is an ordinary character', ['!cart/**'], 'order/1001'),
-  misses('dot-segments-stay', 'the resource of a purchase is no path: nothing is resolved', ['cart/1'], 'order/../cart/1'),
+  misses(
+    'dot-segments-stay',
+    'the resource of a purchase is no path: nothing is resolved',
+    ['cart/1'],
+    'order/../cart/1',
+  ),
   matches('later-pattern', 'one pattern of several is enough', ['cart/**', 'order/1001'], 'order/1001'),
 ];
 
 const urlMatches = (id: string, description: string, pattern: string, resource: string): VectorCase =>
-  allow(`p20-url-${id}`, description, { P20: true }, call([apiCapability({}, { resources: [pattern] })], { resource }));
+  allow(
+    `p20-url-${id}`,
+    description,
+    { P20: true },
+    call([apiCapability({}, { resources: [pattern] })], { resource }),
+  );
 const urlMisses = (id: string, description: string, pattern: string, resource: string): VectorCase =>
-  deny('RESOURCE_NOT_AUTHORIZED', `p20-url-${id}`, description, NOT_20, call([apiCapability({}, { resources: [pattern] })], { resource }));
+  deny(
+    'RESOURCE_NOT_AUTHORIZED',
+    `p20-url-${id}`,
+    description,
+    NOT_20,
+    call([apiCapability({}, { resources: [pattern] })], { resource }),
+  );
 
 const URLS: readonly VectorCase[] = [
   urlMatches('star-alone', '* alone is every URL', '*', 'http://anything.example/a/b'),
-  urlMatches('normalised', 'the normalised URL is matched', 'https://api.shop.example/v1/~me', 'https://API.shop.example:443/v1/x/../%7Eme?q=1'),
-  urlMatches('wildcard-host', 'a wildcard in the host', 'https://*.shop.example/v1/**', 'https://eu.api.shop.example/v1/orders'),
-  urlMatches('wildcard-host-whole', 'any host, one path', 'https://**/v1/orders', 'https://eu.shop.example:8443/v1/orders'),
-  urlMatches('no-path', 'a pattern without a path is the root', 'https://api.shop.example', 'https://api.shop.example'),
-  urlMatches('double-star-path', 'every path of a host', 'https://api.shop.example/**', 'https://api.shop.example/'),
-  urlMisses('wildcard-host-into-path', 'a wildcard host does not reach into the path', 'https://**.shop.example/v1/**', 'https://mallory.example/x.shop.example/v1/orders'),
-  urlMisses('wildcard-host-in-path-segment', 'nor with one asterisk', 'https://*.shop.example/**', 'https://mallory.example/.shop.example/v1'),
-  urlMisses('wildcard-host-suffix', 'the host is matched to its end', 'https://*.shop.example/**', 'https://api.shop.example.mallory.example/'),
-  urlMisses('wildcard-host-query', 'a query cannot lend a host', 'https://*.shop.example/**', 'https://mallory.example/?.shop.example/'),
-  urlMisses('host-only', 'a pattern without a path is no other path', 'https://api.shop.example', 'https://api.shop.example/v1'),
-  urlMisses('no-scheme', 'a pattern without a scheme matches nothing', 'api.shop.example/**', 'https://api.shop.example/v1'),
+  urlMatches(
+    'normalised',
+    'the normalised URL is matched',
+    'https://api.shop.example/v1/~me',
+    'https://API.shop.example:443/v1/x/../%7Eme?q=1',
+  ),
+  urlMatches(
+    'wildcard-host',
+    'a wildcard in the host',
+    'https://*.shop.example/v1/**',
+    'https://eu.api.shop.example/v1/orders',
+  ),
+  urlMatches(
+    'wildcard-host-whole',
+    'any host, one path',
+    'https://**/v1/orders',
+    'https://eu.shop.example:8443/v1/orders',
+  ),
+  urlMatches(
+    'no-path',
+    'a pattern without a path is the root',
+    'https://api.shop.example',
+    'https://api.shop.example',
+  ),
+  urlMatches(
+    'double-star-path',
+    'every path of a host',
+    'https://api.shop.example/**',
+    'https://api.shop.example/',
+  ),
+  urlMisses(
+    'wildcard-host-into-path',
+    'a wildcard host does not reach into the path',
+    'https://**.shop.example/v1/**',
+    'https://mallory.example/x.shop.example/v1/orders',
+  ),
+  urlMisses(
+    'wildcard-host-in-path-segment',
+    'nor with one asterisk',
+    'https://*.shop.example/**',
+    'https://mallory.example/.shop.example/v1',
+  ),
+  urlMisses(
+    'wildcard-host-suffix',
+    'the host is matched to its end',
+    'https://*.shop.example/**',
+    'https://api.shop.example.mallory.example/',
+  ),
+  urlMisses(
+    'wildcard-host-query',
+    'a query cannot lend a host',
+    'https://*.shop.example/**',
+    'https://mallory.example/?.shop.example/',
+  ),
+  urlMisses(
+    'host-only',
+    'a pattern without a path is no other path',
+    'https://api.shop.example',
+    'https://api.shop.example/v1',
+  ),
+  urlMisses(
+    'no-scheme',
+    'a pattern without a scheme matches nothing',
+    'api.shop.example/**',
+    'https://api.shop.example/v1',
+  ),
   urlMisses('double-star-alone', '** alone has no scheme', '**', 'https://api.shop.example/v1'),
-  urlMisses('wildcard-scheme', 'the scheme is no place for an asterisk', 'http*://api.shop.example/**', 'https://api.shop.example/v1'),
+  urlMisses(
+    'wildcard-scheme',
+    'the scheme is no place for an asterisk',
+    'http*://api.shop.example/**',
+    'https://api.shop.example/v1',
+  ),
   urlMisses('other-scheme', 'https is not http', 'https://api.shop.example/**', 'http://api.shop.example/v1'),
-  urlMisses('other-port', 'a port is part of the host', 'https://api.shop.example/**', 'https://api.shop.example:8443/v1'),
-  urlMisses('dot-segments', 'dot segments are resolved before matching', 'https://api.shop.example/public/**', 'https://api.shop.example/public/../admin'),
-  urlMisses('escaped-dot-segments', 'escaped dot segments too', 'https://api.shop.example/public/**', 'https://api.shop.example/public/%2e%2e/admin'),
-  urlMisses('pattern-not-normalised', 'a pattern is taken as written', 'https://API.shop.example/**', 'https://API.shop.example/v1'),
+  urlMisses(
+    'other-port',
+    'a port is part of the host',
+    'https://api.shop.example/**',
+    'https://api.shop.example:8443/v1',
+  ),
+  urlMisses(
+    'dot-segments',
+    'dot segments are resolved before matching',
+    'https://api.shop.example/public/**',
+    'https://api.shop.example/public/../admin',
+  ),
+  urlMisses(
+    'escaped-dot-segments',
+    'escaped dot segments too',
+    'https://api.shop.example/public/**',
+    'https://api.shop.example/public/%2e%2e/admin',
+  ),
+  urlMisses(
+    'pattern-not-normalised',
+    'a pattern is taken as written',
+    'https://API.shop.example/**',
+    'https://API.shop.example/v1',
+  ),
 ];
 
 const SURVIVORS: readonly VectorCase[] = [

@@ -50,12 +50,26 @@ const MALFORMED_TOKEN: readonly Row[] = [
   ['standard-alphabet', 'the alphabet is that of base64url', token((t) => `${t.slice(0, -2)}+A`)],
   ['stray-bits', 'two spellings of one signature are not both a token', token(nonCanonicalTail)],
   ['too-long', '16,385 characters are one too many', (s) => padTo(s, 16_385)],
-  ['header-array', 'the header is an object', (s) => void (s.grant.editHeader = () => '[]')],
-  ['header-not-json', 'the header is JSON', (s) => void (s.grant.editHeader = () => '{alg:EdDSA}')],
+  [
+    'header-array',
+    'the header is an object',
+    (s) => {
+      s.grant.editHeader = () => '[]';
+    },
+  ],
+  [
+    'header-not-json',
+    'the header is JSON',
+    (s) => {
+      s.grant.editHeader = () => '{alg:EdDSA}';
+    },
+  ],
   [
     'header-duplicate',
     'a second member of one name in the header, though both say the same',
-    (s) => void (s.grant.editHeader = (json) => json.replace('{', '{"alg":"EdDSA",')),
+    (s) => {
+      s.grant.editHeader = (json) => json.replace('{', '{"alg":"EdDSA",');
+    },
   ],
   ['payload-array', 'the payload is an object', payloadText(() => '[]')],
   ['payload-not-json', 'the payload is JSON', payloadText((json) => `${json},`)],

@@ -22,13 +22,25 @@ const VALIDITY: readonly VectorCase[] = [
     s.now = '2026-11-20T10:00:00.999Z';
     s.grant.payload.validUntil = '2026-11-20T10:00:01Z';
   }),
-  deny('GRANT_EXPIRED', 'p05-valid-until-is-now', 'validUntil itself is excluded', { P4: true, P5: false }, (s) => {
-    s.grant.payload.validUntil = '2026-11-20T10:00:00Z';
-  }),
+  deny(
+    'GRANT_EXPIRED',
+    'p05-valid-until-is-now',
+    'validUntil itself is excluded',
+    { P4: true, P5: false },
+    (s) => {
+      s.grant.payload.validUntil = '2026-11-20T10:00:00Z';
+    },
+  ),
 ];
 
 const mismatch = (id: string, description: string, edit: VectorCase['edit']): VectorCase =>
-  deny('AUTHORITY_REVOKED', `p06-${id}`, `${description}: the status list is not consulted`, { P6: false }, edit);
+  deny(
+    'AUTHORITY_REVOKED',
+    `p06-${id}`,
+    `${description}: the status list is not consulted`,
+    { P6: false },
+    edit,
+  );
 
 const OTHER_LIST = 'https://status.svc.example/acme.example/2';
 
@@ -62,9 +74,14 @@ const STATUS: readonly VectorCase[] = [
   allow('p06-status-30-s-old', 'a list looked at exactly 30 seconds ago', { P6: true }, (s) => {
     s.status.checked_at = '2026-11-20T09:59:30.000Z';
   }),
-  allow('p06-status-without-valid-from', 'a list that does not say since when it is valid', { P6: true }, (s) => {
-    s.status.valid_from = null;
-  }),
+  allow(
+    'p06-status-without-valid-from',
+    'a list that does not say since when it is valid',
+    { P6: true },
+    (s) => {
+      s.status.valid_from = null;
+    },
+  ),
 ];
 
 const notForUs = (id: string, description: string, audience: readonly string[]): VectorCase =>

@@ -28,17 +28,35 @@ const MALFORMED: readonly Row[] = [
   ['padding', 'base64url is without padding', token((t) => `${t}==`)],
   ['stray-bits', 'two spellings of one signature are not both a token', token(nonCanonicalTail)],
   ['too-long', '8,193 characters are one too many', (s) => padProofTo(s, 8193)],
-  ['duplicate-member', 'a second member of one name', payloadText((json) => json.replace('{', '{"jti":"x",'))],
-  ['nul-character', 'U+0000 in the Action', payloadText((json) => json.replace('order/', `order/${nullText}`))],
-  ['lone-surrogate', 'a lone surrogate in the Action', payloadText((json) => json.replace('order/', 'order/\\udc00'))],
+  [
+    'duplicate-member',
+    'a second member of one name',
+    payloadText((json) => json.replace('{', '{"jti":"x",')),
+  ],
+  [
+    'nul-character',
+    'U+0000 in the Action',
+    payloadText((json) => json.replace('order/', `order/${nullText}`)),
+  ],
+  [
+    'lone-surrogate',
+    'a lone surrogate in the Action',
+    payloadText((json) => json.replace('order/', 'order/\\udc00')),
+  ],
   ['alg-none', 'alg none has no reason of its own here', header({ alg: 'none' })],
   ['alg-es256', 'another alg has no reason of its own here', header({ alg: 'ES256' })],
   ['typ-jwt', 'typ tells a Proof from any other token', header({ typ: 'jwt' })],
   ['typ-dpop', 'a DPoP proof is not a Proof', header({ typ: 'dpop+jwt' })],
   ['header-jwk', 'the token must not bring its own key', header({ jwk: { kty: 'OKP' } })],
-  ['kid-of-another-agent', 'kid is the key of iss', header({ kid: `${KEYS.otherAgent.didKey}#${KEYS.otherAgent.multikey}` })],
+  [
+    'kid-of-another-agent',
+    'kid is the key of iss',
+    header({ kid: `${KEYS.otherAgent.didKey}#${KEYS.otherAgent.multikey}` }),
+  ],
   ['kid-without-fragment', 'kid is the full DID URL', header({ kid: KEYS.agent.didKey })],
-  ...MEMBERS.map((name): Row => [`no-${name.replace('_', '-')}`, `${name} is required`, payload({ [name]: undefined })]),
+  ...MEMBERS.map(
+    (name): Row => [`no-${name.replace('_', '-')}`, `${name} is required`, payload({ [name]: undefined })],
+  ),
   ['extra-member', 'the payload is closed', payload({ exp: 1795172460 })],
   ['iss-did-web', 'iss is a did:key', payload({ iss: 'did:web:agent.example' })],
   ['aud-array', 'aud is one relying party', payload({ aud: ['did:web:shop.example'] })],
@@ -46,9 +64,17 @@ const MALFORMED: readonly Row[] = [
   ['grant-id-other-form', 'grant_id is a Grant id', payload({ grant_id: '01KAKB8WG0B5D5MQRNEMTXAXTT' })],
   ['htm-lower-case', 'htm is upper case', payload({ htm: 'post' })],
   ['htu-relative', 'htu is absolute', payload({ htu: '/checkout' })],
-  ['htu-user-info', 'htu has no user info', payload({ htu: 'https://shop.example@mallory.example/checkout' })],
+  [
+    'htu-user-info',
+    'htu has no user info',
+    payload({ htu: 'https://shop.example@mallory.example/checkout' }),
+  ],
   ['htu-backslash', 'htu has no backslash', payload({ htu: 'https://shop.example\\@mallory.example/' })],
-  ['action-malformed', 'the signed Action is well formed', payload({ action: { type: 'commerce:purchase' } })],
+  [
+    'action-malformed',
+    'the signed Action is well formed',
+    payload({ action: { type: 'commerce:purchase' } }),
+  ],
   ['action-string', 'the signed Action is an object, not its text', payload({ action: '{}' })],
   ['iat-string', 'iat is a number', payload({ iat: '1795168798' })],
   ['iat-fraction', 'iat is whole seconds', payloadText((json) => json.replace(/"iat":\d+/, '$&.5'))],
@@ -101,7 +127,11 @@ const SIGNATURE: readonly VectorCase[] = [
       return `${head}.${encodeBase64url(encodeUtf8(json))}.${signature}`;
     };
   }),
-  badSignature('signature-empty', 'an empty signature', token((t) => t.slice(0, t.lastIndexOf('.') + 1))),
+  badSignature(
+    'signature-empty',
+    'an empty signature',
+    token((t) => t.slice(0, t.lastIndexOf('.') + 1)),
+  ),
   ...WEAK_KEYS.map((weak) =>
     badSignature(
       `weak-key-${weak.id}`,
@@ -112,21 +142,39 @@ const SIGNATURE: readonly VectorCase[] = [
 ];
 
 const BINDINGS: readonly VectorCase[] = [
-  deny('PROOF_AGENT_MISMATCH', 'p10-another-agent', 'a valid Proof by an Agent that the Grant does not name', { P9: true, P10: false }, (s) => {
-    s.proof.key = KEYS.otherAgent;
-  }),
+  deny(
+    'PROOF_AGENT_MISMATCH',
+    'p10-another-agent',
+    'a valid Proof by an Agent that the Grant does not name',
+    { P9: true, P10: false },
+    (s) => {
+      s.proof.key = KEYS.otherAgent;
+    },
+  ),
   deny('PROOF_GRANT_MISMATCH', 'p11-another-grant', 'a Proof made for another Grant', { P11: false }, (s) => {
     s.proof.payload.grant_id = 'urn:svc:grant:01KAKB8WG00000000000000000';
   }),
-  deny('PROOF_AUDIENCE_MISMATCH', 'p12-another-relying-party', 'a Proof made for another relying party', { P12: false }, (s) => {
-    s.proof.payload.aud = 'did:web:other.example';
-  }),
-  deny('PROOF_AGENT_MISMATCH', 'p10-to-p13-all-false', 'the bindings do not hide each other', { P10: false, P11: false, P12: false, P13: false }, (s) => {
-    s.proof.key = KEYS.otherAgent;
-    s.proof.payload.grant_id = 'urn:svc:grant:01KAKB8WG00000000000000000';
-    s.proof.payload.aud = 'did:web:other.example';
-    s.proof.payload.iat = 0;
-  }),
+  deny(
+    'PROOF_AUDIENCE_MISMATCH',
+    'p12-another-relying-party',
+    'a Proof made for another relying party',
+    { P12: false },
+    (s) => {
+      s.proof.payload.aud = 'did:web:other.example';
+    },
+  ),
+  deny(
+    'PROOF_AGENT_MISMATCH',
+    'p10-to-p13-all-false',
+    'the bindings do not hide each other',
+    { P10: false, P11: false, P12: false, P13: false },
+    (s) => {
+      s.proof.key = KEYS.otherAgent;
+      s.proof.payload.grant_id = 'urn:svc:grant:01KAKB8WG00000000000000000';
+      s.proof.payload.aud = 'did:web:other.example';
+      s.proof.payload.iat = 0;
+    },
+  ),
 ];
 
 const NOON = Date.parse('2026-11-20T10:00:00Z') / 1000;
@@ -147,25 +195,52 @@ const expired = (id: string, description: string, now: string, iat: number, wind
 const FRESHNESS: readonly VectorCase[] = [
   fresh('oldest', 'iat exactly one window ago is included', '2026-11-20T10:00:00.000Z', NOON - 60),
   expired('one-second-too-old', 'one second more than the window', '2026-11-20T10:00:00.000Z', NOON - 61),
-  expired('one-millisecond-too-old', 'one millisecond more than the window', '2026-11-20T10:00:00.001Z', NOON - 60),
+  expired(
+    'one-millisecond-too-old',
+    'one millisecond more than the window',
+    '2026-11-20T10:00:00.001Z',
+    NOON - 60,
+  ),
   fresh('newest', 'iat exactly 5 seconds ahead is included', '2026-11-20T10:00:00.000Z', NOON + 5),
   expired('one-second-too-new', 'one second more than the skew', '2026-11-20T10:00:00.000Z', NOON + 6),
-  expired('one-millisecond-too-new', 'one millisecond more than the skew', '2026-11-20T09:59:59.999Z', NOON + 5),
+  expired(
+    'one-millisecond-too-new',
+    'one millisecond more than the skew',
+    '2026-11-20T09:59:59.999Z',
+    NOON + 5,
+  ),
   fresh('window-1', 'the smallest window', '2026-11-20T10:00:00.000Z', NOON - 1, 1),
-  expired('window-1-too-old', 'the smallest window, one second more', '2026-11-20T10:00:00.000Z', NOON - 2, 1),
+  expired(
+    'window-1-too-old',
+    'the smallest window, one second more',
+    '2026-11-20T10:00:00.000Z',
+    NOON - 2,
+    1,
+  ),
   fresh('window-300', 'the largest window', '2026-11-20T10:00:00.000Z', NOON - 300, 300),
   expired('iat-zero', 'the beginning of the epoch', '2026-11-20T10:00:00.000Z', 0),
   expired('iat-negative', 'before the epoch', '2026-11-20T10:00:00.000Z', -NOON),
-  expired('iat-in-milliseconds', 'milliseconds in the place of seconds', '2026-11-20T10:00:00.000Z', NOON * 1000),
+  expired(
+    'iat-in-milliseconds',
+    'milliseconds in the place of seconds',
+    '2026-11-20T10:00:00.000Z',
+    NOON * 1000,
+  ),
   expired('iat-largest', 'the largest integer there is', '2026-11-20T10:00:00.000Z', Number.MAX_SAFE_INTEGER),
 ];
 
 const API: readonly VectorCase[] = [
-  deny('PROOF_MALFORMED', 'p08-action-api-resource', 'the signed Action of an API call holds a URL', { P8: false }, (s) => {
-    s.action = { ...API_CALL };
-    s.grant.subject.capabilities = [apiCapability()];
-    s.proof.payload.action = { ...API_CALL, resource: 'api.shop.example/v1/orders' };
-  }),
+  deny(
+    'PROOF_MALFORMED',
+    'p08-action-api-resource',
+    'the signed Action of an API call holds a URL',
+    { P8: false },
+    (s) => {
+      s.action = { ...API_CALL };
+      s.grant.subject.capabilities = [apiCapability()];
+      s.proof.payload.action = { ...API_CALL, resource: 'api.shop.example/v1/orders' };
+    },
+  ),
 ];
 
 export const proofCases: readonly VectorCase[] = [

@@ -21,32 +21,95 @@ const signedByService = (draft: TokenDraft, typ: string, kid: string, payload: o
 
 type Slot = 'grant' | 'proof';
 const KINDS: readonly (readonly [id: string, name: string, put: (s: Scene, slot: Slot) => void])[] = [
-  ['receipt', 'a Receipt', (s, slot) => signedByService(s[slot], 'svc-receipt+jwt', RECEIPT_KID, receiptLike)],
-  ['checkpoint', 'a checkpoint', (s, slot) => signedByService(s[slot], 'svc-checkpoint+jwt', STATUS_KID, checkpointLike)],
-  ['status-list', 'a status list credential, whose typ is that of a Grant', (s, slot) => void (s[slot].editToken = () => STATUS_LISTS.current.jws)],
-  ['grant', 'the Grant', (s, slot) => void (s[slot].editToken = () => grantToken(honestScene()))],
-  ['proof', 'the Proof', (s, slot) => void (s[slot].editToken = () => proofToken(honestScene()))],
+  [
+    'receipt',
+    'a Receipt',
+    (s, slot) => signedByService(s[slot], 'svc-receipt+jwt', RECEIPT_KID, receiptLike),
+  ],
+  [
+    'checkpoint',
+    'a checkpoint',
+    (s, slot) => signedByService(s[slot], 'svc-checkpoint+jwt', STATUS_KID, checkpointLike),
+  ],
+  [
+    'status-list',
+    'a status list credential, whose typ is that of a Grant',
+    (s, slot) => {
+      s[slot].editToken = () => STATUS_LISTS.current.jws;
+    },
+  ],
+  [
+    'grant',
+    'the Grant',
+    (s, slot) => {
+      s[slot].editToken = () => grantToken(honestScene());
+    },
+  ],
+  [
+    'proof',
+    'the Proof',
+    (s, slot) => {
+      s[slot].editToken = () => proofToken(honestScene());
+    },
+  ],
 ];
 
 const substituted: readonly VectorCase[] = KINDS.flatMap(([id, name, put]) => [
   ...(id === 'grant'
     ? []
-    : [deny('GRANT_MALFORMED', `substitution-${id}-as-grant`, `${name} in the place of the Grant`, { P1: false }, (s) => put(s, 'grant'))]),
+    : [
+        deny(
+          'GRANT_MALFORMED',
+          `substitution-${id}-as-grant`,
+          `${name} in the place of the Grant`,
+          { P1: false },
+          (s) => put(s, 'grant'),
+        ),
+      ]),
   ...(id === 'proof'
     ? []
-    : [deny('PROOF_MALFORMED', `substitution-${id}-as-proof`, `${name} in the place of the Proof`, { P8: false }, (s) => put(s, 'proof'))]),
+    : [
+        deny(
+          'PROOF_MALFORMED',
+          `substitution-${id}-as-proof`,
+          `${name} in the place of the Proof`,
+          { P8: false },
+          (s) => put(s, 'proof'),
+        ),
+      ]),
 ]);
 
 const RELABELLED: readonly VectorCase[] = [
-  deny('GRANT_MALFORMED', 'substitution-proof-shape-under-grant-typ', "a Proof's payload under the typ of a Grant", { P1: false }, (s) => {
-    s.grant.editPayload = () => Buffer.from(proofToken(honestScene()).split('.')[1] ?? '', 'base64url').toString();
-  }),
-  deny('PROOF_MALFORMED', 'substitution-grant-shape-under-proof-typ', "a Grant's payload under the typ of a Proof", { P8: false }, (s) => {
-    s.proof.editPayload = () => Buffer.from(grantToken(honestScene()).split('.')[1] ?? '', 'base64url').toString();
-  }),
-  deny('GRANT_MALFORMED', 'substitution-status-list-by-principal', "a status list signed with the Principal's key", { P1: false }, (s) => {
-    s.grant.editPayload = () => Buffer.from(STATUS_LISTS.current.jws.split('.')[1] ?? '', 'base64url').toString();
-  }),
+  deny(
+    'GRANT_MALFORMED',
+    'substitution-proof-shape-under-grant-typ',
+    "a Proof's payload under the typ of a Grant",
+    { P1: false },
+    (s) => {
+      s.grant.editPayload = () =>
+        Buffer.from(proofToken(honestScene()).split('.')[1] ?? '', 'base64url').toString();
+    },
+  ),
+  deny(
+    'PROOF_MALFORMED',
+    'substitution-grant-shape-under-proof-typ',
+    "a Grant's payload under the typ of a Proof",
+    { P8: false },
+    (s) => {
+      s.proof.editPayload = () =>
+        Buffer.from(grantToken(honestScene()).split('.')[1] ?? '', 'base64url').toString();
+    },
+  ),
+  deny(
+    'GRANT_MALFORMED',
+    'substitution-status-list-by-principal',
+    "a status list signed with the Principal's key",
+    { P1: false },
+    (s) => {
+      s.grant.editPayload = () =>
+        Buffer.from(STATUS_LISTS.current.jws.split('.')[1] ?? '', 'base64url').toString();
+    },
+  ),
 ];
 
 export const substitutionCases: readonly VectorCase[] = [...substituted, ...RELABELLED];

@@ -46,7 +46,12 @@ export const createTenants = async (
     agent: agentFromJwk((await generateAgentKey()).privateJwk),
     relyingPartyDid: relyingParty.did,
     relyingPartyKey: relyingParty.api_key,
-    verifier: createVerifier({ baseUrl, apiKey: relyingParty.api_key, serviceDid, relyingParty: relyingParty.did }),
+    verifier: createVerifier({
+      baseUrl,
+      apiKey: relyingParty.api_key,
+      serviceDid,
+      relyingParty: relyingParty.did,
+    }),
   };
 };
 
@@ -62,6 +67,7 @@ const create = async (baseUrl: string, adminToken: string, path: string, body: o
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(10_000),
   });
-  if (response.status !== 201) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Created;
 };

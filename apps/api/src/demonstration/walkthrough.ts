@@ -2,10 +2,11 @@
  * The main job, done for real: a Grant, Proofs, three verifications and a revocation, every Receipt checked offline
  * against the service's DID document.
  */
+
+import { verifyReceipt } from '@svc/receipts';
 import { purchase } from '@svc/sdk-principal';
 import { signProof } from '@svc/sdk-principal/agent';
 import type { Action, Verdict } from '@svc/sdk-rp';
-import { verifyReceipt } from '@svc/receipts';
 import type { Tenants } from './tenants.ts';
 
 export interface Shown {
@@ -45,7 +46,10 @@ export const walkThrough = async (tenants: Tenants, didDocument: unknown): Promi
 };
 
 /** The body of a `POST /verify` that nobody has sent yet. */
-export const freshVerifyBody = async (tenants: Tenants, openGrant: Walkthrough['openGrant']): Promise<string> => {
+export const freshVerifyBody = async (
+  tenants: Tenants,
+  openGrant: Walkthrough['openGrant'],
+): Promise<string> => {
   const action = buy(42_700);
   return JSON.stringify({ grant: openGrant.grant, proof: await prove(tenants, openGrant, action), action });
 };
@@ -57,8 +61,11 @@ const issueGrant = ({ principal, agent }: Tenants) =>
     lifetimeSeconds: 86_400,
   });
 
-const prove = ({ agent, relyingPartyDid }: Tenants, { grantId }: { readonly grantId: string }, action: Action) =>
-  signProof({ agent, grantId, audience: relyingPartyDid, ...REQUEST, action });
+const prove = (
+  { agent, relyingPartyDid }: Tenants,
+  { grantId }: { readonly grantId: string },
+  action: Action,
+) => signProof({ agent, grantId, audience: relyingPartyDid, ...REQUEST, action });
 
 const verifyPurchase = async (
   tenants: Tenants,

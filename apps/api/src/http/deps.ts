@@ -36,7 +36,7 @@ export const HTTP_LIMITS: HttpLimits = {
 };
 
 export interface HttpDeps {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   readonly authenticate: Authenticate;

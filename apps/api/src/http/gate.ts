@@ -38,7 +38,7 @@ export class Gate {
   readonly #working = new WorkingCredentials();
 
   constructor(
-    clock: Clock,
+    clock: Pick<Clock, 'nowMs'>,
     private readonly authenticate: Authenticate,
     private readonly limits: RateLimits,
   ) {

@@ -21,7 +21,7 @@ export class RateLimiter {
   #overflow = 0;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Pick<Clock, 'nowMs'>,
     private readonly maxKeys = 100_000,
   ) {}
 

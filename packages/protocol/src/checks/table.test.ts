@@ -42,7 +42,9 @@ describe('the table of checks', () => {
 
 describe('the vectors', () => {
   const covering = (id: CheckId, outcome: boolean | 'skipped') =>
-    vectors.filter(({ covers, expected }) => covers[id] === outcome && outcomeOf(expected.body, id) === outcome);
+    vectors.filter(
+      ({ covers, expected }) => covers[id] === outcome && outcomeOf(expected.body, id) === outcome,
+    );
 
   it.each(CHECKS)('show $id true, false and, if it requires anything, skipped', ({ id, requires }) => {
     expect(covering(id, true)).not.toHaveLength(0);
@@ -66,6 +68,8 @@ describe('the vectors', () => {
 
 describe('the published profile', () => {
   it('is pinned: another hash is another profile', () => {
-    expect(PROFILES['svc-base-v1'].hash).toBe('sha256:cb63051126584e707d39dd74a9e4882746b006996c27ff0d3d1201948e84712c');
+    expect(PROFILES['svc-base-v1'].hash).toBe(
+      'sha256:cb63051126584e707d39dd74a9e4882746b006996c27ff0d3d1201948e84712c',
+    );
   });
 });

@@ -33,16 +33,21 @@ describe('an Action', () => {
 
   it('is refused or taken over as it is, whatever it is', () => {
     fc.assert(
-      fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true }), (value) => {
-        const action = parseAction(value);
-        if (action.ok) expect(action.value).toEqual(value);
-      }),
+      fc.property(
+        fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true }),
+        (value) => {
+          const action = parseAction(value);
+          if (action.ok) expect(action.value).toEqual(value);
+        },
+      ),
       { numRuns: 2_000 },
     );
   });
 
   it('accepts every amount and resource within its bounds', () => {
-    const resource = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }).filter((text) => !text.includes('\u0000'));
+    const resource = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 100 })
+      .filter((text) => !text.includes('\u0000'));
     fc.assert(
       fc.property(fc.nat(Number.MAX_SAFE_INTEGER), resource, (amount, text) => {
         expect(parseAction({ ...PURCHASE, amount, resource: text }).ok).toBe(true);

@@ -21,7 +21,10 @@ describe('a DID document', () => {
     ['by absolute reference', { verificationMethod: [method], assertionMethod: [PRINCIPAL_KID] }],
     ['by relative reference', { verificationMethod: [method], assertionMethod: ['#key-1'] }],
     ['embedded', { assertionMethod: [method] }],
-    ['listed twice by the same reference', { verificationMethod: [method], assertionMethod: ['#key-1', PRINCIPAL_KID] }],
+    [
+      'listed twice by the same reference',
+      { verificationMethod: [method], assertionMethod: ['#key-1', PRINCIPAL_KID] },
+    ],
   ])('names a key %s', (_, members) => {
     expect(keysOf(members)?.get(PRINCIPAL_KID)).toEqual(KEYS.principal.publicKey);
   });
@@ -32,10 +35,19 @@ describe('a DID document', () => {
     ['two methods with its id', { verificationMethod: [method, other], assertionMethod: [PRINCIPAL_KID] }],
     ['an embedded method with its id too', { verificationMethod: [other], assertionMethod: [method] }],
     ['two embedded methods with its id', { assertionMethod: [other, method] }],
-    ['a relative spelling of its id too', { verificationMethod: [method, { ...other, id: '#key-1' }], assertionMethod: ['#key-1'] }],
-    ['an unusable method with its id too', { verificationMethod: [method, { id: PRINCIPAL_KID }], assertionMethod: ['#key-1'] }],
+    [
+      'a relative spelling of its id too',
+      { verificationMethod: [method, { ...other, id: '#key-1' }], assertionMethod: ['#key-1'] },
+    ],
+    [
+      'an unusable method with its id too',
+      { verificationMethod: [method, { id: PRINCIPAL_KID }], assertionMethod: ['#key-1'] },
+    ],
     ['a foreign controller', { verificationMethod: [foreign], assertionMethod: [PRINCIPAL_KID] }],
-    ['a foreign controller in a second, embedded method', { verificationMethod: [method], assertionMethod: [foreign] }],
+    [
+      'a foreign controller in a second, embedded method',
+      { verificationMethod: [method], assertionMethod: [foreign] },
+    ],
   ])('has no usable key under an id with %s', (_, members) => {
     expect(keysOf(members)?.get(PRINCIPAL_KID)?.length ?? 0).toBe(0);
   });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { grantToken, honestScene, purchaseCapability, type Scene } from '../../../../scripts/vectors/scene.ts';
+import {
+  grantToken,
+  honestScene,
+  purchaseCapability,
+  type Scene,
+} from '../../../../scripts/vectors/scene.ts';
 import { parseGrant } from './grant.ts';
 
 const reasonOf = (...edits: readonly ((scene: Scene) => void)[]) => {
@@ -13,33 +18,76 @@ const reasonOf = (...edits: readonly ((scene: Scene) => void)[]) => {
 type Edit = (scene: Scene) => void;
 
 const unsupported: Record<string, Edit> = {
-  'another alg': (s) => void (s.grant.header.alg = 'ES256'),
-  crit: (s) => void (s.grant.header.crit = []),
-  exp: (s) => void (s.grant.payload.exp = 1),
-  'an unknown member': (s) => void (s.grant.payload.name = 'x'),
-  'an unknown subject member': (s) => void (s.grant.subject.x = 1),
-  'an unknown status member': (s) => void (s.grant.status.x = 1),
-  'another status type': (s) => void (s.grant.status.type = 'X'),
-  'another status purpose': (s) => void (s.grant.status.statusPurpose = 'suspension'),
-  'an unknown action': (s) =>
-    void (s.grant.subject.capabilities = [purchaseCapability(), { action: 'x', constraints: {} }]),
-  'several subjects': (s) => void (s.grant.payload.credentialSubject = []),
+  'another alg': (s) => {
+    s.grant.header.alg = 'ES256';
+  },
+  crit: (s) => {
+    s.grant.header.crit = [];
+  },
+  exp: (s) => {
+    s.grant.payload.exp = 1;
+  },
+  'an unknown member': (s) => {
+    s.grant.payload.name = 'x';
+  },
+  'an unknown subject member': (s) => {
+    s.grant.subject.x = 1;
+  },
+  'an unknown status member': (s) => {
+    s.grant.status.x = 1;
+  },
+  'another status type': (s) => {
+    s.grant.status.type = 'X';
+  },
+  'another status purpose': (s) => {
+    s.grant.status.statusPurpose = 'suspension';
+  },
+  'an unknown action': (s) => {
+    s.grant.subject.capabilities = [purchaseCapability(), { action: 'x', constraints: {} }];
+  },
+  'several subjects': (s) => {
+    s.grant.payload.credentialSubject = [];
+  },
 };
 
 /** None of these undoes one of the others. */
 const malformed: Record<string, Edit> = {
-  'another typ': (s) => void (s.grant.header.typ = 'JWT'),
-  'no kid': (s) => void (s.grant.header.kid = undefined),
-  'another context': (s) => void (s.grant.payload['@context'] = []),
-  'another type': (s) => void (s.grant.payload.type = 'SvcGrant'),
-  'another id': (s) => void (s.grant.payload.id = 'x'),
-  'another issuer': (s) => void (s.grant.payload.issuer = 'acme.example'),
-  'no end': (s) => void (s.grant.payload.validUntil = undefined),
-  'a status without index': (s) => void (s.grant.status.statusListIndex = undefined),
-  'an iss of another': (s) => void (s.grant.payload.iss = 'did:web:mallory.example'),
-  'a jti of another': (s) => void (s.grant.payload.jti = 'x'),
-  'a sub that is no string': (s) => void (s.grant.payload.sub = 1),
-  'an iat that is no number': (s) => void (s.grant.payload.iat = 'now'),
+  'another typ': (s) => {
+    s.grant.header.typ = 'JWT';
+  },
+  'no kid': (s) => {
+    s.grant.header.kid = undefined;
+  },
+  'another context': (s) => {
+    s.grant.payload['@context'] = [];
+  },
+  'another type': (s) => {
+    s.grant.payload.type = 'SvcGrant';
+  },
+  'another id': (s) => {
+    s.grant.payload.id = 'x';
+  },
+  'another issuer': (s) => {
+    s.grant.payload.issuer = 'acme.example';
+  },
+  'no end': (s) => {
+    s.grant.payload.validUntil = undefined;
+  },
+  'a status without index': (s) => {
+    s.grant.status.statusListIndex = undefined;
+  },
+  'an iss of another': (s) => {
+    s.grant.payload.iss = 'did:web:mallory.example';
+  },
+  'a jti of another': (s) => {
+    s.grant.payload.jti = 'x';
+  },
+  'a sub that is no string': (s) => {
+    s.grant.payload.sub = 1;
+  },
+  'an iat that is no number': (s) => {
+    s.grant.payload.iat = 'now';
+  },
 };
 
 describe('a Grant', () => {
@@ -57,20 +105,18 @@ describe('a Grant', () => {
 
   it('is unsupported when only features of it are unknown', () => {
     fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.constantFrom(...Object.keys(unsupported)), { minLength: 1 }),
-        (names) => {
-          const edits = names.map((name) => unsupported[name]).filter((edit) => edit !== undefined);
-          expect(reasonOf(...edits)).toBe('UNSUPPORTED_FEATURE');
-        },
-      ),
+      fc.property(fc.uniqueArray(fc.constantFrom(...Object.keys(unsupported)), { minLength: 1 }), (names) => {
+        const edits = names.map((name) => unsupported[name]).filter((edit) => edit !== undefined);
+        expect(reasonOf(...edits)).toBe('UNSUPPORTED_FEATURE');
+      }),
       { numRuns: 200 },
     );
   });
 
   it('keeps unknown constraint keys as they were signed', () => {
     const scene = honestScene();
-    scene.grant.editPayload = (json) => json.replace('"constraints":{', '"constraints":{"__proto__":{"x":1},');
+    scene.grant.editPayload = (json) =>
+      json.replace('"constraints":{', '"constraints":{"__proto__":{"x":1},');
     const grant = parseGrant(grantToken(scene));
     expect(grant.ok && Object.keys(grant.value.capabilities[0]?.constraints ?? {})).toEqual([
       '__proto__',

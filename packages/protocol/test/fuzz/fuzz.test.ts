@@ -25,11 +25,19 @@ import { nativeCrypto } from '../../src/native.ts';
 import { contextOf, factsOf } from '../facts-of.ts';
 import { compileBodySchema } from '../schemas.ts';
 import { getVector } from '../vector-reader.ts';
-import { editPart, mutateBytes, mutateCharacters, mutateJson, mutateJsonText, mutateParts } from './mutations.ts';
+import {
+  editPart,
+  mutateBytes,
+  mutateCharacters,
+  mutateJson,
+  mutateJsonText,
+  mutateParts,
+} from './mutations.ts';
 import { anyJson } from './odd-values.ts';
 import { Random } from './random.ts';
 
-const CASES_PER_KIND = 10_500;
+/** Of requests that differ from the honest one. */
+const CASES_PER_KIND = 10_000;
 const PORTABLE_EVERY = 100;
 
 /** Most mutants die before their signature is looked at; the honest half of a request is looked at again and again. */
@@ -80,8 +88,9 @@ const inToken =
       ? { ...request, grant: edit(request.grant, random, request.proof) }
       : { ...request, proof: edit(request.proof, random, request.grant) };
 
-const stringified = (edit: (value: JsonValue, random: Random) => JsonValue, random: Random) => (json: string) =>
-  JSON.stringify(edit(JSON.parse(json) as JsonValue, random));
+const stringified =
+  (edit: (value: JsonValue, random: Random) => JsonValue, random: Random) => (json: string) =>
+    JSON.stringify(edit(JSON.parse(json) as JsonValue, random));
 
 /** None of these makes a signature, so none may be allowed. */
 const UNSIGNED: Readonly<Record<string, Mutate>> = {
@@ -91,7 +100,9 @@ const UNSIGNED: Readonly<Record<string, Mutate>> = {
   'members of a header': inToken((token, random) => editPart(token, 0, stringified(mutateJson, random))),
   'text of a header': inToken((token, random) => editPart(token, 0, (json) => mutateJsonText(json, random))),
   'members of the claims': inToken((token, random) => editPart(token, 1, stringified(mutateJson, random))),
-  'text of the claims': inToken((token, random) => editPart(token, 1, (json) => mutateJsonText(json, random))),
+  'text of the claims': inToken((token, random) =>
+    editPart(token, 1, (json) => mutateJsonText(json, random)),
+  ),
   'any JSON as claims': inToken((token, random) => editPart(token, 1, () => JSON.stringify(anyJson(random)))),
   'members of the Action': (request, random) => ({
     ...request,
@@ -106,24 +117,29 @@ const assertWellFormed = (body: ReceiptBody): void => {
   if (JSON.stringify(body) !== jcs(body as unknown as JsonObject)) throw new Error('body: not in JCS order');
 };
 
-const fuzz = (seed: number, mutate: Mutate, assertAllow: (request: VerifyRequest, base: Base) => void): number => {
+const fuzz = (
+  seed: number,
+  mutate: Mutate,
+  assertAllow: (request: VerifyRequest, base: Base) => void,
+): void => {
   const random = new Random(seed);
-  let changed = 0;
-  for (let i = 0; i < CASES_PER_KIND; i++) {
+  for (let cases = 0; cases < CASES_PER_KIND; ) {
     const base = random.pick(bases);
     const honest = requestOf(base.input);
     const request = mutate(honest, random, base);
+    if (JSON.stringify(request) === JSON.stringify(honest)) continue;
+    cases++;
     try {
       const body = run(base, request, memoisedCrypto);
       assertWellFormed(body);
       if (body.decision === 'ALLOW') assertAllow(request, base);
-      if (i % PORTABLE_EVERY === 0) expect(run(base, request, portableCrypto)).toEqual(body);
+      if (cases % PORTABLE_EVERY === 0) expect(run(base, request, portableCrypto)).toEqual(body);
     } catch (cause) {
-      throw new Error(`case ${i} of seed ${seed}: ${JSON.stringify(request).slice(0, 20_000)}`, { cause });
+      throw new Error(`case ${cases} of seed ${seed}: ${JSON.stringify(request).slice(0, 20_000)}`, {
+        cause,
+      });
     }
-    if (JSON.stringify(request) !== JSON.stringify(honest)) changed++;
   }
-  return changed;
 };
 
 /** An ALLOW without a new signature takes the tokens as they were and canonically the same Action. */
@@ -133,37 +149,42 @@ const assertUnchanged = (request: VerifyRequest, { input }: Base): void => {
   expect(jcs(request.action as JsonValue)).toBe(jcs(input.action as JsonValue));
 };
 
-const resign = (token: string, key: TestKey, edit: (json: string) => string): string => {
-  const unsigned = editPart(token, 1, edit);
+const resign = (token: string, key: TestKey, part: 0 | 1, edit: (json: string) => string): string => {
+  const unsigned = editPart(token, part, edit);
   const signingInput = unsigned.slice(0, unsigned.lastIndexOf('.'));
   return `${signingInput}.${encodeBase64url(key.sign(encodeUtf8(signingInput)))}`;
 };
 
-/** Claims changed and signed again by their rightful signer: what gets past the signature. */
+/** Headers and claims changed and signed again by their rightful signer: what gets past the signature. */
 const resigned: Mutate = (request, random, { input }) => {
   const edit = (json: string) =>
     random.below(3) === 0 ? mutateJsonText(json, random) : stringified(mutateJson, random)(json);
+  const part = random.below(4) === 0 ? 0 : 1;
   const target = random.below(3);
-  if (target === 0) return { ...request, grant: resign(request.grant, KEYS.principal, edit) };
-  if (target === 1) return { ...request, proof: resign(request.proof, KEYS.agent, edit) };
+  if (target === 0) return { ...request, grant: resign(request.grant, KEYS.principal, part, edit) };
+  if (target === 1) return { ...request, proof: resign(request.proof, KEYS.agent, part, edit) };
   const action = mutateJson(input.action as JsonValue, random);
   const withAction = (json: string) => JSON.stringify({ ...JSON.parse(json), action });
-  return { ...request, proof: resign(request.proof, KEYS.agent, withAction), action };
+  return { ...request, proof: resign(request.proof, KEYS.agent, 1, withAction), action };
 };
 
-const claimsOf = (token: string) =>
-  JSON.parse(new TextDecoder().decode(decodeBase64url(token.split('.')[1] ?? '') ?? new Uint8Array()));
+const readPart = (token: string, part: 0 | 1) =>
+  JSON.parse(new TextDecoder().decode(decodeBase64url(token.split('.')[part] ?? '') ?? new Uint8Array()));
 
 /** What an ALLOW promises, told from the tokens without the engine. */
 const assertEntitled = ({ grant, proof, action }: VerifyRequest, { input }: Base): void => {
-  const granted = claimsOf(grant);
-  const proven = claimsOf(proof);
+  const granted = readPart(grant, 1);
+  const proven = readPart(proof, 1);
+  for (const token of [grant, proof])
+    expect(Object.keys(readPart(token, 0)).sort()).toEqual(['alg', 'kid', 'typ']);
   const said = action as Record<string, JsonValue>;
   const nowMs = Date.parse(input.now);
   expect(jcs(proven.action)).toBe(jcs(said));
   expect([proven.aud, proven.grant_id]).toEqual([input.relying_party.did, granted.id]);
   expect(proven.iss).toBe(granted.credentialSubject.id);
-  expect(Math.abs(nowMs - proven.iat * 1000)).toBeLessThanOrEqual(input.relying_party.proof_window_seconds * 1000);
+  expect(Math.abs(nowMs - proven.iat * 1000)).toBeLessThanOrEqual(
+    input.relying_party.proof_window_seconds * 1000,
+  );
   expect(Date.parse(granted.validFrom)).toBeLessThanOrEqual(nowMs);
   expect(Date.parse(granted.validUntil)).toBeGreaterThan(nowMs);
   const audience = granted.credentialSubject.audience ?? [input.relying_party.did];
@@ -190,24 +211,21 @@ describe('malformed input', () => {
   it.each(Object.entries(UNSIGNED).map(([name, mutate], i) => ({ name, mutate, seed: 1000 + i })))(
     'in the $name gives a well-formed Receipt body, and never an ALLOW of anything else than was signed',
     ({ mutate, seed }) => {
-      expect(fuzz(seed, mutate, assertUnchanged)).toBeGreaterThan(CASES_PER_KIND * 0.9);
+      fuzz(seed, mutate, assertUnchanged);
     },
     60_000,
   );
 
-  it(
-    'signed again gives a well-formed Receipt body, and an ALLOW only of what the tokens say',
-    () => {
-      expect(fuzz(2000, resigned, assertEntitled)).toBeGreaterThan(CASES_PER_KIND * 0.9);
-    },
-    60_000,
-  );
+  it('signed again gives a well-formed Receipt body, and an ALLOW only of what the tokens say', () => {
+    fuzz(2000, resigned, assertEntitled);
+  }, 60_000);
 
   it('of any depth is no problem for the Action, which arrives as a value', () => {
     const [base] = bases;
     if (base === undefined) throw new Error('there is a base');
     let deep: JsonValue = {};
-    for (let i = 0; i < 50_000; i++) deep = { type: 'commerce:purchase', resource: deep, amount: 1, currency: 'USD' };
+    for (let i = 0; i < 50_000; i++)
+      deep = { type: 'commerce:purchase', resource: deep, amount: 1, currency: 'USD' };
     for (const action of [deep, [deep]])
       expect(run(base, { ...requestOf(base.input), action }, nativeCrypto).reason).toBe('ACTION_MALFORMED');
   });

@@ -29,7 +29,16 @@ export const mutateParts = (token: string, other: string, random: Random): strin
   const parts = token.split('.');
   const otherParts = other.split('.');
   const at = random.below(3);
-  const odd = [otherParts[at] ?? '', '', 'e30', 'W10', 'bnVsbA', `${parts[at]}=`, `${parts[at]}A`, `${parts[at]}AA`];
+  const odd = [
+    otherParts[at] ?? '',
+    '',
+    'e30',
+    'W10',
+    'bnVsbA',
+    `${parts[at]}=`,
+    `${parts[at]}A`,
+    `${parts[at]}AA`,
+  ];
   switch (random.below(5)) {
     case 0:
       return parts.with(at, random.pick(odd)).join('.');
@@ -82,7 +91,11 @@ export const mutateJson = (value: JsonValue, random: Random): JsonValue => {
         delete (container as Record<string, JsonValue>)[name];
         break;
       case 1:
-        define(container, random.pick(['__proto__', 'constructor', 'exp', 'crit', 'x', '0']), anyJson(random));
+        define(
+          container,
+          random.pick(['__proto__', 'constructor', 'exp', 'crit', 'x', '0']),
+          anyJson(random),
+        );
         break;
       case 2:
         define(container, name, nested(random.pick([27, 33, 64, 300]), random));

@@ -104,7 +104,18 @@ export const anyJson = (random: Random, depth = 0): JsonValue => {
   }
 };
 
-const NAMES = ['type', 'resource', 'amount', 'currency', 'method', 'action', 'id', '__proto__', 'constructor', ''];
+const NAMES = [
+  'type',
+  'resource',
+  'amount',
+  'currency',
+  'method',
+  'action',
+  'id',
+  '__proto__',
+  'constructor',
+  '',
+];
 
 const anyObject = (random: Random, depth: number): JsonValue => {
   const members = Array.from(

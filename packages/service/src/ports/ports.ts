@@ -4,8 +4,10 @@ import type { CryptoPort, Signer } from '@svc/protocol';
 export type { CryptoPort, Signer };
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, whole. */
   nowMs(): number;
+  /** Reads the time again from where it comes from. */
+  resync(): Promise<void>;
 }
 
 export interface Random {

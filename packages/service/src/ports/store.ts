@@ -38,8 +38,8 @@ export interface Store extends Repositories {
   transaction<T>(work: (tx: Repositories) => Promise<T>): Promise<T>;
   readonly verify: VerifyStore;
   readonly revocation: RevocationStore;
-  /** Resolves when the database answers within its deadline. */
-  ping(): Promise<void>;
+  /** The database's clock in milliseconds since the epoch, fractions included. Also tells that it answers. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 

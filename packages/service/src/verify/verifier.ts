@@ -119,6 +119,7 @@ export class Verifier {
           return this.getPrior(caller, idempotency);
         case 'CLOCK':
           this.deps.log.warn('verify.clock', { evaluation });
+          await this.deps.clock.resync();
           break;
         case 'LOCKED':
         case 'REFUSED':

@@ -201,7 +201,7 @@ asRoot('startEmbeddedPostgres, as root', () => {
 });
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'svc-embedded-test-'));
+  const made = mkdtempSync(join(tmpdir(), `svc-test-${process.pid}-`));
   chmodSync(made, 0o755);
   cleanups.push(() => rmSync(made, { recursive: true, force: true }));
   return made;
