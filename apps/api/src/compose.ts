@@ -93,7 +93,7 @@ const listen = async (
     clock: service.clock,
     logger,
     metrics: createHttpMetrics(registry),
-    authenticate: (token) => authenticator.authenticate(token),
+    authenticate: (token, options) => authenticator.authenticate(token, options),
     handlers: buildHandlers({
       service,
       verifier: new Verifier(service, authenticator),

@@ -1,6 +1,6 @@
 /** Callers as the frame and the handlers see them; who they are is the service's definition. */
 import type { AuthClass, Route } from '@svc/contract';
-import type { Caller, OrgCaller } from '@svc/service';
+import type { AuthenticateOptions, Caller, OrgCaller } from '@svc/service';
 
 export type {
   AdminCaller,
@@ -16,7 +16,7 @@ export type {
  * Resolves a bearer token. Null: nobody's, or revoked. Rejects when that cannot be found out, which is a 503 and
  * never "nobody".
  */
-export type Authenticate = (token: string) => Promise<Caller | null>;
+export type Authenticate = (token: string, options: AuthenticateOptions) => Promise<Caller | null>;
 
 type CallerOfClass<C extends AuthClass> = C extends 'org:admin'
   ? OrgCaller & { readonly role: 'admin' }

@@ -54,7 +54,7 @@ export class Gate {
       this.admitPublic(exchange);
       return null;
     }
-    const caller = await this.#identify(exchange);
+    const caller = await this.#identify(route, exchange);
     exchange.caller = caller;
     this.#limitKey(route, caller, exchange);
     requireClass(route.auth, caller);
@@ -66,14 +66,16 @@ export class Gate {
     hold(exchange, this.#public.take(limiterKeyOf(exchange.clientIp), this.limits.publicPerMinute));
   }
 
-  async #identify(exchange: Exchange): Promise<Caller> {
+  async #identify(route: Route, exchange: Exchange): Promise<Caller> {
     const token = BEARER.exec(exchange.request.headers.authorization ?? '')?.[1] ?? null;
     const limit = this.limits.failedAuthenticationsPerMinute;
     const address = limiterKeyOf(exchange.clientIp);
     const before = this.#failures.peek(address, limit);
     if (!before.allowed && (token === null || !this.#working.has(token))) hold(exchange, before);
 
-    const caller = token === null ? null : await this.authenticate(token);
+    // Only a decision's commit reads the key again.
+    const mayBeRemembered = route.limiter === 'verify';
+    const caller = token === null ? null : await this.authenticate(token, { mayBeRemembered });
     if (token !== null && caller !== null) {
       this.#working.add(token);
       return caller;

@@ -208,9 +208,9 @@ describe('malformed input', () => {
     for (const base of bases) expect(run(base, requestOf(base.input), nativeCrypto).decision).toBe('ALLOW');
   });
 
-  it.each(Object.entries(UNSIGNED).map(([name, mutate], i) => ({ name, mutate, seed: 1000 + i })))(
-    'in the $name gives a well-formed Receipt body, and never an ALLOW of anything else than was signed',
-    ({ mutate, seed }) => {
+  it.each(Object.entries(UNSIGNED).map(([name, mutate], i) => [name, mutate, 1000 + i] as const))(
+    'in the %s gives a well-formed Receipt body, and never an ALLOW of anything else than was signed',
+    (_name, mutate, seed) => {
       fuzz(seed, mutate, assertUnchanged);
     },
     60_000,

@@ -5,7 +5,7 @@
  *
  * Each rule names what it reads and runs only if all of that is well formed.
  */
-import { formatTimestamp, type ReceiptBody, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { formatTimestamp, REASON_CODES, type ReceiptBody, ulidOf, ulidTimeMs } from '@svc/protocol';
 import { type Failure, type FailureCode, failure, show } from '../failure.ts';
 import {
   findPublishedTable,
@@ -142,17 +142,17 @@ const checkDecision = (reading: Reading, report: Report): void => {
       '/decision',
     );
   const right = decision === 'ALLOW' ? ['null'] : reasonsOf(reading);
-  if (right.length > 0 && !right.includes(String(reason)))
+  if (!right.includes(String(reason)))
     report('wrong-reason', `reason must be ${right.join(' or ')} by the checks, not ${reason}`, '/reason');
 };
 
-/** The reasons that fit the first check that is false or unavailable; empty where none is to be told. */
+/** The reasons that fit the first check that is false or unavailable; any, where that cannot be told. */
 const reasonsOf = (reading: Reading): readonly string[] => {
   for (const check of reading.table?.checks ?? []) {
     if (reading.outcome(check.id) === false) return check.reasons;
     if (reading.isUnavailable(check)) return ['SERVICE_UNAVAILABLE'];
   }
-  return [];
+  return REASON_CODES;
 };
 
 const resultRule = (group: 'protocol' | 'trust'): Rule => ({
@@ -164,7 +164,7 @@ const resultRule = (group: 'protocol' | 'trust'): Rule => ({
   },
 });
 
-/** A member that is there if and only if these checks passed; `unless` leaves it open in between. */
+/** A member that is there if and only if these checks passed. */
 const presenceRule = (
   name: 'principal' | 'grant_id' | 'expires_at' | 'authority' | 'agent' | 'request_hash',
   ...ids: readonly string[]

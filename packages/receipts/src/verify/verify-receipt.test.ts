@@ -232,14 +232,7 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
   ],
   'wrong-reason': [
     ['a reason on ALLOW', await changed((d) => (d.reason = 'PROOF_REPLAYED')), '/reason'],
-    [
-      'none on DENY',
-      await changed((d) => (d.decision = 'DENY')),
-      '/reason',
-      serviceDocument,
-      undefined,
-      'any',
-    ],
+    ['none on DENY', await changed((d) => (d.decision = 'DENY')), '/reason'],
     [
       'that of a later check',
       await resign(unauthenticated.body, (d) => (d.reason = 'PROOF_REPLAYED')),

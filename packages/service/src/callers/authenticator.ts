@@ -1,6 +1,7 @@
 /**
- * From a bearer token to a caller. RP keys are remembered for a few seconds, because the commit of every decision
- * reads the key again; every other class is looked up each time.
+ * From a bearer token to a caller. For `POST /verify` alone an RP key is remembered for a few seconds, because the
+ * commit of every decision reads the key again; everywhere else a key is looked up each time, so that a revoked one
+ * is refused at once.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { DidWeb, OrgId } from '@svc/protocol';
@@ -10,6 +11,11 @@ import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';
 import type { RpCallerRecord, Store } from '../ports/store.ts';
 import type { Caller, RpCaller } from './caller.ts';
+
+export interface AuthenticateOptions {
+  /** True only where whatever is done for the caller reads the key again. */
+  readonly mayBeRemembered: boolean;
+}
 
 export interface AuthenticatorOptions {
   readonly adminToken: string | null;
@@ -40,18 +46,22 @@ export class Authenticator {
   }
 
   /** The caller of a live key or configured token, else null. Rejects when storage cannot be asked. */
-  async authenticate(token: string): Promise<Caller | null> {
+  async authenticate(token: string, { mayBeRemembered }: AuthenticateOptions): Promise<Caller | null> {
     const fingerprint = parseApiKey(token);
     if (fingerprint === null) return this.configuredCaller(token);
-    const remembered = this.rpCallers.get(fingerprint.keyHash);
-    if (remembered !== undefined && this.clock.nowMs() - remembered.loadedAtMs < RP_KEY_REMEMBERED_MS)
-      return remembered.caller;
-    return this.load(fingerprint.keyHash);
+    const remembered = mayBeRemembered ? this.remembered(fingerprint.keyHash) : null;
+    return remembered ?? this.load(fingerprint.keyHash);
   }
 
   /** Forgets an RP key and its relying party: the next call reads them from storage. */
   forget(keyHash: string): void {
     this.rpCallers.delete(keyHash);
+  }
+
+  private remembered(keyHash: string): RpCaller | null {
+    const entry = this.rpCallers.get(keyHash);
+    const isFresh = entry !== undefined && this.clock.nowMs() - entry.loadedAtMs < RP_KEY_REMEMBERED_MS;
+    return isFresh ? entry.caller : null;
   }
 
   private async load(keyHash: string): Promise<Caller | null> {

@@ -98,7 +98,7 @@ export class Verifier {
     request: VerifyRequest,
     idempotency: Idempotency | null,
   ): Promise<VerifyAnswer> {
-    const startedAtMs = this.deps.clock.nowMs();
+    const giveUpAtMs = performance.now() + DEADLINE_MS;
     const presented = parsePresented(request);
     let caller = first;
     let proofSpent = false;
@@ -115,8 +115,12 @@ export class Verifier {
           this.facts.forget(presented);
           caller = await this.authenticateAgain(caller);
           break;
-        case 'IDEMPOTENCY_TAKEN':
-          return this.getPrior(caller, idempotency);
+        case 'IDEMPOTENCY_TAKEN': {
+          const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
+          if (prior !== null) return prior;
+          // Whoever held the key has let go of it: its Proof was spent. Now it is free.
+          break;
+        }
         case 'CLOCK':
           this.deps.log.warn('verify.clock', { evaluation });
           await this.deps.clock.resync();
@@ -126,7 +130,7 @@ export class Verifier {
         case 'UNKNOWN':
           throw serviceUnavailable(`commit: ${outcome}`);
       }
-      if (this.deps.clock.nowMs() - startedAtMs > DEADLINE_MS) throw serviceUnavailable('verify: deadline');
+      if (performance.now() > giveUpAtMs) throw serviceUnavailable('verify: deadline');
     }
     throw serviceUnavailable(`verify: not settled after ${MAX_EVALUATIONS} evaluations`);
   }
@@ -168,13 +172,6 @@ export class Verifier {
     if (text === null) throw internal(`stored receipt ${prior.receipt.receiptId}`);
     const { decision, reason } = JSON.parse(text) as Pick<ReceiptBody, 'decision' | 'reason'>;
     return { text, decision, reason, replayed: true };
-  }
-
-  /** After the commit said that the key is taken. */
-  private async getPrior(caller: RpCaller, idempotency: Idempotency | null): Promise<VerifyAnswer> {
-    const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
-    if (prior === null) throw serviceUnavailable('idempotency: the first answer is not visible yet');
-    return prior;
   }
 }
 

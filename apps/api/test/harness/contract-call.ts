@@ -1,0 +1,124 @@
+/**
+ * Calls whose every answer is held against the contract: the route is found by method and path, and status, body,
+ * content type and the headers that all answers share are checked before a test sees anything.
+ */
+import { type ErrorCode, errorCodesOf, findResponseProblem, type Route, routes } from '@svc/contract';
+import { type Answer, call } from './tenants.ts';
+
+type CallOptions = NonNullable<Parameters<typeof call>[3]>;
+
+export interface ContractCallOptions extends CallOptions {
+  /** Client address as the proxy in front reports it; a new one for each call unless given. */
+  readonly ip?: string;
+}
+
+export interface ContractAnswer extends Answer {
+  /** The body as JSON, or null where it is none. */
+  readonly json: Record<string, unknown> | null;
+}
+
+let addresses = 0;
+
+/** An address that no limiter has met: calls do not use up each other's allowance. */
+export const freshAddress = (): string => {
+  addresses += 1;
+  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
+};
+
+/** One request; throws when the answer is not what the contract declares. */
+export const contractCall = async (
+  baseUrl: string,
+  method: string,
+  path: string,
+  { ip = freshAddress(), headers, ...options }: ContractCallOptions = {},
+): Promise<ContractAnswer> => {
+  const sent = { 'x-forwarded-for': ip, ...headers };
+  const answer = await call(baseUrl, method, path, { ...options, headers: sent });
+  check({ method, path, headers: sent }, answer);
+  return { ...answer, json: jsonOf(answer.text) };
+};
+
+/** `fetch` for the SDKs, under the same checks. */
+export const contractFetch: typeof fetch = async (input, init) => {
+  const request = new Request(input, init);
+  const response = await fetch(request);
+  const { pathname, search } = new URL(request.url);
+  const text = await response.clone().text();
+  const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };
+  check({ method: request.method, path: pathname + search, headers: {} }, answer);
+  return response;
+};
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const check = (sent: Sent, answer: Answer): void => {
+  const route = findRoute(sent.method, sent.path);
+  const problems = [...bodyProblems(sent, route, answer), ...headerProblems(sent, route, answer)];
+  if (problems.length === 0) return;
+  throw new Error(`${sent.method} ${sent.path} ${answer.status}: ${problems.join('; ')}\n${answer.text}`);
+};
+
+const bodyProblems = ({ method }: Sent, route: Route | null, answer: Answer): string[] => {
+  const { status, text } = answer;
+  if (method === 'HEAD') return text === '' ? [] : ['a HEAD answer has a body'];
+  const error = jsonOf(text)?.error as ErrorCode | undefined;
+  if (route === null) return status < 400 || error !== undefined ? [] : ['not an Error'];
+  const problem = findResponseProblem(route, { status, contentType: header(answer, 'content-type'), text });
+  if (problem !== null) return [problem];
+  const undocumented = error !== undefined && !errorCodesOf(route).includes(error);
+  return undocumented ? [`the reference does not list ${error} for this route`] : [];
+};
+
+const headerProblems = (sent: Sent, route: Route | null, answer: Answer): string[] => {
+  const is = (name: string, right: RegExp) =>
+    right.test(header(answer, name)) ? [] : [`${name} is ${JSON.stringify(header(answer, name))}`];
+  const absent = (name: string) => (answer.headers[name] === undefined ? [] : [`${name} is present`]);
+  return [
+    ...is('svc-request-id', /^[\x20-\x7e]{1,128}$/),
+    ...(sent.headers['x-request-id'] === undefined ? absent('x-request-id') : []),
+    ...is('x-content-type-options', /^nosniff$/),
+    ...is('content-security-policy', /default-src 'none'/),
+    ...is('referrer-policy', /^no-referrer$/),
+    ...is('cache-control', /./),
+    ...absent('x-powered-by'),
+    ...absent('server'),
+    ...is('ratelimit-limit', /^[1-9]\d*$/),
+    ...is('ratelimit-remaining', /^\d+$/),
+    ...is('ratelimit-reset', /^([1-9]|[1-5]\d|60)$/),
+    ...(answer.status === 401 ? is('www-authenticate', /^Bearer$/) : absent('www-authenticate')),
+    ...(answer.status === 405 ? is('allow', /^[A-Z]+(, [A-Z]+)*$/) : []),
+    ...([429, 503].includes(answer.status) ? is('retry-after', /^[1-9]\d*$/) : absent('retry-after')),
+    ...originProblems(route, answer),
+  ];
+};
+
+/** Any page may read what is public, and no page what takes a credential. */
+const originProblems = (route: Route | null, answer: Answer): string[] => {
+  if (route === null) return [];
+  const allowed = answer.headers['access-control-allow-origin'];
+  const right = route.auth.length === 0 ? '*' : undefined;
+  return allowed === right ? [] : [`access-control-allow-origin is ${allowed}`];
+};
+
+/** The route that a method and path name; HEAD is GET. */
+export const findRoute = (method: string, path: string): Route | null => {
+  const name = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const place = path.split('?', 1)[0] ?? '';
+  return (Object.values(routes) as Route[]).find((route) => route.method === name && matches(route, place)) ?? null;
+};
+
+const matches = (route: Route, path: string): boolean => {
+  const pattern = route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${pattern}$`).test(path);
+};
+
+const header = ({ headers }: Answer, name: string): string => [headers[name] ?? ''].flat().join(', ');
+
+const jsonOf = (text: string): Record<string, unknown> | null => {
+  if (!text.startsWith('{')) return null;
+  return JSON.parse(text) as Record<string, unknown>;
+};

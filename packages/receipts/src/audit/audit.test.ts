@@ -1,0 +1,246 @@
+import { nativeCrypto } from '@svc/protocol/native';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { arbitraryWorld } from '../../test/arbitrary-world.ts';
+import {
+  buildStatusList,
+  buildWorld,
+  type Draft,
+  documentOf,
+  PRINCIPAL,
+  PURCHASE,
+  resign,
+  SERVICE,
+  type Setting,
+  serviceDocument,
+  signerOf,
+  statusSigner,
+  type World,
+} from '../../test/world.ts';
+import { type AuditInput, audit } from '../audit.ts';
+
+const inputOf = (world: World, changes: Partial<AuditInput> = {}): AuditInput => ({
+  receipt: world.signed.text,
+  serviceDidDocument: serviceDocument,
+  grant: world.grant,
+  proof: world.proof,
+  action: world.action,
+  relyingParty: { proofWindowSeconds: 60 },
+  evidence: world.evidence,
+  crypto: nativeCrypto,
+  ...changes,
+});
+
+const allow = await buildWorld();
+const deny = await buildWorld({ revoked: true });
+const pathsOf = (result: ReturnType<typeof audit>) => result.differences.map(({ path }) => path);
+const codesOf = (result: ReturnType<typeof audit>) => result.failures.map(({ code }) => code);
+
+describe('audit', () => {
+  it.each([
+    ['an ALLOW', allow],
+    ['a DENY', deny],
+  ])('comes to the same body for %s, and says what it had to assume', (_, world) => {
+    const result = audit(inputOf(world));
+    expect(result).toMatchObject({ ok: true, undecided: false, failures: [], differences: [] });
+    expect(result.receipt?.decision).toBe(world.body.decision);
+    expect(result.assumed.map(({ path }) => path)).toEqual([
+      ...[
+        '/trust/checks/T1',
+        '/trust/checks/T2',
+        '/trust/checks/T3',
+        '/protocol/checks/P2',
+        '/protocol/checks/P6',
+      ],
+      ...(world === allow ? ['/trust/checks/T5'] : []),
+      ...['/evaluated_at', '/relying_party', '/evidence/issuer_resolution', '/evidence/status'],
+    ]);
+  });
+
+  it('agrees with whatever the engine decided, knowing of the facts what the Receipt states', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryWorld, async (pending) => {
+        const result = audit(inputOf(await pending));
+        expect(result.differences).toEqual([]);
+        expect(result).toMatchObject({ ok: true, undecided: false, failures: [] });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('runs with evidence from a function or an object, and portable crypto, alike', () => {
+    const expected = audit(inputOf(allow));
+    const { crypto: _, ...input } = inputOf(allow);
+    expect(audit({ ...input, evidence: (hash) => allow.evidence.get(hash) })).toEqual(expected);
+    expect(audit({ ...input, evidence: Object.fromEntries(allow.evidence) })).toEqual(expected);
+  });
+
+  it('takes the facts that the auditor knows for himself, and does not assume them', () => {
+    const facts = { spent: { answer: 'found', value: true } } as const;
+    const result = audit(inputOf(allow, { facts }));
+    expect(result.assumed.map(({ path }) => path)).not.toContain('/trust/checks/T5');
+    expect(result.differences).toContainEqual({ path: '/reason', expected: 'PROOF_REPLAYED', got: null });
+  });
+
+  it('verifies the Receipt first', () => {
+    const result = audit(inputOf(allow, { receipt: deny.signed.text.replace('"DENY"', '"ALLOW"') }));
+    expect(result).toMatchObject({ ok: false, undecided: false, receipt: null, differences: [] });
+    expect(codesOf(result)).toContain('payload-mismatch');
+  });
+});
+
+describe('audit finds', () => {
+  /** Signed by the service, consistent in itself, and not what the engine says. */
+  const lies: readonly (readonly [string, World, (draft: Draft) => void, string])[] = [
+    ['another Grant hash', allow, (d) => (d.grant_hash = d.proof_hash), '/grant_hash'],
+    ['another Proof hash', allow, (d) => (d.proof_hash = d.grant_hash), '/proof_hash'],
+    ['another request hash', allow, (d) => (d.request_hash = d.grant_hash), '/request_hash'],
+    ['another agent', allow, (d) => (d.agent = `did:key:z6Mk${'h'.repeat(44)}`), '/agent'],
+    ['another Grant id', allow, (d) => (d.grant_id = String(d.grant_id).replace(/.$/, '0')), '/grant_id'],
+    ['another expiry', allow, (d) => (d.expires_at = '2027-01-01T00:00:00Z'), '/expires_at'],
+    [
+      'more authority',
+      allow,
+      (d) => (d.authority.constraints.maxAmount = 1_000_000),
+      '/authority/constraints/maxAmount',
+    ],
+    ['other resources', allow, (d) => (d.authority.resources = ['**']), '/authority/resources'],
+    [
+      'another relying party',
+      allow,
+      (d) => (d.relying_party = 'did:web:other.example'),
+      '/protocol/checks/P12',
+    ],
+    [
+      'another index',
+      allow,
+      (d) => (d.evidence.status.status_list_index = '5'),
+      '/evidence/status/status_list_index',
+    ],
+    [
+      'another Principal',
+      allow,
+      (d) => {
+        d.principal.id = 'did:web:other.example';
+        d.evidence.issuer_resolution.did = 'did:web:other.example';
+      },
+      '/principal/id',
+    ],
+    [
+      'an ALLOW of what was revoked',
+      deny,
+      (d) => {
+        Object.assign(d, { decision: 'ALLOW', reason: null, authority: allow.body.authority });
+        Object.assign(d.protocol, { result: 'PASS', checks: allow.body.protocol.checks });
+        Object.assign(d.trust, { result: 'PASS', checks: allow.body.trust.checks });
+      },
+      '/protocol/checks/P6',
+    ],
+    [
+      'a refusal for a signature that verifies',
+      allow,
+      (d) => {
+        const failed = Object.fromEntries(
+          Object.keys(d.protocol.checks).map((id) => [
+            id,
+            ['P1', 'P2', 'P8', 'P9', 'P12', 'P13', 'P14', 'P15'].includes(id) || 'skipped',
+          ]),
+        );
+        Object.assign(d.protocol, { result: 'FAIL', checks: { ...failed, P3: false } });
+        Object.assign(d.trust, { result: 'FAIL', checks: { ...d.trust.checks, T5: 'skipped' } });
+        Object.assign(d, { decision: 'DENY', reason: 'GRANT_SIGNATURE_INVALID' });
+        for (const name of ['principal', 'grant_id', 'expires_at', 'authority']) delete d[name];
+        delete (d.evidence as Partial<Draft['evidence']>).status;
+      },
+      '/protocol/checks/P3',
+    ],
+  ];
+
+  it.each(lies)('%s', async (_, world, change, path) => {
+    const result = audit(inputOf(world, { receipt: await resign(world.body, change) }));
+    expect(result).toMatchObject({ ok: false, undecided: false });
+    expect(pathsOf(result)).toContain(path);
+  });
+
+  it.each<readonly [string, Partial<AuditInput>, string]>([
+    ['another Grant', { grant: deny.proof }, '/grant_hash'],
+    ['another Proof', { proof: deny.grant }, '/proof_hash'],
+    ['another Action', { action: { ...PURCHASE, amount: 1 } }, '/protocol/checks/P14'],
+    ['a narrower proof window', { relyingParty: { proofWindowSeconds: 2 } }, '/protocol/checks/P13'],
+  ])('that it was given %s', (_, changes, path) => {
+    const result = audit(inputOf(allow, changes));
+    expect(result.ok).toBe(false);
+    expect(pathsOf(result)).toContain(path);
+  });
+
+  it('a key that the DID document does not have', async () => {
+    const principalDocument = documentOf(PRINCIPAL, { 'key-2': 3 });
+    const honest = await buildWorld({ principalDocument });
+    expect(honest.body.reason).toBe('ISSUER_KEY_NOT_FOUND');
+    expect(audit(inputOf(honest)).ok).toBe(true);
+    const hash = honest.body.evidence.issuer_resolution?.did_document_hash;
+    const receipt = await resign(allow.body, (d) => (d.evidence.issuer_resolution.did_document_hash = hash));
+    const evidence = new Map([...allow.evidence, ...honest.evidence]);
+    expect(pathsOf(audit(inputOf(allow, { receipt, evidence })))).toContain('/protocol/checks/P2');
+  });
+});
+
+describe('audit cannot decide', () => {
+  it.each([
+    ['is missing', undefined],
+    ['was given as another text', 'x'],
+  ])('where evidence %s, and names each piece', (problem, text) => {
+    const result = audit(inputOf(allow, { evidence: () => text }));
+    expect(result).toMatchObject({ ok: false, undecided: true, differences: [] });
+    expect(result.failures.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'missing-evidence /evidence/issuer_resolution/did_document_hash',
+      'missing-evidence /evidence/status/credential_hash',
+    ]);
+    for (const { message } of result.failures) expect(message).toContain(problem);
+  });
+
+  it('but still tells that the Grant is another one', () => {
+    expect(pathsOf(audit(inputOf(allow, { evidence: {}, grant: 'x' })))).toEqual(['/grant_hash']);
+  });
+});
+
+describe('a status list is refused', () => {
+  const withList = async (changes: Partial<Setting>) => {
+    const world = await buildWorld(changes);
+    return audit(inputOf(world));
+  };
+
+  it.each<readonly [string, Partial<Setting>, string]>([
+    ['by another key', { listSigner: signerOf(6, statusSigner.kid) }, 'does not verify'],
+    [
+      'by a receipt key',
+      { listSigner: signerOf(1, `${SERVICE}#receipt-2`) },
+      'must be did:web:svc.example#status-<n>',
+    ],
+    ['by the Principal', { listSigner: signerOf(3, `${PRINCIPAL}#status-1`) }, 'not of the pinned service'],
+    ['of another issuer', { listIssuer: PRINCIPAL }, 'must be issued by'],
+    ['that had ended', { listValidUntil: '2026-11-20T07:59:55Z' }, 'it ended at'],
+  ])('%s', async (_, changes, problem) => {
+    const result = await withList(changes);
+    expect(result).toMatchObject({ ok: false, undecided: false });
+    expect(codesOf(result)).toEqual(['wrong-status-list']);
+    expect(result.failures[0]?.message).toContain(problem);
+  });
+
+  it('of another URL', async () => {
+    const other = await buildStatusList({ listUrl: 'https://status.svc.example/other/1' });
+    const hash = `sha256:${nativeCrypto.sha256Hex(other)}`;
+    const receipt = await resign(allow.body, (d) => (d.evidence.status.credential_hash = hash));
+    const result = audit(inputOf(allow, { receipt, evidence: new Map([...allow.evidence, [hash, other]]) }));
+    expect(result.failures[0]?.message).toContain('must be the one at');
+  });
+
+  it('that is something else, or has no such entry', async () => {
+    const hash = `sha256:${nativeCrypto.sha256Hex(allow.grant)}`;
+    const grantAsList = await resign(allow.body, (d) => (d.evidence.status.credential_hash = hash));
+    const evidence = new Map([...allow.evidence, [hash, allow.grant]]);
+    expect(codesOf(audit(inputOf(allow, { receipt: grantAsList, evidence })))).toEqual(['wrong-status-list']);
+    const farIndex = await resign(allow.body, (d) => (d.evidence.status.status_list_index = '131072'));
+    expect(audit(inputOf(allow, { receipt: farIndex })).failures[0]?.message).toContain('entry 131072');
+  });
+});

@@ -1,0 +1,210 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { buildWorld, documentOf, resign, serviceDocument } from '../../test/world.ts';
+import { MAX_INPUT_BYTES } from './inputs.ts';
+import { run } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, text: string | Buffer): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const allow = await buildWorld();
+const deny = await buildWorld({ revoked: true });
+const allowFile = write('allow.json', allow.signed.text);
+const denyFile = write('deny.json', deny.signed.text);
+const tampered = allow.signed.text.replace('50000', '99999').replace('"PASS"', '"FAIL"');
+const tamperedFile = write('tampered.json', tampered);
+const didFile = write('did.json', JSON.stringify(serviceDocument));
+const otherDidFile = write(
+  'other.json',
+  JSON.stringify(documentOf('did:web:other.example', { 'receipt-2': 1 })),
+);
+const laterFile = write(
+  'later.json',
+  await resign(allow.body, (draft) => {
+    draft.protocol.profile = 'svc-base-v9';
+  }),
+);
+
+mkdirSync(join(folder, 'evidence'));
+[...deny.evidence.values()].forEach((text, i) => void write(join('evidence', String(i)), text));
+const tokens = [
+  ...['--grant', write('grant', `${deny.grant}\n`), '--proof', write('proof', deny.proof)],
+  ...['--action', write('action.json', JSON.stringify(deny.action)), '--did-document', didFile],
+];
+const audit = ['audit', ...tokens, '--evidence', join(folder, 'evidence'), '--proof-window', '60'];
+
+/** As a process of its own, from the sources. */
+const start = (args: readonly string[], stdin = '', env: NodeJS.ProcessEnv = {}) => {
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const node = ['--import', 'tsx', '--conditions', 'svc-source', main, ...args];
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  const done = spawnSync(process.execPath, node, {
+    input: stdin,
+    encoding: 'utf8',
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  return { exitCode: done.status, stdout: done.stdout, stderr: done.stderr };
+};
+
+describe('svc-receipt as a process', () => {
+  it('exits with 0 for a valid Receipt, which it shows at a glance, without colours', () => {
+    const { exitCode, stdout, stderr } = start(['verify', denyFile, '--did-document', didFile]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^VALID\n {2}decision {7}DENY AUTHORITY_REVOKED\n/);
+    for (const shown of ['did:web:acme.example (domain)', 'did:web:shop.example', 'failed: P6', '#receipt-2'])
+      expect(stdout).toContain(shown);
+  });
+
+  it('reads standard input, and exits with 1 naming every failure', () => {
+    const { exitCode, stdout } = start(['verify', '--did-document', didFile], tampered);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^INVALID\n/);
+    for (const named of ['/authority/constraints/maxAmount must be 50000', '/protocol/result must be "PASS"'])
+      expect(stdout).toContain(named);
+  });
+
+  it('exits with 2 where a file cannot be read, and says so on standard error', () => {
+    const { exitCode, stdout, stderr } = start(['verify', 'no-such-file', '--did-document', didFile]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('no-such-file cannot be read: there is no such file');
+  });
+
+  it('audits with one JSON object as answer', () => {
+    const { exitCode, stdout } = start([...audit, '-', '--json'], deny.signed.text);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      verdict: 'valid',
+      decision: 'DENY',
+      failures: [],
+      differences: [],
+    });
+  });
+});
+
+describe('svc-receipt verify', () => {
+  const verify = (...args: string[]) => run(['verify', ...args], false);
+
+  it('answers --json with the verdict and all failures', async () => {
+    const { exitCode, stdout } = await verify(tamperedFile, '--did-document', didFile, '--json');
+    expect(exitCode).toBe(1);
+    const { verdict, decision, failures } = JSON.parse(stdout);
+    expect({ verdict, decision }).toEqual({ verdict: 'invalid', decision: null });
+    expect(failures).toContainEqual(
+      expect.objectContaining({ code: 'payload-mismatch', path: '/protocol/result' }),
+    );
+  });
+
+  it('is invalid under the document of another service, or another service than named', async () => {
+    expect((await verify(allowFile, '--did-document', otherDidFile)).exitCode).toBe(1);
+    const named = ['--did-document', didFile, '--service-did'];
+    expect((await verify(allowFile, ...named, 'did:web:svc.example')).exitCode).toBe(0);
+    expect((await verify(allowFile, ...named, 'did:web:other.example')).exitCode).toBe(1);
+  });
+
+  it('cannot decide about a profile of a later version, or under a document that is none', async () => {
+    expect((await verify(laterFile, '--did-document', didFile)).exitCode).toBe(2);
+    expect((await verify(allowFile, '--did-document', write('empty', '[]'))).exitCode).toBe(2);
+  });
+
+  it('colours only where it may', async () => {
+    const coloured = await run(['verify', allowFile, '--did-document', didFile], true);
+    expect(coloured.stdout).toContain('\u001b[32mVALID\u001b[0m');
+    expect((await verify(allowFile, '--did-document', didFile)).stdout).not.toContain('\u001b');
+  });
+
+  it('escapes what could move the cursor or forge a line', async () => {
+    const hostile = write('hostile.json', JSON.stringify({ '\u001b[2J\nVALID\u202e': 1, receipt: 'x' }));
+    const { exitCode, stdout } = await verify(hostile, '--did-document', didFile);
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toMatch(/\u001b|\u202e|^VALID/m);
+    expect(stdout).toContain('\\u{1b}[2J\\u{a}VALID\\u{202e}');
+  });
+});
+
+describe('svc-receipt audit', () => {
+  it('says what rests on the word of the service', async () => {
+    const { exitCode, stdout } = await run([...audit, denyFile], false);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("On the service's word alone:\n  * the issuer was a registered Principal");
+  });
+
+  it('is invalid with every difference named', async () => {
+    const { exitCode, stdout } = await run([...audit, '--proof-window', '2', denyFile], false);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('/protocol/checks/P13 must be false by the engine, not true');
+  });
+
+  it('cannot decide without the evidence, and names what is missing', async () => {
+    const { exitCode, stdout } = await run(['audit', ...tokens, '--proof-window', '60', denyFile], false);
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(/^COULD NOT DECIDE/);
+    expect(stdout.match(/missing-evidence/g)).toHaveLength(2);
+  });
+});
+
+describe('svc-receipt refuses with exit code 2', () => {
+  const large = write('large', Buffer.alloc(MAX_INPUT_BYTES + 1, 0x20));
+  it.each<readonly [string, readonly string[], string]>([
+    ['no command', [], 'the command must be verify or audit'],
+    ['another command', ['sign'], 'not sign'],
+    ['an unknown option', ['verify', '--network'], '--network'],
+    [
+      "another command's option",
+      ['verify', '--did-document', didFile, '--grant', 'x'],
+      'verify has no option --grant',
+    ],
+    ['no document', ['verify', allowFile], '--did-document must name a file'],
+    ['two Receipts', ['verify', 'a', 'b', '--did-document', didFile], 'one Receipt'],
+    ['one input for two', ['verify', '--did-document', '-'], 'only one input can be -'],
+    ['no Grant', ['audit', '--did-document', didFile], '--grant must name a file'],
+    ['no window', ['audit', ...tokens], '--proof-window must be'],
+    ['a window of 301 s', [...audit, '--proof-window', '301'], 'not 301'],
+    ['no such evidence', [...audit, '--evidence', 'none', denyFile], 'there is no such file'],
+    [
+      'an Action that is no JSON',
+      [...audit, '--action', didFile.replace('did.json', 'grant'), denyFile],
+      'the Action must be JSON',
+    ],
+    ['a directory', ['verify', folder, '--did-document', didFile], 'it is a directory'],
+    ['too long a file', ['verify', large, '--did-document', didFile], `at most ${MAX_INPUT_BYTES} bytes`],
+    [
+      'a file that is no text',
+      ['verify', write('binary', Buffer.from([0xff])), '--did-document', didFile],
+      'must be UTF-8',
+    ],
+  ])('%s', async (_, args, problem) => {
+    const { exitCode, stdout, stderr } = await run(args, false);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(problem);
+  });
+
+  it('in JSON too where --json is asked for', async () => {
+    const { exitCode, stdout } = await run(['verify', '--json'], false);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      verdict: 'undecided',
+      error: expect.stringContaining('--did-document'),
+    });
+  });
+});
+
+describe('svc-receipt', () => {
+  it('answers --help and --version', async () => {
+    expect((await run(['--help'], false)).stdout).toContain('svc-receipt verify');
+    expect(await run(['-v'], false)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+  });
+});
