@@ -12,11 +12,13 @@ import {
 import { nativeCrypto } from '../../packages/protocol/src/native.ts';
 import { actionCases } from './cases/action.ts';
 import { authorityCases } from './cases/authority.ts';
-import { grantFormCases } from './cases/grant-form.ts';
 import { grantInForceCases } from './cases/grant-in-force.ts';
+import { grantMalformedCases } from './cases/grant-malformed.ts';
+import { grantProfileCases } from './cases/grant-profile.ts';
 import { issuerCases } from './cases/issuer.ts';
 import { outlineCases } from './cases/outline.ts';
 import { proofCases } from './cases/proof.ts';
+import { resourceCases } from './cases/resources.ts';
 import { substitutionCases } from './cases/substitution.ts';
 import { unavailableCases } from './cases/unavailable.ts';
 import { honestScene, inputOf } from './scene.ts';
@@ -38,12 +40,14 @@ export interface EvaluateVector {
 
 const CASES: readonly VectorCase[] = [
   ...outlineCases,
-  ...grantFormCases,
+  ...grantMalformedCases,
+  ...grantProfileCases,
   ...issuerCases,
   ...grantInForceCases,
   ...proofCases,
   ...actionCases,
   ...authorityCases,
+  ...resourceCases,
   ...unavailableCases,
   ...substitutionCases,
 ];

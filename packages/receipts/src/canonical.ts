@@ -15,14 +15,14 @@ export const canonicalTextOrNull = (value: JsonObject): string | null => {
 };
 
 /** Whether every object inside has its members in the order of their UTF-16 code units. */
-const isOrdered = (value: JsonValue): boolean => {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isOrdered);
+const isOrdered = (value: JsonObject | readonly JsonValue[]): boolean => {
+  const named = !Array.isArray(value);
   let last = '';
   for (const name of Object.keys(value)) {
-    if (name < last) return false;
+    if (named && name < last) return false;
     last = name;
-    if (!isOrdered((value as JsonObject)[name] ?? null)) return false;
+    const member = (value as JsonObject)[name];
+    if (typeof member === 'object' && member !== null && !isOrdered(member)) return false;
   }
   return true;
 };

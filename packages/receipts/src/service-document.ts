@@ -25,6 +25,7 @@ export const DID_DOCUMENT_MAX_CHARS = 1_048_576;
 
 const parseDocumentText = rememberLast(parseStrictJson);
 const decodeKeyText = rememberLast(decodeMultikey);
+const parseDid = rememberLast(parseDidWeb);
 
 /** Reads the document, an object or its text, or null with what is wrong in `failures`. */
 export const parseServiceDocument = (
@@ -35,7 +36,7 @@ export const parseServiceDocument = (
   const json = readDocument(document, failures);
   if (json === null) return null;
   const did = own(json, 'id');
-  if (typeof did !== 'string' || parseDidWeb(did) === null) {
+  if (typeof did !== 'string' || parseDid(did) === null) {
     failures.push(
       failure('malformed-did-document', `the id of the DID document must be a did:web DID, not ${show(did)}`),
     );

@@ -144,6 +144,9 @@ const KEY_NOT_FOUND: readonly VectorCase[] = [
   notFound('jwk-other-curve', 'a JsonWebKey on another curve', (s) => {
     s.document.verificationMethod = [method(jwk(X, { crv: 'X25519' }))];
   }),
+  notFound('jwk-other-type', 'a JsonWebKey of another type', (s) => {
+    s.document.verificationMethod = [method(jwk(X, { kty: 'EC' }))];
+  }),
   notFound('jwk-not-canonical', 'a JsonWebKey whose x is spelled with padding', (s) => {
     s.document.verificationMethod = [method(jwk(`${X}=`))];
   }),

@@ -62,7 +62,8 @@ const requestFor = async (id: RouteId): Promise<{ path: string; body?: unknown }
 
 const send = async (id: RouteId, key: string | undefined) => {
   const { path, body } = await requestFor(id);
-  const acting = id === 'revokeGrant' && key?.startsWith('dk_org') ? `?principal=${tenants.principalDid}` : '';
+  const acting =
+    id === 'revokeGrant' && key?.startsWith('dk_org') ? `?principal=${tenants.principalDid}` : '';
   return deployment.call(routes[id].method.toUpperCase(), path + acting, {
     ...(key === undefined ? {} : { key }),
     ...(body === undefined ? {} : { body }),
@@ -88,7 +89,10 @@ describe.each(CLOSED)('%s', (id, route) => {
   it('answers 401 without a credential, to another scheme, and to a key that nobody has', async () => {
     expect((await send(id, undefined)).status).toBe(401);
     const { path, body } = await requestFor(id);
-    const basic = { headers: { authorization: `Basic ${tenants.rpKey}` }, ...(body === undefined ? {} : { body }) };
+    const basic = {
+      headers: { authorization: `Basic ${tenants.rpKey}` },
+      ...(body === undefined ? {} : { body }),
+    };
     expect((await deployment.call(route.method.toUpperCase(), path, basic)).status).toBe(401);
     const unknown = `${tenants.rpKey.slice(0, -1)}${tenants.rpKey.endsWith('0') ? '1' : '0'}`;
     expect((await send(id, unknown)).status).toBe(401);
@@ -113,16 +117,20 @@ describe.each(CLOSED)('%s', (id, route) => {
 
 it('the class of a key comes from its stored row, not from its prefix', async () => {
   const key = await deployment.createKey('principal', tenants.principalDid);
-  await deployment.sql.query(`update api_keys set role = 'rp', subject = $1 where subject = $2 and key_id = $3`, [
-    tenants.rpDid,
-    tenants.principalDid,
-    (await deployment.call('GET', '/me', { key })).json?.key_id,
-  ]);
-  expect((await deployment.call('GET', '/me', { key })).json).toMatchObject({ role: 'rp', subject: tenants.rpDid });
+  await deployment.sql.query(
+    `update api_keys set role = 'rp', subject = $1 where subject = $2 and key_id = $3`,
+    [tenants.rpDid, tenants.principalDid, (await deployment.call('GET', '/me', { key })).json?.key_id],
+  );
+  expect((await deployment.call('GET', '/me', { key })).json).toMatchObject({
+    role: 'rp',
+    subject: tenants.rpDid,
+  });
 });
 
 it('a new key of a subject does not invalidate the old one', async () => {
   const second = await deployment.createKey('principal', tenants.principalDid);
   for (const key of [second, tenants.principalKey])
-    expect((await deployment.call('GET', '/me', { key })).json).toMatchObject({ subject: tenants.principalDid });
+    expect((await deployment.call('GET', '/me', { key })).json).toMatchObject({
+      subject: tenants.principalDid,
+    });
 });

@@ -7,7 +7,12 @@ import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcess, type ApiProcesses, startApiProcesses } from '../harness/api-process.ts';
+import {
+  ADMIN_TOKEN,
+  type ApiProcess,
+  type ApiProcesses,
+  startApiProcesses,
+} from '../harness/api-process.ts';
 import {
   type ContractAnswer,
   type ContractCallOptions,
@@ -118,7 +123,12 @@ const createTenants = async (
     keys: [key.registration],
     ...org,
   });
-  const relyingParty = await register('/relying-parties', { kind: 'managed', slug: randomSlug('r'), ...org, ...rp });
+  const relyingParty = await register('/relying-parties', {
+    kind: 'managed',
+    slug: randomSlug('r'),
+    ...org,
+    ...rp,
+  });
   return {
     principalDid: principal.did,
     principalKey: principal.key,

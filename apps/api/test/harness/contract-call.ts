@@ -108,7 +108,9 @@ const originProblems = (route: Route | null, answer: Answer): string[] => {
 export const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
-  return (Object.values(routes) as Route[]).find((route) => route.method === name && matches(route, place)) ?? null;
+  return (
+    (Object.values(routes) as Route[]).find((route) => route.method === name && matches(route, place)) ?? null
+  );
 };
 
 const matches = (route: Route, path: string): boolean => {

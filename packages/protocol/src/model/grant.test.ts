@@ -50,7 +50,7 @@ const unsupported: Record<string, Edit> = {
   },
 };
 
-/** None of these undoes one of the others. */
+/** Made after the unsupported ones, so that none of those hides one of these. */
 const malformed: Record<string, Edit> = {
   'another typ': (s) => {
     s.grant.header.typ = 'JWT';
@@ -76,6 +76,26 @@ const malformed: Record<string, Edit> = {
   'a status without index': (s) => {
     s.grant.status.statusListIndex = undefined;
   },
+  'a subject that is no object': (s) => {
+    s.grant.payload.credentialSubject = 'did:key:z6Mk';
+  },
+  'an Agent that is no did:key': (s) => {
+    delete s.grant.payload.credentialSubject;
+    s.grant.subject.id = 'did:web:agent.example';
+  },
+  'no status': (s) => {
+    s.grant.payload.credentialStatus = undefined;
+  },
+  'a status type that is no string': (s) => {
+    s.grant.status.type = [];
+  },
+  'a status purpose that is no string': (s) => {
+    s.grant.status.statusPurpose = ['revocation'];
+  },
+  'a Capability without action': (s) => {
+    delete s.grant.payload.credentialSubject;
+    s.grant.subject.capabilities = [{ constraints: {} }];
+  },
   'an iss of another': (s) => {
     s.grant.payload.iss = 'did:web:mallory.example';
   },
@@ -96,7 +116,7 @@ describe('a Grant', () => {
       fc.uniqueArray(fc.constantFrom(...Object.keys(of)), { minLength, maxLength: 3 });
     fc.assert(
       fc.property(some(malformed, 1), some(unsupported, 0), (wrong, unknown) => {
-        const edits = [...wrong.map((name) => malformed[name]), ...unknown.map((name) => unsupported[name])];
+        const edits = [...unknown.map((name) => unsupported[name]), ...wrong.map((name) => malformed[name])];
         expect(reasonOf(...edits.filter((edit) => edit !== undefined))).toBe('GRANT_MALFORMED');
       }),
       { numRuns: 400 },

@@ -16,10 +16,6 @@ export class Findings {
     this.firstUnsupported ??= problem;
   }
 
-  get isMalformed(): boolean {
-    return this.firstMalformed !== null;
-  }
-
   /** The finding that decides, or null when there is none. */
   get worst(): { readonly grade: 'malformed' | 'unsupported'; readonly problem: string } | null {
     if (this.firstMalformed !== null) return { grade: 'malformed', problem: this.firstMalformed };

@@ -80,9 +80,9 @@ const checkClosed = (value: unknown, rule: Closed, path: string, failures: Failu
     }
     if (member.required) requiredSeen++;
     const inner = value[name];
-    // Paths are written only where they are needed: this runs for every member of every Receipt.
+    // Paths are written only where they are needed, and no name in a rule needs escaping: this runs for every member.
     if (member.rule.kind === 'closed' || !member.rule.is(inner))
-      checkShape(inner, member.rule, pointer(path, name), failures);
+      checkShape(inner, member.rule, `${path}/${name}`, failures);
   }
   if (requiredSeen < rule.required.length) listMissing(value, rule, path, failures);
   rule.then?.(value, path, failures);

@@ -35,7 +35,7 @@ export interface Cluster {
   readonly starterFile: string;
 }
 
-export const clusterFolder = (dataDir: string) => join(dataDir, 'cluster');
+const clusterFolder = (dataDir: string) => join(dataDir, 'cluster');
 export const pgdataOf = (dataDir: string) => join(clusterFolder(dataDir), 'pgdata');
 
 /** Where the cluster really lies: `dataDir`, unless the server's user cannot get there. Without symbolic links. */

@@ -1,43 +1,24 @@
-/** P1: what makes a Grant malformed, what makes it unsupported, and which wins (protocol §1, §2). */
-import { encodeBase64url, encodeUtf8 } from '../../../packages/protocol/src/index.ts';
-import { apiCapability, GRANT_ID, purchaseCapability, type Scene } from '../scene.ts';
+/** P1: what makes a Grant malformed (protocol §1, §2). */
+import { encodeUtf8 } from '../../../packages/protocol/src/index.ts';
+import { apiCapability, purchaseCapability } from '../scene.ts';
 import { KEYS, PRINCIPAL_DID, RP_DID } from '../test-keys.ts';
-import { allow, deny, type VectorCase } from '../vector-case.ts';
+import type { VectorCase } from '../vector-case.ts';
+import {
+  capabilities,
+  dids,
+  header,
+  letters,
+  nested,
+  payload,
+  payloadText,
+  type Row,
+  refusal,
+  resources,
+  status,
+  subject,
+  token,
+} from './grant-edits.ts';
 import { nonCanonicalTail, nullText, padTo } from './token-edits.ts';
-
-type Row = readonly [id: string, description: string, edit: (scene: Scene) => void];
-
-const capabilities =
-  (...list: unknown[]) =>
-  (s: Scene) => {
-    s.grant.subject.capabilities = list;
-  };
-const payload = (members: Record<string, unknown>) => (s: Scene) => {
-  Object.assign(s.grant.payload, members);
-};
-const header = (members: Record<string, unknown>) => (s: Scene) => {
-  Object.assign(s.grant.header, members);
-};
-const status = (members: Record<string, unknown>) => (s: Scene) => {
-  Object.assign(s.grant.status, members);
-};
-const subject = (members: Record<string, unknown>) => (s: Scene) => {
-  Object.assign(s.grant.subject, members);
-};
-const payloadText = (edit: (json: string) => string | Uint8Array) => (s: Scene) => {
-  s.grant.editPayload = edit;
-};
-const token = (edit: (text: string) => string) => (s: Scene) => {
-  s.grant.editToken = edit;
-};
-
-const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
-const dids = (count: number) => [
-  ...Array.from({ length: count - 1 }, (_, i) => `did:web:rp-${i}.example`),
-  RP_DID,
-];
-const letters = (n: number) =>
-  Array.from({ length: n }, (_, i) => `M${String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26))}`);
 
 const MALFORMED_TOKEN: readonly Row[] = [
   ['empty', 'an empty string is no token', token(() => '')],
@@ -122,6 +103,11 @@ const MALFORMED_HEADER: readonly Row[] = [
   ['no-alg', 'alg is required', header({ alg: undefined })],
   ['alg-number', 'alg is a string', header({ alg: 1 })],
   ['no-kid', 'kid is required', header({ kid: undefined })],
+  [
+    'kid-1025',
+    'a kid of 1,025 characters is one too long',
+    header({ kid: `${PRINCIPAL_DID}#${'k'.repeat(1025 - PRINCIPAL_DID.length - 1)}` }),
+  ],
   ['empty-kid', 'an empty kid names nothing', header({ kid: '' })],
   ['no-typ', 'typ is required: it tells the kinds of token apart', header({ typ: undefined })],
   ['typ-jwt', 'a typ that fits any token fits none', header({ typ: 'JWT' })],
@@ -141,8 +127,10 @@ const MALFORMED_CREDENTIAL: readonly Row[] = [
     'another context could redefine every term',
     payload({ '@context': [CONTEXT, UNDEFINED_TERMS, 'https://mallory.example/v1'] }),
   ],
+  ['context-one-other', 'one right context is not both', payload({ '@context': [CONTEXT, CONTEXT] })],
   ['type-order', 'type is exact, order included', payload({ type: ['SvcGrant', 'VerifiableCredential'] })],
   ['type-other', 'another credential is not a Grant', payload({ type: ['VerifiableCredential'] })],
+  ['type-one-other', 'one right type is not both', payload({ type: ['VerifiableCredential', 'Grant'] })],
   ['id-not-a-grant', 'id is a Grant id', payload({ id: 'urn:uuid:0188a1c8-0000-7000-8000-000000000000' })],
   ['id-lower-case', 'a ULID is upper case', payload({ id: 'urn:svc:grant:01kbfzw0000000000000000000' })],
   ['issuer-object', 'issuer is a string', payload({ issuer: { id: PRINCIPAL_DID } })],
@@ -172,6 +160,9 @@ const MALFORMED_STATUS: readonly Row[] = [
   ['no-status', 'credentialStatus is required', payload({ credentialStatus: undefined })],
   ['status-array', 'there is one status entry', payload({ credentialStatus: [] })],
   ['status-no-id', 'the entry has an id', status({ id: undefined })],
+  ['status-no-type', 'the entry has a type', status({ type: undefined })],
+  ['status-no-purpose', 'the entry has a purpose', status({ statusPurpose: undefined })],
+  ['status-index-17-digits', 'an index has at most 16 digits', status({ statusListIndex: '1'.repeat(17) })],
   ['status-index-number', 'the index is a string', status({ statusListIndex: 94567 })],
   ['status-index-leading-zero', 'an index has one spelling', status({ statusListIndex: '094567' })],
   [
@@ -181,7 +172,6 @@ const MALFORMED_STATUS: readonly Row[] = [
   ],
 ];
 
-const resources = (list: unknown) => capabilities(purchaseCapability({}, { resources: list }));
 const MALFORMED_CAPABILITIES: readonly Row[] = [
   ['no-capabilities', 'capabilities is required', subject({ capabilities: undefined })],
   ['capabilities-empty', 'a Grant grants something', capabilities()],
@@ -191,6 +181,8 @@ const MALFORMED_CAPABILITIES: readonly Row[] = [
     capabilities(...Array.from({ length: 17 }, () => purchaseCapability())),
   ],
   ['capability-string', 'a Capability is an object', capabilities('commerce:purchase')],
+  ['capability-no-action', 'a Capability names its action', capabilities({ constraints: {} })],
+  ['capability-empty-action', 'an empty action names none', capabilities({ action: '', constraints: {} })],
   ['no-constraints', 'constraints is required', capabilities({ action: 'commerce:purchase' })],
   [
     'no-max-amount',
@@ -209,6 +201,11 @@ const MALFORMED_CAPABILITIES: readonly Row[] = [
   ['methods-empty', 'methods names at least one', capabilities(apiCapability({ methods: [] }))],
   ['methods-17', '17 methods are one too many', capabilities(apiCapability({ methods: letters(17) }))],
   ['methods-duplicate', 'methods are distinct', capabilities(apiCapability({ methods: ['GET', 'GET'] }))],
+  [
+    'methods-one-lower-case',
+    'every method is upper case',
+    capabilities(apiCapability({ methods: ['POST', 'get'] })),
+  ],
   ['methods-lower-case', 'methods are upper case', capabilities(apiCapability({ methods: ['get'] }))],
   ['resources-empty', 'an empty list is neither nothing nor everything', resources([])],
   ['resources-65', '65 patterns are one too many', resources(Array.from({ length: 65 }, (_, i) => `r/${i}`))],
@@ -217,142 +214,10 @@ const MALFORMED_CAPABILITIES: readonly Row[] = [
   ['resource-9-runs', 'a ninth run of asterisks is one too many', resources(['*/*/*/*/*/*/*/*/*'])],
 ];
 
-const UNSUPPORTED: readonly Row[] = [
-  ['alg-es256', 'another signature algorithm', header({ alg: 'ES256' })],
-  ['alg-hs256', 'a MAC, for which a public key would be the secret', header({ alg: 'HS256' })],
-  [
-    'alg-none',
-    'no signature at all',
-    (s) => {
-      s.grant.header.alg = 'none';
-      s.grant.editToken = (t) => t.slice(0, t.lastIndexOf('.') + 1);
-    },
-  ],
-  ['header-crit', 'crit: an extension that must be understood', header({ crit: ['exp'] })],
-  ['header-b64', 'b64: an unencoded payload', header({ b64: false, crit: ['b64'] })],
-  [
-    'header-jwk',
-    'jwk: the token brings its own key',
-    header({ jwk: { kty: 'OKP', crv: 'Ed25519', x: 'AA' } }),
-  ],
-  ['header-jku', 'jku: the token says where its key is', header({ jku: 'https://mallory.example/jwks' })],
-  ['header-x5c', 'x5c: the token brings its own certificate', header({ x5c: ['AA'] })],
-  ['header-cty', 'any other header member', header({ cty: 'vc' })],
-  ['member-unknown', 'an unknown member of the credential', payload({ termsOfUse: { type: 'X' } })],
-  ['member-vc', 'a vc claim around a second credential', payload({ vc: {} })],
-  ['member-exp', 'exp would be a second end', payload({ exp: 1797667200 })],
-  ['member-nbf', 'nbf would be a second beginning', payload({ nbf: 1795161600 })],
-  ['status-member-unknown', 'an unknown member of the status entry', status({ statusSize: 2 })],
-  ['status-type', 'another kind of status', status({ type: 'StatusList2021Entry' })],
-  ['status-purpose', 'another purpose of status', status({ statusPurpose: 'suspension' })],
-  ['subject-member-unknown', 'an unknown member of the subject', subject({ delegation: { depth: 1 } })],
-  ['several-subjects', 'several subjects', payload({ credentialSubject: [{}, {}] })],
-  ['action-unknown', 'an unknown kind of action', capabilities({ action: 'data:read', constraints: {} })],
-  [
-    'action-unknown-beside-known',
-    'an unknown kind of action beside one that would do',
-    capabilities(purchaseCapability(), { action: 'data:read', constraints: {} }),
-  ],
-  [
-    'capability-member-unknown',
-    'an unknown member of a Capability',
-    capabilities(purchaseCapability({}, { deny: [] })),
-  ],
-];
-
-const MALFORMED_WINS: readonly Row[] = [
-  [
-    'header',
-    'an unknown header member and a missing validUntil',
-    (s) => {
-      s.grant.header.crit = ['exp'];
-      s.grant.payload.validUntil = undefined;
-    },
-  ],
-  ['alg-and-typ', 'another alg and another typ', header({ alg: 'ES256', typ: 'JWT' })],
-  ['member-and-claim', 'an unknown member and an iss that is not the issuer', payload({ exp: 1, iss: 'x' })],
-  [
-    'status-and-claim',
-    'another status type and a jti that is not the id',
-    (s) => {
-      s.grant.status.type = 'StatusList2021Entry';
-      s.grant.payload.jti = 'urn:svc:grant:01KBFZW0000000000000000000';
-    },
-  ],
-  [
-    'subjects-and-claim',
-    'several subjects and a sub that is no string',
-    payload({ credentialSubject: [], sub: 1 }),
-  ],
-  [
-    'action-and-constraint',
-    'an unknown action in one Capability and a missing ceiling in the next',
-    capabilities({ action: 'data:read', constraints: {} }, purchaseCapability({ maxAmount: undefined })),
-  ],
-];
-
-const refusals = (
-  reason: 'GRANT_MALFORMED' | 'UNSUPPORTED_FEATURE',
-  prefix: string,
-  rows: readonly Row[],
-): VectorCase[] =>
-  rows.map(([id, description, edit]) => deny(reason, `${prefix}-${id}`, description, { P1: false }, edit));
-
-const accepted = (id: string, description: string, edit: (scene: Scene) => void): VectorCase =>
-  allow(`p01-${id}`, description, { P1: true }, edit);
-
-const ACCEPTED: readonly VectorCase[] = [
-  accepted('alg-ed25519', 'alg Ed25519 (RFC 9864) says the same as EdDSA', header({ alg: 'Ed25519' })),
-  accepted('jwt-claims', 'iss, sub and jti may repeat the credential; iat may stand', (s) => {
-    const claims = { jti: GRANT_ID, iss: PRINCIPAL_DID, sub: KEYS.agent.didKey, iat: -1 };
-    Object.assign(s.grant.payload, claims);
-  }),
-  accepted('16384-characters', 'a Grant of exactly 16,384 characters', (s) => padTo(s, 16_384)),
-  accepted('validity-90-days', 'exactly 90 days', payload({ validUntil: '2027-02-18T08:00:00Z' })),
-  accepted('audience-64', '64 relying parties, the caller last', subject({ audience: dids(64) })),
-  accepted(
-    'capabilities-16',
-    '16 Capabilities, the last of which authorizes',
-    capabilities(
-      ...Array.from({ length: 15 }, () => purchaseCapability({ maxAmount: 0 })),
-      purchaseCapability(),
-    ),
-  ),
-  accepted(
-    'resources-64',
-    '64 patterns, the last of which matches',
-    resources([...Array.from({ length: 63 }, (_, i) => `r/${i}`), 'order/**']),
-  ),
-  accepted('resource-512', 'a pattern of 512 characters', resources(['order/*', `x${'y'.repeat(511)}`])),
-  accepted('resource-8-runs', 'a pattern with 8 runs of asterisks', resources(['o*r*d*e*r*/*1*0**'])),
-  accepted(
-    'member-names-escaped',
-    'how JSON is written does not matter, only what it says',
-    payloadText((json) => ` ${json.replace('"issuer":', '\n"\\u0069ssuer"\t: ')} `),
-  ),
-  deny(
-    'UNKNOWN_CONSTRAINT',
-    'p01-depth-32',
-    'nesting 32 deep is well formed: the unknown constraint that holds it is left to P17',
-    { P1: true, P17: false },
-    payloadText((json) => json.replace('"maxAmount":', `"x":${nested(27)},"maxAmount":`)),
-  ),
-  deny(
-    'GRANT_SIGNATURE_INVALID',
-    'p01-signature-63-bytes',
-    'the length of a signature is not its form: P3 refuses it',
-    { P1: true, P3: false },
-    token((t) => `${t.slice(0, t.lastIndexOf('.') + 1)}${encodeBase64url(new Uint8Array(63))}`),
-  ),
-];
-
-export const grantFormCases: readonly VectorCase[] = [
-  ...refusals('GRANT_MALFORMED', 'p01-malformed', MALFORMED_TOKEN),
-  ...refusals('GRANT_MALFORMED', 'p01-malformed', MALFORMED_HEADER),
-  ...refusals('GRANT_MALFORMED', 'p01-malformed', MALFORMED_CREDENTIAL),
-  ...refusals('GRANT_MALFORMED', 'p01-malformed', MALFORMED_STATUS),
-  ...refusals('GRANT_MALFORMED', 'p01-malformed', MALFORMED_CAPABILITIES),
-  ...refusals('UNSUPPORTED_FEATURE', 'p01-unsupported', UNSUPPORTED),
-  ...refusals('GRANT_MALFORMED', 'p01-malformed-wins', MALFORMED_WINS),
-  ...ACCEPTED,
-];
+export const grantMalformedCases: readonly VectorCase[] = [
+  ...MALFORMED_TOKEN,
+  ...MALFORMED_HEADER,
+  ...MALFORMED_CREDENTIAL,
+  ...MALFORMED_STATUS,
+  ...MALFORMED_CAPABILITIES,
+].map((row) => refusal('GRANT_MALFORMED', 'p01-malformed', row));
