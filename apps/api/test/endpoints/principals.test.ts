@@ -2,13 +2,12 @@
 import { encodeMultikey } from '@svc/protocol';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  smallOrderEncodings,
-  times,
-  torsionPoints,
-} from '../../../../packages/protocol/src/codec/testing/edwards.ts';
+import { smallOrderEncodings } from '../../../../packages/protocol/src/codec/testing/edwards.ts';
 import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
 import { newOrgId, randomSlug, withDeployment } from './deployment.ts';
+
+/** A point with a component of small order, which one equation accepts and the other refuses. */
+const MIXED_ORDER = Buffer.from('cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d', 'hex');
 
 const deployment = withDeployment();
 let orgId: string;
@@ -139,13 +138,8 @@ describe('400', () => {
   });
 
   it('every small-order, non-canonical or torsioned key', async () => {
-    const point = torsionPoints[1];
-    if (point === undefined) throw new Error('no torsion point');
-    const torsioned = times(5n, (point.constructor as { BASE?: typeof point }).BASE ?? point)
-      .add(point)
-      .toBytes();
     const beyondP = new Uint8Array(32).fill(255);
-    for (const key of [...smallOrderEncodings(), torsioned, beyondP]) {
+    for (const key of [...smallOrderEncodings(), MIXED_ORDER, beyondP]) {
       const { status, json } = await create(managed({ keys: [{ publicKeyMultibase: encodeMultikey(key) }] }));
       expect([status, json?.error]).toEqual([400, 'INVALID_REQUEST']);
     }

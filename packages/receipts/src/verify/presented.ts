@@ -7,7 +7,8 @@ import { spliceReceipt } from '../receipt-text.ts';
 import { type JwsParts, splitReceiptJws } from './receipt-jws.ts';
 
 export interface Presented {
-  readonly jws: string;
+  /** Null where there is none. */
+  readonly jws: string | null;
   /** Null where the JWS cannot be split. */
   readonly parts: JwsParts | null;
   /** The members beside `receipt`; null where the text is letter for letter the payload with the JWS spliced in. */
@@ -53,6 +54,7 @@ const readObject = (receipt: unknown, failures: Failure[]): Presented | null => 
     );
   }
   const { receipt: _, ...body } = receipt;
-  const text = typeof jws === 'string' ? jws : '';
-  return { jws: text, parts: splitReceiptJws(text), body };
+  return typeof jws === 'string'
+    ? { jws, parts: splitReceiptJws(jws), body }
+    : { jws: null, parts: null, body };
 };

@@ -128,6 +128,7 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
     ],
   ],
   'malformed-jws': [
+    ['empty text', shown((d) => (d.receipt = '')), '/receipt'],
     ['no parts', shown((d) => (d.receipt = 'x')), '/receipt'],
     ['padding', shown((d) => (d.receipt = `${d.receipt}=`)), '/receipt'],
     ['a fourth part', shown((d) => (d.receipt = `${d.receipt}.x`)), '/receipt'],
@@ -441,7 +442,10 @@ describe('verifyReceipt', () => {
     ];
     for (const receipt of [...odd, { receipt: `e30.${payload}.e30` }])
       for (const document of [serviceDocument, ...odd])
-        expect(verifyReceipt(receipt, document, { crypto: nativeCrypto }).ok).toBe(false);
+        expect(verifyReceipt(receipt, document, { crypto: nativeCrypto })).toEqual({
+          ok: false,
+          failures: expect.arrayContaining([expect.objectContaining({ code: expect.any(String) })]),
+        });
   });
 });
 

@@ -56,8 +56,9 @@ export const verifyReceipt = (
     );
     if (wrong !== null) failures.push(wrong);
   }
-  if (failures.length > 0 || body === null) return { ok: false, failures };
-  return { ok: true, receipt: { ...body, receipt: presented.jws }, decision: body.decision };
+  const { jws } = presented;
+  if (failures.length > 0 || body === null || jws === null) return { ok: false, failures };
+  return { ok: true, receipt: { ...body, receipt: jws }, decision: body.decision };
 };
 
 /** Whether a value has the form of a Receipt and agrees with itself. Nothing is authenticated. */
@@ -69,13 +70,14 @@ export const parseReceipt = (
   const failures: Failure[] = [];
   const presented = readPresented(receipt, failures);
   const body = presented && readBody(presented, failures);
-  if (failures.length > 0 || presented === null || body === null) return { ok: false, failures };
-  return { ok: true, receipt: { ...body, receipt: presented.jws } };
+  const jws = presented?.jws ?? null;
+  if (failures.length > 0 || body === null || jws === null) return { ok: false, failures };
+  return { ok: true, receipt: { ...body, receipt: jws } };
 };
 
 /** The body as signed, with everything that is wrong in it, or in what was shown beside it, in `failures`. */
 const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): ReceiptBody | null => {
-  if (parts === null && jws !== '')
+  if (parts === null && jws !== null)
     failures.push(
       failure(
         'malformed-jws',

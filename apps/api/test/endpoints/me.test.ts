@@ -1,0 +1,65 @@
+/** `GET /me` for each class of key (interface §API keys and caller identity). */
+import { beforeAll, expect, it } from 'vitest';
+import { DOMAIN } from '../harness/api-process.ts';
+import type { Tenants } from '../harness/tenants.ts';
+import { withDeployment } from './deployment.ts';
+
+const deployment = withDeployment();
+let tenants: Tenants;
+let orgId: string;
+
+beforeAll(async () => {
+  orgId = await deployment.createOrg();
+  tenants = await deployment.createTenants({ orgId, rp: { name: 'Shop', proof_window_seconds: 90 } });
+});
+
+const me = async (key: string) => (await deployment.call('GET', '/me', { key })).json;
+const common = {
+  key_id: expect.stringMatching(/^[0-9a-f]{12}$/),
+  service_did: `did:web:${DOMAIN}`,
+  env: 'development',
+  key_label: null,
+  key_created_at: expect.any(String),
+};
+
+it('an RP key: its relying party', async () => {
+  expect(await me(tenants.rpKey)).toEqual({
+    ...common,
+    subject: tenants.rpDid,
+    role: 'rp',
+    name: 'Shop',
+    proof_window_seconds: 90,
+    org_id: orgId,
+  });
+});
+
+it('an RP key sees a change of its relying party at once', async () => {
+  const key = await deployment.createKey('org:admin', orgId);
+  await me(tenants.rpKey);
+  await deployment.call('PATCH', `/relying-parties/${tenants.rpDid}`, { key, body: { name: 'Shop 2' } });
+  expect((await me(tenants.rpKey))?.name).toBe('Shop 2');
+});
+
+it('a Principal key: its Principal, how it is verified, and its signing keys', async () => {
+  const seen = await me(tenants.principalKey);
+  expect(seen).toEqual({
+    ...common,
+    subject: tenants.principalDid,
+    role: 'principal',
+    kind: 'managed',
+    verification: expect.objectContaining({ state: 'verified', reverified_every_hours: 24 }),
+    keys: [{ kid: `${tenants.principalDid}#key-1`, state: 'active' }],
+    org_id: orgId,
+  });
+});
+
+it.each(['org:read', 'org:admin'] as const)('an %s key: its org', async (role) => {
+  expect(await me(await deployment.createKey(role, orgId))).toMatchObject({ ...common, subject: orgId, role });
+});
+
+it('a label given to a key is shown', async () => {
+  const key = await deployment.createKey('rp', tenants.rpDid);
+  const keyId = (await me(key))?.key_id;
+  await deployment.sql.query('update api_keys set label = $1 where key_id = $2', ['till 7', keyId]);
+  expect((await me(key))?.key_label).toBe('till 7');
+});
