@@ -18,9 +18,9 @@ export class LoadProcess {
   }
 
   async load(order: LoadOrder): Promise<LoadReport> {
-    const report = await this.ask({ kind: 'load', ...order });
-    if (report.kind !== 'loaded') throw new Error(`the load process answered ${report.kind}`);
-    return report;
+    const { kind, ...report } = await this.ask({ kind: 'load', ...order });
+    if (kind !== 'loaded') throw new Error(`the load process answered ${kind}`);
+    return report as LoadReport;
   }
 
   private async ask(order: Order): Promise<Report> {

@@ -56,7 +56,7 @@ const describe = (figure: Figure): string[] => [
   figure.what,
   format(figure.value, 2),
   `(${format(figure.least, 2)} to ${format(figure.most, 2)})`,
-  `bar ${describeBar(figure.bar)}`,
+  figure.bar === null ? '' : `bar ${describeBar(figure.bar)}`,
   `goal ${describeBar(figure.goal)}`,
   figure.verdict,
 ];

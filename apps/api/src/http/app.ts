@@ -69,13 +69,15 @@ const mountRest = (app: Express, { pipeline, exchangeOf }: AppOptions): void => 
     pipeline.gate.admitPublic(exchangeOf(request));
     throw new ApiError('NOT_FOUND', 'There is no such path; /docs lists what there is');
   });
-  const onError: ErrorRequestHandler = (error, request, _response, _next) => {
-    // Express cannot decode a parameter whose percent-escapes are broken.
-    const broken = error instanceof URIError;
-    const known = broken ? new ApiError('INVALID_REQUEST', 'the path is not well percent-encoded') : error;
-    pipeline.fail(exchangeOf(request), known);
+  // Express cannot decode a parameter whose percent-escapes are broken. No route was found, so no limit has counted.
+  const onBrokenPath: ErrorRequestHandler = (error, request, _response, next) => {
+    if (!(error instanceof URIError)) return next(error);
+    pipeline.gate.admitPublic(exchangeOf(request));
+    throw new ApiError('INVALID_REQUEST', 'the path is not well percent-encoded');
   };
-  app.use(onError);
+  const onError: ErrorRequestHandler = (error, request, _response, _next) =>
+    pipeline.fail(exchangeOf(request), error);
+  app.use(onBrokenPath, onError);
 };
 
 const isPublic = (route: Route): boolean => route.auth.length === 0;

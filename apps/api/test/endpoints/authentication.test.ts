@@ -31,7 +31,7 @@ beforeAll(async () => {
   grantId = grant.grantId;
   const body = await verifyBody(tenants, grant);
   const { json } = await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
-  receiptId = String(json?.receipt_id);
+  receiptId = String(json.receipt_id);
 });
 
 /** A request that each route answers with success for whoever may call it. */
@@ -119,7 +119,7 @@ it('the class of a key comes from its stored row, not from its prefix', async ()
   const key = await deployment.createKey('principal', tenants.principalDid);
   await deployment.sql.query(
     `update api_keys set role = 'rp', subject = $1 where subject = $2 and key_id = $3`,
-    [tenants.rpDid, tenants.principalDid, (await deployment.call('GET', '/me', { key })).json?.key_id],
+    [tenants.rpDid, tenants.principalDid, (await deployment.call('GET', '/me', { key })).json.key_id],
   );
   expect((await deployment.call('GET', '/me', { key })).json).toMatchObject({
     role: 'rp',

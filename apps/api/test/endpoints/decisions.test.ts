@@ -22,7 +22,8 @@ beforeAll(async () => {
   receiptId = receiptOf(answer).receipt_id;
 });
 
-const get = (id: string, key: string, query = '') => deployment.call('GET', `/decisions/${id}${query}`, { key });
+const get = (id: string, key: string, query = '') =>
+  deployment.call('GET', `/decisions/${id}${query}`, { key });
 const absentId = () => `drc_${encodeUlid(Date.now(), new Uint8Array(10).fill(7))}`;
 
 it('its own relying party, its org and the operator get the Receipt byte for byte, with an empty ledger', async () => {
@@ -46,7 +47,10 @@ it("another's decision answers exactly as one that does not exist", async () => 
   for (const key of [foreign.rpKey, await deployment.createKey('org:read', await deployment.createOrg())]) {
     const seen = await get(receiptId, key);
     const none = await get(absent, key);
-    expect([seen.status, seen.text.replaceAll(receiptId, '')]).toEqual([404, none.text.replaceAll(absent, '')]);
+    expect([seen.status, seen.text.replaceAll(receiptId, '')]).toEqual([
+      404,
+      none.text.replaceAll(absent, ''),
+    ]);
   }
 });
 
@@ -59,9 +63,14 @@ it('rp narrows to one relying party: the right one finds it, any other finds not
   expect((await get(receiptId, ADMIN_TOKEN, '?rp=shop')).status).toBe(400);
 });
 
-it.each(['x', 'drc_', `drc_${'I'.repeat(26)}`, `drc_${'8'.repeat(26)}`, `oat_${'0'.repeat(26)}`, `drc_${'0'.repeat(26)}`, `drc_7${'Z'.repeat(25)}`])(
-  '%s is no decision: 404',
-  async (id) => {
-    expect((await get(id, ADMIN_TOKEN)).json?.error).toBe('NOT_FOUND');
-  },
-);
+it.each([
+  'x',
+  'drc_',
+  `drc_${'I'.repeat(26)}`,
+  `drc_${'8'.repeat(26)}`,
+  `oat_${'0'.repeat(26)}`,
+  `drc_${'0'.repeat(26)}`,
+  `drc_7${'Z'.repeat(25)}`,
+])('%s is no decision: 404', async (id) => {
+  expect((await get(id, ADMIN_TOKEN)).json.error).toBe('NOT_FOUND');
+});

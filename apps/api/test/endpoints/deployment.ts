@@ -72,7 +72,7 @@ export const withDeployment = (env: Readonly<Record<string, string>> = {}): Depl
     call: (method, path, options) => contractCall(deployment.process.baseUrl, method, path, options),
     register: async (path, body, key = ADMIN_TOKEN) => {
       const { status, text, json } = await deployment.call('POST', path, { key, body });
-      if (status !== 201 || json === null) throw new Error(`POST ${path} answered ${status}: ${text}`);
+      if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
       return { did: String(json.did), key: String(json.api_key), body: json };
     },
     createTenants: (options) => createTenants(deployment, options),

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 const allocate = async (): Promise<string> => {
   const options = { key: tenants.principalKey, body: { agent: tenants.agent.did } };
-  return String((await deployment.call('POST', '/grants', options)).json?.id);
+  return String((await deployment.call('POST', '/grants', options)).json.id);
 };
 
 interface Page {
@@ -57,17 +57,20 @@ const readPages = async (key: string, query: string, between = async () => {}): 
 const idsOf = (pages: readonly Page[]) => pages.flatMap(({ grants }) => grants.map(({ id }) => id));
 const principalKey = () => deployment.createKey('principal', tenants.principalDid);
 
-it.each([7, 50, 200])('pages of %d are full but the last, and together every Grant once, newest first', async (limit) => {
-  const pages = await readPages(await principalKey(), `limit=${limit}`);
-  expect(idsOf(pages)).toEqual(stored);
-  expect(pages.map(({ grants }) => grants.length)).toEqual(
-    Array.from({ length: Math.ceil(STORED / limit) }, (_, i) => Math.min(limit, STORED - i * limit)),
-  );
-});
+it.each([7, 50, 200])(
+  'pages of %d are full but the last, and together every Grant once, newest first',
+  async (limit) => {
+    const pages = await readPages(await principalKey(), `limit=${limit}`);
+    expect(idsOf(pages)).toEqual(stored);
+    expect(pages.map(({ grants }) => grants.length)).toEqual(
+      Array.from({ length: Math.ceil(STORED / limit) }, (_, i) => Math.min(limit, STORED - i * limit)),
+    );
+  },
+);
 
 it('without a limit a page has 50', async () => {
   const { json } = await deployment.call('GET', '/grants', { key: await principalKey() });
-  expect(json?.grants).toHaveLength(50);
+  expect(json.grants).toHaveLength(50);
 });
 
 it('a page that ends exactly with the last Grant has no cursor', async () => {
@@ -96,9 +99,13 @@ it('Grants allocated and revoked between pages neither hide, repeat nor add one 
 
 it('a cursor gives the same page again, and belongs to no key', async () => {
   const first = await deployment.call('GET', '/grants?limit=5&state=active', { key: await principalKey() });
-  const path = `/grants?limit=5&state=active&cursor=${first.json?.next_cursor}`;
+  const path = `/grants?limit=5&state=active&cursor=${first.json.next_cursor}`;
   const texts = [];
-  for (const key of [await principalKey(), await principalKey(), await deployment.createKey('org:read', orgId)])
+  for (const key of [
+    await principalKey(),
+    await principalKey(),
+    await deployment.createKey('org:read', orgId),
+  ])
     texts.push((await deployment.call('GET', path, { key })).text);
   expect(new Set(texts).size).toBe(1);
 });

@@ -25,12 +25,12 @@ beforeAll(async () => {
 const allocate = (body: unknown, key = own.principalKey) => deployment.call('POST', '/grants', { key, body });
 const list = async (key: string, query = '') => deployment.call('GET', `/grants${query}`, { key });
 const idsOf = async (key: string, query = '') =>
-  ((await list(key, query)).json?.grants as { id: string }[]).map(({ id }) => id);
+  ((await list(key, query)).json.grants as { id: string }[]).map(({ id }) => id);
 
 describe('allocation', () => {
   it('201 with every field of GrantAllocation', async () => {
     const { status, json } = await allocate({ agent: own.agent.did });
-    const { statusListIndex: index } = json?.credentialStatus as { statusListIndex: string };
+    const { statusListIndex: index } = json.credentialStatus as { statusListIndex: string };
     const list = expect.stringMatching(new RegExp(`^http://${DOMAIN}/status-lists/${DOMAIN}/[1-9][0-9]*$`));
     expect([status, json]).toEqual([
       201,
@@ -55,8 +55,8 @@ describe('allocation', () => {
       Array.from({ length: 100 }, async () => allocate({ agent: own.agent.did }, own.principalKey)),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-    expect(new Set(answers.map(({ json }) => json?.id)).size).toBe(100);
-    const entries = answers.map(({ json }) => (json?.credentialStatus as { id: string }).id);
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(100);
+    const entries = answers.map(({ json }) => (json.credentialStatus as { id: string }).id);
     expect(new Set(entries).size).toBe(100);
   });
 
@@ -70,7 +70,7 @@ describe('allocation', () => {
     [[]],
   ])('400: %j', async (body) => {
     const key = await deployment.createKey('principal', own.principalDid);
-    expect((await allocate(body, key)).json?.error).toBe('INVALID_REQUEST');
+    expect((await allocate(body, key)).json.error).toBe('INVALID_REQUEST');
   });
 
   it('400: an Agent whose key is of small order', async () => {
@@ -84,23 +84,25 @@ describe('list', () => {
   it('shows every field of a Grant, active and revoked', async () => {
     const tenants = await deployment.createTenants();
     const { json } = await allocate({ agent: tenants.agent.did }, tenants.principalKey);
-    const entry = json?.credentialStatus as { statusListIndex: string; statusListCredential: string };
+    const entry = json.credentialStatus as { statusListIndex: string; statusListCredential: string };
     const summary = {
-      id: json?.id,
+      id: json.id,
       principal: tenants.principalDid,
       agent: tenants.agent.did,
       status_list: entry.statusListCredential,
       status_list_index: Number(entry.statusListIndex),
-      allocated_at: json?.allocated_at,
+      allocated_at: json.allocated_at,
     };
     expect((await list(tenants.principalKey)).json).toEqual({
       grants: [{ ...summary, revoked_at: null, state: 'active' }],
       next_cursor: null,
     });
-    const body = { grant_id: json?.id };
+    const body = { grant_id: json.id };
     const revoked = await deployment.call('POST', '/revoke', { key: tenants.principalKey, body });
     const { revoked_at } = revoked.json ?? {};
-    expect((await list(tenants.principalKey)).json?.grants).toEqual([{ ...summary, revoked_at, state: 'revoked' }]);
+    expect((await list(tenants.principalKey)).json.grants).toEqual([
+      { ...summary, revoked_at, state: 'revoked' },
+    ]);
   });
 
   it('filters by agent and by state, together too', async () => {
@@ -108,7 +110,7 @@ describe('list', () => {
     const key = await deployment.createKey('principal', principalDid);
     const [a, b] = [(await generateAgentKey()).did, (await generateAgentKey()).did];
     const ids: string[] = [];
-    for (const agent of [a, b, a]) ids.unshift(String((await allocate({ agent }, principalKey)).json?.id));
+    for (const agent of [a, b, a]) ids.unshift(String((await allocate({ agent }, principalKey)).json.id));
     const [third, second, first] = ids;
     await deployment.call('POST', '/revoke', { key: principalKey, body: { grant_id: first } });
     expect(await idsOf(key)).toEqual(ids);
@@ -120,7 +122,11 @@ describe('list', () => {
   });
 
   it('a Principal sees its own, an org those of its members or of one, the operator all or one', async () => {
-    const [mine, theirs, other] = [await issueGrant(own), await issueGrant(sibling), await issueGrant(foreign)];
+    const [mine, theirs, other] = [
+      await issueGrant(own),
+      await issueGrant(sibling),
+      await issueGrant(foreign),
+    ];
     const newest = async (key: string, query = '') => (await idsOf(key, query)).slice(0, 3);
     expect(await newest(own.principalKey)).not.toContain(theirs.grantId);
     const members = [theirs.grantId, mine.grantId];
@@ -152,11 +158,18 @@ describe('list', () => {
   it.each([
     ...['limit=0', 'limit=201', 'limit=-1', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'limit=%31e1'],
     ...['state=all', 'state=', 'agent=x', 'principal=x', 'principal=', 'unheard=1', '__proto__=1', 'Limit=1'],
-    ...['cursor=', 'cursor=x', 'cursor=%00', 'cursor=%F0%9F%98%80', `cursor=${'a'.repeat(600)}`, 'cursor=%E0%A4%A'],
+    ...[
+      'cursor=',
+      'cursor=x',
+      'cursor=%00',
+      'cursor=%F0%9F%98%80',
+      `cursor=${'a'.repeat(600)}`,
+      'cursor=%E0%A4%A',
+    ],
     `cursor=${Buffer.from('urn:svc:grant:1').toString('base64url')}`,
     `cursor=${Buffer.from(`drc_${'0'.repeat(26)}`).toString('base64url')}`,
   ])('400: ?%s', async (query) => {
     const key = await deployment.createKey('org:read', orgId);
-    expect((await list(key, `?${query}`)).json?.error).toBe('INVALID_REQUEST');
+    expect((await list(key, `?${query}`)).json.error).toBe('INVALID_REQUEST');
   });
 });

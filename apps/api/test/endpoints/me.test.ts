@@ -54,7 +54,11 @@ it('a Principal key: its Principal, how it is verified, and its signing keys', a
 });
 
 it.each(['org:read', 'org:admin'] as const)('an %s key: its org', async (role) => {
-  expect(await me(await deployment.createKey(role, orgId))).toMatchObject({ ...common, subject: orgId, role });
+  expect(await me(await deployment.createKey(role, orgId))).toMatchObject({
+    ...common,
+    subject: orgId,
+    role,
+  });
 });
 
 it('a label given to a key is shown', async () => {

@@ -19,7 +19,7 @@ describe('201', () => {
     const host = `${randomSlug('h')}.example`;
     const did = `did:web:${host}:teams:buying`;
     const { json } = await create(development, did);
-    const token = (json?.verification as { token: string }).token;
+    const token = (json.verification as { token: string }).token;
     expect(json).toMatchObject({
       did,
       kind: 'hosted',
@@ -38,7 +38,7 @@ describe('201', () => {
 
   it('a DID without a path has its document at the well-known place', async () => {
     const did = newDid();
-    expect((await create(development, did)).json?.verification).toMatchObject({
+    expect((await create(development, did)).json.verification).toMatchObject({
       did_document_url: `https://${did.slice('did:web:'.length)}/.well-known/did.json`,
     });
   });
@@ -46,7 +46,7 @@ describe('201', () => {
   it('every Principal has a token of its own', async () => {
     const tokens = new Set();
     for (const did of [newDid(), newDid()])
-      tokens.add(((await create(development, did)).json?.verification as { token: string }).token);
+      tokens.add(((await create(development, did)).json.verification as { token: string }).token);
     expect(tokens.size).toBe(2);
   });
 });
@@ -71,7 +71,7 @@ describe('409', () => {
   it('a DID that is registered', async () => {
     const did = newDid();
     expect((await create(development, did)).status).toBe(201);
-    expect((await create(development, did)).json?.error).toBe('CONFLICT');
+    expect((await create(development, did)).json.error).toBe('CONFLICT');
   });
 
   it.each([
@@ -80,7 +80,7 @@ describe('409', () => {
     `did:web:status.${DOMAIN}`,
     `did:web:${DOMAIN}%3A8080:a`,
   ])("%s, which lies under the service's own domain", async (did) => {
-    expect((await create(development, did)).json?.error).toBe('CONFLICT');
+    expect((await create(development, did)).json.error).toBe('CONFLICT');
   });
 });
 
@@ -98,7 +98,7 @@ describe('a port in the DID', () => {
   });
 
   it('is refused in production, for relying parties too', async () => {
-    expect((await create(production, 'did:web:shop.example%3A8443')).json?.error).toBe('INVALID_REQUEST');
+    expect((await create(production, 'did:web:shop.example%3A8443')).json.error).toBe('INVALID_REQUEST');
     const body = { kind: 'hosted', did: 'did:web:shop.example%3A8443' };
     expect((await production.call('POST', '/relying-parties', { key: ADMIN_TOKEN, body })).status).toBe(400);
     expect((await create(production, newDid())).status).toBe(201);
@@ -131,7 +131,7 @@ describe('400', () => {
     'did:web:a.example.',
     `did:web:${'a'.repeat(64)}.example`,
   ])('%s', async (did) => {
-    expect((await create(development, did)).json?.error).toBe('INVALID_REQUEST');
+    expect((await create(development, did)).json.error).toBe('INVALID_REQUEST');
   });
 
   it.each([[{ slug: 'a' }], [{ keys: [] }], [{ more: 1 }], [{ did: undefined }]])('%j', async (change) => {

@@ -34,7 +34,7 @@ describe('201', () => {
     const slug = randomSlug('p');
     const { json } = await create(managed({ slug }), ADMIN_TOKEN);
     const did = `did:web:${DOMAIN}:org:${slug}`;
-    const token = (json?.verification as { token: string }).token;
+    const token = (json.verification as { token: string }).token;
     expect(json).toEqual({
       did,
       kind: 'managed',
@@ -58,8 +58,8 @@ describe('201', () => {
 
   it('the API key works at once, has the id that is named, and speaks for this Principal', async () => {
     const { json } = await create(managed());
-    const me = await deployment.call('GET', '/me', { key: String(json?.api_key) });
-    expect(me.json).toMatchObject({ subject: json?.did, key_id: json?.api_key_id, role: 'principal' });
+    const me = await deployment.call('GET', '/me', { key: String(json.api_key) });
+    expect(me.json).toMatchObject({ subject: json.did, key_id: json.api_key_id, role: 'principal' });
   });
 
   it.each([
@@ -81,13 +81,13 @@ describe('201', () => {
     const document = (await deployment.call('GET', `/org/${slug}/did.json`)).json;
     expect(document?.verificationMethod).toEqual(
       fragments.map((fragment, i) => ({
-        id: `${json?.did}#${fragment}`,
+        id: `${json.did}#${fragment}`,
         type: 'Multikey',
-        controller: json?.did,
+        controller: json.did,
         publicKeyMultibase: keys[i]?.publicKeyMultibase,
       })),
     );
-    expect(document?.assertionMethod).toEqual(fragments.map((fragment) => `${json?.did}#${fragment}`));
+    expect(document?.assertionMethod).toEqual(fragments.map((fragment) => `${json.did}#${fragment}`));
   });
 
   it.each(['a', '0', 'a-b', `a${'-'.repeat(61)}z`])('slug %s is taken', async (slug) => {
@@ -95,9 +95,9 @@ describe('201', () => {
   });
 
   it("an org:admin key onboards into its own org, the operator's token into any", async () => {
-    expect((await create(managed())).json?.org_id).toBe(orgId);
-    expect((await create(managed({ org_id: orgId }))).json?.org_id).toBe(orgId);
-    expect((await create(managed({ org_id: orgId }), ADMIN_TOKEN)).json?.org_id).toBe(orgId);
+    expect((await create(managed())).json.org_id).toBe(orgId);
+    expect((await create(managed({ org_id: orgId }))).json.org_id).toBe(orgId);
+    expect((await create(managed({ org_id: orgId }), ADMIN_TOKEN)).json.org_id).toBe(orgId);
   });
 });
 
@@ -117,7 +117,7 @@ describe('400', () => {
     ['org_id null', { org_id: null }],
     ['org_id malformed', { org_id: 'org_1' }],
   ] as [string, object][])('%s', async (_name, change) => {
-    expect((await create(managed(change))).json?.error).toBe('INVALID_REQUEST');
+    expect((await create(managed(change))).json.error).toBe('INVALID_REQUEST');
   });
 
   it('six keys', async () => {
@@ -141,7 +141,7 @@ describe('400', () => {
     const beyondP = new Uint8Array(32).fill(255);
     for (const key of [...smallOrderEncodings(), MIXED_ORDER, beyondP]) {
       const { status, json } = await create(managed({ keys: [{ publicKeyMultibase: encodeMultikey(key) }] }));
-      expect([status, json?.error]).toEqual([400, 'INVALID_REQUEST']);
+      expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
     }
   });
 
@@ -159,7 +159,7 @@ describe('400', () => {
 
 it('403: an org:admin key may not onboard into another org', async () => {
   const foreign = await deployment.createOrg();
-  expect((await create(managed({ org_id: foreign }))).json?.error).toBe('FORBIDDEN');
+  expect((await create(managed({ org_id: foreign }))).json.error).toBe('FORBIDDEN');
 });
 
 it('409: a slug that is taken, and nothing of the second registration is left', async () => {

@@ -50,16 +50,20 @@ describe('creation', () => {
   it('hosted: keeps its own DID, and needs no proof of it', async () => {
     const did = `did:web:${randomSlug('h')}.example:shop`;
     const { status, json } = await create({ kind: 'hosted', did, name: 'Shop' });
-    expect([status, json?.did, json?.name]).toEqual([201, did, 'Shop']);
+    expect([status, json.did, json.name]).toEqual([201, did, 'Shop']);
   });
 
   it('takes every setting, and shows it to its own key with profile and org', async () => {
-    const settings = { name: 'Ünïted Shöps', proof_window_seconds: 300, verify_rate_limit_per_minute: 1_000_000 };
+    const settings = {
+      name: 'Ünïted Shöps',
+      proof_window_seconds: 300,
+      verify_rate_limit_per_minute: 1_000_000,
+    };
     const { json } = await create(managed({ ...settings, profile: 'svc-base-v1' }));
-    expect((await get(String(json?.did), String(json?.api_key))).json).toEqual({
-      did: json?.did,
+    expect((await get(String(json.did), String(json.api_key))).json).toEqual({
+      did: json.did,
       ...settings,
-      created_at: json?.created_at,
+      created_at: json.created_at,
       org_id: orgId,
       profile: 'svc-base-v1',
     });
@@ -72,8 +76,8 @@ describe('creation', () => {
   ])('%s: the bounds are taken, what lies beyond is 400', async (member, good, bad) => {
     for (const value of good) {
       const { json } = await create(managed({ [member]: value }));
-      expect(json?.[member]).toBe(value);
-      expect((await patch(own.did, { [member]: value })).json?.[member]).toBe(value);
+      expect(json[member]).toBe(value);
+      expect((await patch(own.did, { [member]: value })).json[member]).toBe(value);
     }
     for (const value of bad) {
       expect([value, (await create(managed({ [member]: value }))).status]).toEqual([value, 400]);
@@ -95,7 +99,7 @@ describe('creation', () => {
     [{ kind: 'managed', slug: 'a', more: 1 }],
     [[]],
   ])('400: %j', async (body) => {
-    expect((await create(body)).json?.error).toBe('INVALID_REQUEST');
+    expect((await create(body)).json.error).toBe('INVALID_REQUEST');
   });
 
   it("409: a slug or DID that is taken, and a hosted DID under the service's domain", async () => {
@@ -103,7 +107,7 @@ describe('creation', () => {
     const did = `did:web:${randomSlug('h')}.example`;
     for (const body of [managed({ slug }), { kind: 'hosted', did }]) {
       expect((await create(body)).status).toBe(201);
-      expect((await create(body)).json?.error).toBe('CONFLICT');
+      expect((await create(body)).json.error).toBe('CONFLICT');
     }
     expect((await create({ kind: 'hosted', did: `did:web:${DOMAIN}:rp:x` })).status).toBe(409);
   });
@@ -112,12 +116,12 @@ describe('creation', () => {
     expect((await create(managed({ org_id: foreignOrgId }))).status).toBe(403);
     expect((await create(managed({ org_id: newOrgId() }), ADMIN_TOKEN)).status).toBe(400);
     const { json } = await create(managed({ org_id: foreignOrgId }), ADMIN_TOKEN);
-    expect((await get(String(json?.did), ADMIN_TOKEN)).json?.org_id).toBe(foreignOrgId);
+    expect((await get(String(json.did), ADMIN_TOKEN)).json.org_id).toBe(foreignOrgId);
   });
 
-  it("org_id is null for one that the operator puts into no org", async () => {
+  it('org_id is null for one that the operator puts into no org', async () => {
     const { did } = await deployment.register('/relying-parties', managed());
-    expect((await get(did, ADMIN_TOKEN)).json?.org_id).toBeNull();
+    expect((await get(did, ADMIN_TOKEN)).json.org_id).toBeNull();
   });
 });
 
@@ -125,7 +129,7 @@ describe('who may read and change it', () => {
   it('its own key, the keys of its org and the operator read it', async () => {
     const orgRead = await deployment.createKey('org:read', orgId);
     for (const key of [own.key, orgRead, orgAdmin, ADMIN_TOKEN])
-      expect((await get(own.did, key)).json?.did).toBe(own.did);
+      expect((await get(own.did, key)).json.did).toBe(own.did);
   });
 
   it("another's relying party answers exactly as one that does not exist", async () => {
@@ -134,7 +138,10 @@ describe('who may read and change it', () => {
     for (const key of [own.key, orgRead, orgAdmin]) {
       const seen = await get(foreign.did, key);
       const none = await get(absent, key);
-      expect([seen.status, seen.text.replaceAll(foreign.did, '')]).toEqual([404, none.text.replaceAll(absent, '')]);
+      expect([seen.status, seen.text.replaceAll(foreign.did, '')]).toEqual([
+        404,
+        none.text.replaceAll(absent, ''),
+      ]);
     }
     const body = { name: 'Taken over' };
     const changed = await patch(foreign.did, body);
@@ -143,7 +150,7 @@ describe('who may read and change it', () => {
       404,
       none.text.replaceAll(absent, ''),
     ]);
-    expect((await get(foreign.did, foreign.key)).json?.name).not.toBe('Taken over');
+    expect((await get(foreign.did, foreign.key)).json.name).not.toBe('Taken over');
   });
 
   it('a path that is no DID is 404', async () => {
@@ -154,7 +161,7 @@ describe('who may read and change it', () => {
   it('org:read is told 403, whosever relying party it names', async () => {
     const orgRead = await deployment.createKey('org:read', orgId);
     for (const did of [own.did, foreign.did])
-      expect((await patch(did, { name: 'x' }, orgRead)).json?.error).toBe('FORBIDDEN');
+      expect((await patch(did, { name: 'x' }, orgRead)).json.error).toBe('FORBIDDEN');
   });
 });
 
@@ -162,17 +169,24 @@ describe('PATCH', () => {
   it('changes what is given and leaves the rest; an empty change is none', async () => {
     const { did, key } = await deployment.register('/relying-parties', managed({ name: 'Before' }), orgAdmin);
     const before = (await get(did, key)).json;
-    expect((await patch(did, { proof_window_seconds: 7 })).json).toEqual({ ...before, proof_window_seconds: 7 });
+    expect((await patch(did, { proof_window_seconds: 7 })).json).toEqual({
+      ...before,
+      proof_window_seconds: 7,
+    });
     expect((await patch(did, {})).json).toEqual({ ...before, proof_window_seconds: 7 });
     const last = { name: 'After', verify_rate_limit_per_minute: 5, profile: 'svc-base-v1' };
     expect((await patch(did, last)).json).toEqual({ ...before, proof_window_seconds: 7, ...last });
     expect((await get(did, key)).json).toEqual({ ...before, proof_window_seconds: 7, ...last });
   });
 
-  it.each([[{ did: 'did:web:a.example' }], [{ org_id: null }], [{ slug: 'a' }], [{ profile: 'x' }], [[]], [null]])(
-    '400: %j',
-    async (body) => {
-      expect((await patch(own.did, body as object)).status).toBe(400);
-    },
-  );
+  it.each([
+    [{ did: 'did:web:a.example' }],
+    [{ org_id: null }],
+    [{ slug: 'a' }],
+    [{ profile: 'x' }],
+    [[]],
+    [null],
+  ])('400: %j', async (body) => {
+    expect((await patch(own.did, body as object)).status).toBe(400);
+  });
 });

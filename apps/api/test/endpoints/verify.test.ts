@@ -114,7 +114,7 @@ describe('400: only the envelope', () => {
     ['depth over 32', `{"grant":"","proof":"","action":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`],
   ])('%s', async (_name, text) => {
     const { status, json } = await verifyText(text);
-    expect([status, json?.error]).toEqual([400, 'INVALID_REQUEST']);
+    expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
   });
 
   it('an unknown query parameter and a malformed Idempotency-Key', async () => {

@@ -13,8 +13,8 @@ export interface ContractCallOptions extends CallOptions {
 }
 
 export interface ContractAnswer extends Answer {
-  /** The body as JSON, or null where it is none. */
-  readonly json: Record<string, unknown> | null;
+  /** The body as JSON; empty where it is none. */
+  readonly json: Readonly<Record<string, unknown>>;
 }
 
 let addresses = 0;
@@ -65,7 +65,7 @@ const check = (sent: Sent, answer: Answer): void => {
 const bodyProblems = ({ method }: Sent, route: Route | null, answer: Answer): string[] => {
   const { status, text } = answer;
   if (method === 'HEAD') return text === '' ? [] : ['a HEAD answer has a body'];
-  const error = jsonOf(text)?.error as ErrorCode | undefined;
+  const error = jsonOf(text).error as ErrorCode | undefined;
   if (route === null) return status < 400 || error !== undefined ? [] : ['not an Error'];
   const problem = findResponseProblem(route, { status, contentType: header(answer, 'content-type'), text });
   if (problem !== null) return [problem];
@@ -79,7 +79,7 @@ const headerProblems = (sent: Sent, route: Route | null, answer: Answer): string
   const absent = (name: string) => (answer.headers[name] === undefined ? [] : [`${name} is present`]);
   return [
     ...is('svc-request-id', /^[\x20-\x7e]{1,128}$/),
-    ...(sent.headers['x-request-id'] === undefined ? absent('x-request-id') : []),
+    ...requestIdProblems(sent, answer),
     ...is('x-content-type-options', /^nosniff$/),
     ...is('content-security-policy', /default-src 'none'/),
     ...is('referrer-policy', /^no-referrer$/),
@@ -91,9 +91,22 @@ const headerProblems = (sent: Sent, route: Route | null, answer: Answer): string
     ...is('ratelimit-reset', /^([1-9]|[1-5]\d|60)$/),
     ...(answer.status === 401 ? is('www-authenticate', /^Bearer$/) : absent('www-authenticate')),
     ...(answer.status === 405 ? is('allow', /^[A-Z]+(, [A-Z]+)*$/) : []),
-    ...([429, 503].includes(answer.status) ? is('retry-after', /^[1-9]\d*$/) : absent('retry-after')),
+    ...(saysWhenToRetry(answer) ? is('retry-after', /^[1-9]\d*$/) : absent('retry-after')),
     ...originProblems(route, answer),
   ];
+};
+
+/** `/healthz` answers 503 with a Health, which is a finding and not a refusal. */
+const saysWhenToRetry = ({ text }: Answer): boolean =>
+  ['RATE_LIMITED', 'SERVICE_UNAVAILABLE'].includes(String(jsonOf(text).error));
+
+/** An id that the caller chose comes back under both names; one that is unusable under neither. */
+const requestIdProblems = ({ headers }: Sent, answer: Answer): string[] => {
+  const sent = headers['x-request-id'] ?? '';
+  const isUsable = /^[\x20-\x7e]{1,128}$/.test(sent);
+  const echoed = answer.headers['x-request-id'];
+  if (isUsable ? echoed !== sent : echoed !== undefined) return [`x-request-id is ${JSON.stringify(echoed)}`];
+  return isUsable && answer.headers['svc-request-id'] !== sent ? ['svc-request-id is not what was sent'] : [];
 };
 
 /** Any page may read what is public, and no page what takes a credential. */
@@ -108,9 +121,20 @@ const originProblems = (route: Route | null, answer: Answer): string[] => {
 export const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
+  if (!isWellEncoded(place)) return null;
   return (
     (Object.values(routes) as Route[]).find((route) => route.method === name && matches(route, place)) ?? null
   );
+};
+
+/** A path whose percent-escapes are broken names no route. */
+const isWellEncoded = (path: string): boolean => {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const matches = (route: Route, path: string): boolean => {
@@ -120,7 +144,5 @@ const matches = (route: Route, path: string): boolean => {
 
 const header = ({ headers }: Answer, name: string): string => [headers[name] ?? ''].flat().join(', ');
 
-const jsonOf = (text: string): Record<string, unknown> | null => {
-  if (!text.startsWith('{')) return null;
-  return JSON.parse(text) as Record<string, unknown>;
-};
+const jsonOf = (text: string): Record<string, unknown> =>
+  text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
