@@ -85,9 +85,10 @@ const sha256 = (text: string) => `sha256:${hash('sha256', text, 'hex')}`;
 
 async function answer(text: string, response: ServerResponse) {
   const receipt = await decide(text).catch(() => null);
-  const body = Buffer.from(receipt ?? '{"decision":"DENY"}');
+  const body = receipt ?? '{"decision":"DENY"}';
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
-  response.end(body);
+  // All of it is ASCII, and goes out with the head in one piece.
+  response.end(body, 'latin1');
 }
 
 createServer((request: IncomingMessage, response) => {

@@ -47,6 +47,11 @@ export interface Route {
   /** Request headers the handler receives, by lower-case name. */
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
+  /**
+   * How the body is read. `strict` (the default): all of it is strict JSON. `envelope`: only its own members are judged;
+   * what stands inside them is the handler's to judge.
+   */
+  readonly bodyReading?: 'strict' | 'envelope';
   readonly responses: Readonly<Record<number, JsonResponse | RawResponse>>;
   /** Errors this route adds to the common ones, or says more precisely than they do. */
   readonly errors: Readonly<Partial<Record<ErrorCode, string>>>;

@@ -7,13 +7,36 @@ import { decodeUtf8, type JsonValue, parseStrictJson } from '@svc/protocol';
 import { ApiError } from './api-error.ts';
 import { ClientGone } from './client-gone.ts';
 import type { Exchange } from './exchange.ts';
+import { parseJsonEnvelope } from './json-envelope.ts';
 
 export interface JsonBody {
   readonly text: string;
   readonly value: JsonValue;
 }
 
-export const readJsonBody = async (exchange: Exchange, maxBytes: number): Promise<JsonBody> => {
+/** From the text of a body to its value. Throws INVALID_REQUEST. */
+export type ReadJson = (text: string) => JsonValue;
+
+export const readStrict: ReadJson = (text) => {
+  const parsed = parseStrictJson(text);
+  if (parsed.ok) return parsed.value;
+  throw new ApiError(
+    'INVALID_REQUEST',
+    `The body is not strict JSON: ${parsed.problem} at character ${parsed.offset}`,
+  );
+};
+
+export const readEnvelope: ReadJson = (text) => {
+  const parsed = parseJsonEnvelope(text);
+  if (parsed.ok) return parsed.value;
+  throw new ApiError('INVALID_REQUEST', `The body is not a JSON object of this request: ${parsed.problem}`);
+};
+
+export const readJsonBody = async (
+  exchange: Exchange,
+  maxBytes: number,
+  read: ReadJson,
+): Promise<JsonBody> => {
   const { request, response } = exchange;
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -23,12 +46,7 @@ export const readJsonBody = async (exchange: Exchange, maxBytes: number): Promis
   const text = decodeUtf8(await readBytes(request, maxBytes));
   if (text === null) throw new ApiError('INVALID_REQUEST', 'The body is not valid UTF-8');
   if (text === '') throw new ApiError('INVALID_REQUEST', 'The body is empty; send a JSON object');
-  const parsed = parseStrictJson(text);
-  if (parsed.ok) return { text, value: parsed.value };
-  throw new ApiError(
-    'INVALID_REQUEST',
-    `The body is not strict JSON: ${parsed.problem} at character ${parsed.offset}`,
-  );
+  return { text, value: read(text) };
 };
 
 const tooLarge = (maxBytes: number): ApiError =>

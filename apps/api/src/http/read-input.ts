@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
 import { describeIssues, type Place } from './describe-issues.ts';
 import type { Exchange } from './exchange.ts';
-import { readJsonBody } from './json-body.ts';
+import { readEnvelope, readJsonBody, readStrict } from './json-body.ts';
 import { parseQueryString } from './query-string.ts';
 
 export interface ReadInput {
@@ -39,7 +39,11 @@ export const readInput = async (
     ? parsePart(route.headers, pick(request.headers, route.headers), HEADER)
     : NOTHING;
   if (route.body === undefined) return { params, query, headers, body: null, bodyText: null };
-  const { text, value } = await readJsonBody(exchange, maxBodyBytes);
+  const { text, value } = await readJsonBody(
+    exchange,
+    maxBodyBytes,
+    route.bodyReading === 'envelope' ? readEnvelope : readStrict,
+  );
   return { params, query, headers, body: parsePart(route.body, value, BODY), bodyText: text };
 };
 

@@ -45,7 +45,10 @@ export const sendFailure = (
   const context = { requestId: exchange.requestId, route: exchange.routeId };
   if (known === null) logger.error({ ...context, err: thrown }, 'request failed');
   else if (known.status >= 500)
-    logger.warn({ ...context, detail: known.detail, err: known.cause }, known.message);
+    logger[known.code === 'INTERNAL' ? 'error' : 'warn'](
+      { ...context, detail: known.detail, err: known.cause },
+      known.message,
+    );
   if (exchange.response.headersSent) exchange.response.destroy();
   else exchange.send(answerOfError(error));
 };

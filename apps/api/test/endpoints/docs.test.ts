@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('/docs in Chromium', () => {
     });
     await page.goto(`${baseUrl}/docs`);
     await page.getByRole('heading', { name: 'Verify that an Agent may do one thing' }).waitFor();
-    const text = await page.locator('body').innerText();
+    const text = (await page.locator('body').textContent()) ?? '';
     const { paths } = (await deployment.call('GET', '/openapi.json')).json as {
       paths: Record<string, Record<string, { summary: string }>>;
     };

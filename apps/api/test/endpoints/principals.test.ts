@@ -73,7 +73,7 @@ describe('201', () => {
       ['main', 'key-2', 'key-9'],
     ],
   ])('keys %j are published as %j', async (ids, fragments) => {
-    const keys = [];
+    const keys: { publicKeyMultibase: string }[] = [];
     for (const id of ids)
       keys.push((await generatePrincipalKey(id === undefined ? {} : { id })).registration);
     const slug = randomSlug('p');

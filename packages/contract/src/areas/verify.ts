@@ -28,6 +28,7 @@ export const verifyRoutes = {
         .meta({ description: 'Names this request, so that repeating it returns the same Receipt.' }),
     }),
     body: verifyRequest,
+    bodyReading: 'envelope',
     responses: {
       200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.', {
         'Svc-Idempotent-Replay':

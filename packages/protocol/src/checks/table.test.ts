@@ -69,7 +69,7 @@ describe('the vectors', () => {
 describe('the published profile', () => {
   it('is pinned: another hash is another profile', () => {
     expect(PROFILES['svc-base-v1'].hash).toBe(
-      'sha256:cb63051126584e707d39dd74a9e4882746b006996c27ff0d3d1201948e84712c',
+      'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950',
     );
   });
 });

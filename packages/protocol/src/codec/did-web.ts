@@ -7,7 +7,7 @@
 import type { DidWeb } from '../model/ids.ts';
 
 const PREFIX = 'did:web:';
-const MAX_DID_CHARS = 512;
+export const DID_WEB_MAX_CHARS = 512;
 const MAX_HOST_CHARS = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** A last label that URL parsers read as a number makes the whole host an IPv4 address. */
@@ -26,7 +26,7 @@ export interface ParsedDidWeb {
 
 /** The parts of a did:web DID, or null. A DID URL (path, query or fragment after the DID) is refused. */
 export const parseDidWeb = (text: string): ParsedDidWeb | null => {
-  if (text.length > MAX_DID_CHARS || !text.startsWith(PREFIX)) return null;
+  if (text.length > DID_WEB_MAX_CHARS || !text.startsWith(PREFIX)) return null;
   const [authority = '', ...path] = text.slice(PREFIX.length).split(':');
   const [host = '', portText, ...rest] = authority.split('%3A');
   if (rest.length > 0 || !isHostName(host) || !path.every(isSegment)) return null;

@@ -8,13 +8,13 @@
  * a port with a leading zero or above 65535; a result that would itself be too long, so that normalising twice is
  * normalising once. In the path every other printable ASCII character stands for itself.
  */
-const MAX_URL_CHARS = 2048;
+export const HTU_MAX_CHARS = 2048;
 const DEFAULT_PORTS = { http: '80', https: '443' } as const;
 type Scheme = keyof typeof DEFAULT_PORTS;
 
 /** The normal form, or null where the text is not an acceptable absolute http or https URL. */
 export const normalizeHtu = (text: string): string | null => {
-  if (text.length > MAX_URL_CHARS || !PLAIN_URL_TEXT.test(text)) return null;
+  if (text.length > HTU_MAX_CHARS || !PLAIN_URL_TEXT.test(text)) return null;
   const scheme = findScheme(text);
   if (scheme === null) return null;
   const afterScheme = text.slice(scheme.length + '://'.length);
@@ -24,7 +24,7 @@ export const normalizeHtu = (text: string): string | null => {
   const afterAuthority = afterScheme.slice(authorityEnd);
   const path = normalizePath(afterAuthority.slice(0, indexOrEnd(afterAuthority, /[?#]/)));
   const normal = `${scheme}://${authority}${path}`;
-  return normal.length > MAX_URL_CHARS ? null : normal;
+  return normal.length > HTU_MAX_CHARS ? null : normal;
 };
 
 /** Printable ASCII without space and backslash, every `%` followed by two hex digits. */

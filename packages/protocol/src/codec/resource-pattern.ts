@@ -6,8 +6,8 @@
  * Every piece of a pattern is one pass over the resource. No regular expressions and no glob library: what a pattern
  * grants must not depend on characters such as `{`, `[`, `?` or `!`.
  */
-const MAX_PATTERN_CHARS = 512;
-const MAX_ASTERISK_RUNS = 8;
+export const MAX_PATTERN_CHARS = 512;
+export const MAX_ASTERISK_RUNS = 8;
 const MAX_RESOURCE_CHARS = 2048;
 const EVERYTHING = '*';
 const SLASH = 0x2f;

@@ -13,10 +13,11 @@ export interface CredentialStatus {
 const MEMBERS = new Set(['id', 'type', 'statusPurpose', 'statusListIndex', 'statusListCredential']);
 const INDEX = /^(0|[1-9][0-9]*)$/;
 const URI = /^https?:\/\/[\x21-\x7e]+$/;
-const MAX_URI_CHARS = 2048;
+export const STATUS_URI_MAX_CHARS = 2048;
+export const STATUS_INDEX_MAX_DIGITS = 16;
 
 const isUri = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_URI_CHARS && URI.test(value);
+  typeof value === 'string' && value.length <= STATUS_URI_MAX_CHARS && URI.test(value);
 
 export const parseCredentialStatus = (
   value: JsonValue | undefined,
@@ -43,7 +44,11 @@ export const parseCredentialStatus = (
   if (!isUri(id)) findings.malformed('credentialStatus.id must be an http(s) URI');
   if (!isUri(statusListCredential))
     findings.malformed('credentialStatus.statusListCredential must be an http(s) URI');
-  if (typeof statusListIndex !== 'string' || statusListIndex.length > 16 || !INDEX.test(statusListIndex))
+  if (
+    typeof statusListIndex !== 'string' ||
+    statusListIndex.length > STATUS_INDEX_MAX_DIGITS ||
+    !INDEX.test(statusListIndex)
+  )
     findings.malformed('credentialStatus.statusListIndex must be a decimal string');
   if (findings.worst !== null) return null;
   return {

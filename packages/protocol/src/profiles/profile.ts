@@ -4,17 +4,23 @@
  */
 
 import type { AnyCheck } from '../checks/table.ts';
+import { DID_WEB_MAX_CHARS } from '../codec/did-web.ts';
+import { HTU_MAX_CHARS } from '../codec/htu.ts';
 import { jcs } from '../codec/jcs.ts';
 import type { JsonObject } from '../codec/json.ts';
+import { MAX_ASTERISK_RUNS, MAX_PATTERN_CHARS } from '../codec/resource-pattern.ts';
+import { MAX_JSON_DEPTH } from '../codec/strict-json.ts';
 import type { ActionType } from '../model/action.ts';
 import { MAX_ACTION_STRING_CHARS } from '../model/action.ts';
 import { MAX_METHODS, MAX_RESOURCES } from '../model/capability.ts';
+import { STATUS_INDEX_MAX_DIGITS, STATUS_URI_MAX_CHARS } from '../model/credential-status.ts';
 import {
   GRANT_MAX_AUDIENCE,
   GRANT_MAX_CAPABILITIES,
   GRANT_MAX_CHARS,
   GRANT_MAX_VALIDITY_MS,
 } from '../model/grant.ts';
+import { MAX_KID_CHARS } from '../model/jws-header.ts';
 import { PROOF_MAX_CHARS } from '../model/proof.ts';
 
 export type ProfileId = 'svc-base-v1';
@@ -45,9 +51,15 @@ export const profileDocument = (profile: Profile, checks: readonly AnyCheck[]): 
       capabilities: GRANT_MAX_CAPABILITIES,
       audience: GRANT_MAX_AUDIENCE,
       resources: MAX_RESOURCES,
-      resource_pattern_characters: 512,
-      resource_pattern_wildcards: 8,
+      resource_pattern_characters: MAX_PATTERN_CHARS,
+      resource_pattern_wildcards: MAX_ASTERISK_RUNS,
       methods: MAX_METHODS,
       action_string_characters: MAX_ACTION_STRING_CHARS,
+      url_characters: HTU_MAX_CHARS,
+      kid_characters: MAX_KID_CHARS,
+      did_web_characters: DID_WEB_MAX_CHARS,
+      status_uri_characters: STATUS_URI_MAX_CHARS,
+      status_index_digits: STATUS_INDEX_MAX_DIGITS,
+      json_depth: MAX_JSON_DEPTH,
     },
   } satisfies JsonObject);

@@ -39,7 +39,7 @@ const words = (text: string): string[] => (text === '' ? [] : text.split(' '));
 export const PUBLISHED_PROFILES: Readonly<Record<string, readonly PublishedTable[]>> = {
   'svc-base-v1': [
     /* @__PURE__ */ table(
-      'sha256:cb63051126584e707d39dd74a9e4882746b006996c27ff0d3d1201948e84712c',
+      'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950',
       `
 P1::GRANT_MALFORMED UNSUPPORTED_FEATURE
 T1+:P1:ISSUER_UNKNOWN

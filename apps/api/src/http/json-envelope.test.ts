@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJsonEnvelope } from './json-envelope.ts';
+
+describe('an envelope', () => {
+  it('reads as JSON.parse reads it, whatever white space and escapes it holds', () => {
+    const values = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(fc.string()),
+    );
+    const objects = fc.dictionary(
+      fc.string().filter((name) => name !== '__proto__'),
+      fc.oneof(
+        values,
+        fc.dictionary(
+          fc.constantFrom('a', 'b"', '\\', 'c\\"'),
+          fc.oneof(fc.integer(), fc.stringMatching(/^[a-z"\\{}[\],]*$/)),
+        ),
+      ),
+    );
+    fc.assert(
+      fc.property(objects, fc.constantFrom(undefined, 1, '\t', '\r\n '), (object, space) => {
+        const text = JSON.stringify(object, null, space);
+        fc.pre(!/\\u0000|\\ud/.test(text));
+        const nested = Object.values(object).some(
+          (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+        );
+        const parsed = parseJsonEnvelope(text);
+        expect(parsed.ok).toBe(true);
+        if (parsed.ok && !nested) expect(parsed.value).toEqual(JSON.parse(text));
+        if (parsed.ok && nested) expect(Object.keys(parsed.value as object)).toEqual(Object.keys(object));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['a member twice', '{"type":"x","type":"y"}'],
+    ['a member twice, one of them escaped', '{"type":"x","typ\\u0065":"y"}'],
+    ['a fraction', '{"amount":1.5}'],
+    ['an exponent', '{"amount":1e3}'],
+    ['an integer beyond 2^53-1', '{"amount":9007199254740993}'],
+    ['U+0000', '{"resource":"\\u0000"}'],
+    ['a lone surrogate', '{"resource":"\\ud800"}'],
+    ['too deep', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`],
+  ])('hands on an action with %s as an empty object, to be denied', (_, action) => {
+    expect(parseJsonEnvelope(`{"grant":"g","action":${action} , "proof":"p"}`)).toEqual({
+      ok: true,
+      value: { grant: 'g', action: {}, proof: 'p' },
+    });
+  });
+
+  it.each([
+    ['is not JSON', '{"grant":'],
+    ['names a member twice', '{"grant":"a","grant":"b","action":{}}'],
+    ['names a member twice, once escaped', '{"grant":"a","gr\\u0061nt":"b"}'],
+    ['begins with a byte order mark', '\ufeff{}'],
+  ])('is refused when it %s', (_, text) => {
+    expect(parseJsonEnvelope(text).ok).toBe(false);
+  });
+
+  it('reads scalars of any length', () => {
+    const text = `{"a": ${'1'.repeat(5_000)},"b":true ,"c":null}`;
+    expect(parseJsonEnvelope(text)).toEqual({ ok: true, value: JSON.parse(text) });
+  });
+
+  it.each(['[]', 'null', '"x"', '7'])('that is %s is handed on for the contract to refuse', (text) => {
+    expect(parseJsonEnvelope(text)).toEqual({ ok: true, value: JSON.parse(text) });
+  });
+
+  it('does not make a prototype of a member named __proto__', () => {
+    const parsed = parseJsonEnvelope('{"__proto__":{"grant":"x"}}');
+    expect(parsed.ok && Object.keys(parsed.value as object)).toEqual(['__proto__']);
+  });
+});

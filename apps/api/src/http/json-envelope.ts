@@ -1,0 +1,98 @@
+/**
+ * The envelope of `POST /verify` (protocol §5): only the object itself is judged here. What stands inside a member is
+ * evaluated and denied, never a 400, so a member that is an object but not strict JSON (a member twice, a fraction,
+ * U+0000) is handed on as an empty object, which is no Action.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+
+export type EnvelopeResult =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly problem: string };
+
+export const parseJsonEnvelope = (text: string): EnvelopeResult => {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: 'it does not parse' };
+  }
+  if (!isJsonObject(value)) return { ok: true, value };
+  const members = splitMembers(text);
+  if (new Set(members.map(({ name }) => name)).size !== members.length)
+    return { ok: false, problem: 'a member stands twice' };
+  return { ok: true, value: withStrictObjects(value, members) };
+};
+
+interface Member {
+  readonly name: string;
+  /** The text of the value. */
+  readonly text: string;
+}
+
+const withStrictObjects = (value: JsonObject, members: readonly Member[]): JsonObject => {
+  const objects = members.filter(({ text }) => text.startsWith('{'));
+  if (objects.length === 0) return value;
+  const strict = objects.map(({ name, text }) => {
+    const parsed = parseStrictJson(text);
+    return [name, parsed.ok ? parsed.value : {}] as const;
+  });
+  return { ...value, ...Object.fromEntries(strict) };
+};
+
+/** Top-level members of the text of an object, which is known to parse. */
+const splitMembers = (text: string): readonly Member[] => {
+  const members: Member[] = [];
+  let at = skipSpace(text, text.indexOf('{') + 1);
+  while (text[at] !== '}') {
+    const nameEnd = endOfString(text, at);
+    const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const valueEnd = endOfValue(text, valueStart);
+    members.push({ name: JSON.parse(text.slice(at, nameEnd)), text: text.slice(valueStart, valueEnd) });
+    at = skipSpace(text, valueEnd);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return members;
+};
+
+const SPACE = ' \t\n\r';
+
+const skipSpace = (text: string, from: number): number => {
+  let at = from;
+  while (SPACE.includes(text.charAt(at)) && at < text.length) at++;
+  return at;
+};
+
+/** Behind the closing quote of the string that starts at `start`. */
+const endOfString = (text: string, start: number): number => {
+  let at = text.indexOf('"', start + 1);
+  while (isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at + 1;
+};
+
+const isEscaped = (text: string, quote: number): boolean => {
+  let backslashes = 0;
+  while (text[quote - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+};
+
+const endOfValue = (text: string, start: number): number => {
+  const first = text[start];
+  if (first === '"') return endOfString(text, start);
+  if (first !== '{' && first !== '[') return endOfScalar(text, start);
+  let at = start;
+  let depth = 0;
+  do {
+    const character = text[at];
+    if (character === '{' || character === '[') depth++;
+    if (character === '}' || character === ']') depth--;
+    at = character === '"' ? endOfString(text, at) : at + 1;
+  } while (depth > 0);
+  return at;
+};
+
+/** Behind a number, `true`, `false` or `null`. */
+const endOfScalar = (text: string, start: number): number => {
+  let at = start;
+  while (!`${SPACE},}`.includes(text.charAt(at))) at++;
+  return at;
+};

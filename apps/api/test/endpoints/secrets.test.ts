@@ -1,0 +1,164 @@
+/**
+ * No secret that passes through the service stays in it: after a whole session, errors and a failing database
+ * included, neither the log nor any column of the database holds one. API keys are stored as their SHA-256.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../harness/api-process.ts';
+import { contractFetch } from '../harness/contract-call.ts';
+import { issueGrant, type Tenants, verifyBody } from '../harness/tenants.ts';
+import { randomSlug, withDeployment } from './deployment.ts';
+import { productionEnv } from './production.ts';
+
+const PROVISION_KEY = 'provision-key-abcdefghij-0123456789';
+const env = { ...productionEnv(), SVC_PROVISION_KEYS: PROVISION_KEY };
+const deployment = withDeployment(env);
+
+interface Secrets {
+  /** API keys that the service issued. */
+  readonly apiKeys: string[];
+  /** Everything else that must stay nowhere: tokens, private keys, Grants, Proofs. */
+  readonly others: string[];
+}
+
+const serviceKeys = (): string[] =>
+  ['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS'].flatMap((name) => {
+    const path = (env as Record<string, string>)[name] ?? '';
+    return (JSON.parse(readFileSync(path, 'utf8')) as { keys: { d: string }[] }).keys.map(({ d }) => d);
+  });
+
+const onboard = async (secrets: Secrets): Promise<Tenants> => {
+  const [key, agentKey] = [await generatePrincipalKey(), await generateAgentKey()];
+  const principal = await deployment.register('/principals', {
+    kind: 'managed',
+    slug: randomSlug('p'),
+    keys: [key.registration],
+  });
+  const rp = await deployment.register('/relying-parties', { kind: 'managed', slug: randomSlug('r') });
+  secrets.apiKeys.push(principal.key, rp.key);
+  secrets.others.push(key.privateJwk.d, agentKey.privateJwk.d);
+  return {
+    principalDid: principal.did,
+    principalKey: principal.key,
+    principal: createPrincipalClient({
+      baseUrl: deployment.process.baseUrl,
+      apiKey: principal.key,
+      signer: signerFromJwk(key.privateJwk, `${principal.did}#key-1`),
+      fetch: contractFetch,
+    }),
+    agent: agentFromJwk(agentKey.privateJwk),
+    rpDid: rp.did,
+    rpKey: rp.key,
+  };
+};
+
+/** Secrets in every place of a request where they do not belong. */
+const misplace = async ({ apiKeys, others }: Secrets) => {
+  const orgId = await deployment.createOrg();
+  for (const secret of [...apiKeys, ...others, ADMIN_TOKEN, PROVISION_KEY]) {
+    const key = await deployment.createKey('org:admin', orgId);
+    const text = encodeURIComponent(secret);
+    for (const [method, path] of [
+      ['GET', `/${text}`],
+      ['GET', `/grants?cursor=${text}`],
+      ['GET', `/me?token=${text}`],
+      ['GET', `/relying-parties/${text}`],
+      ['GET', `/decisions/${text}`],
+      ['GET', `/evidence/${text}`],
+      ['GET', `/org/${text}/did.json`],
+    ] as const)
+      await deployment.call(method, path, { key });
+    const bodies = [
+      { [secret]: 1 },
+      { kind: 'managed', slug: secret },
+      { kind: 'managed', slug: 'a', keys: [{ d: secret }] },
+      secret,
+    ];
+    for (const body of bodies) await deployment.call('POST', '/principals', { key, body });
+    for (const rawBody of [
+      `{"grant":"${secret}`,
+      `{"grant":"${secret}","proof":"${secret}","action":{"d":"${secret}"}}`,
+    ])
+      await deployment.call('POST', '/verify', { key: apiKeys[1] ?? '', rawBody });
+    await deployment.call('GET', '/me', { headers: { authorization: `Basic ${secret}` } });
+    await deployment.call('GET', '/me', { key: `${secret}x` });
+  }
+};
+
+/** Every kind of answer with a Grant and a Proof in the request: ALLOW, DENY, replay, 409, 401, a database that fails. */
+const useGrants = async (tenants: Tenants, { others }: Secrets) => {
+  const grant = await issueGrant(tenants);
+  const fresh = async () => {
+    const body = await verifyBody(tenants, grant);
+    others.push(body.proof);
+    return body;
+  };
+  others.push(grant.grant);
+  const send = (body: unknown, headers: Record<string, string> = {}, key = tenants.rpKey) =>
+    deployment.call('POST', '/verify', { key, body, headers });
+  const statuses = [];
+  const first = await fresh();
+  for (const body of [first, first, { ...(await fresh()), action: {} }])
+    statuses.push((await send(body)).status);
+  const headers = { 'idempotency-key': 'one' };
+  for (const body of [await fresh(), await fresh()]) statuses.push((await send(body, headers)).status);
+  statuses.push((await send(await fresh(), {}, tenants.principalKey)).status);
+  await deployment.sql.query('alter table spent_proofs rename to spent_proofs_elsewhere');
+  statuses.push((await send(await fresh())).status);
+  await deployment.sql.query('alter table spent_proofs_elsewhere rename to spent_proofs');
+  await tenants.principal.grants.revoke(grant.grantId);
+  statuses.push((await send(await fresh())).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 409, 401, 503, 200]);
+};
+
+/** An answer of 500, whose cause is logged: a live key of nobody. */
+const failInside = async ({ apiKeys }: Secrets) => {
+  const key = await deployment.createKey('principal', 'did:web:nobody.example');
+  apiKeys.push(key);
+  expect((await deployment.call('GET', '/me', { key })).status).toBe(500);
+  const body = { agent: (await generateAgentKey()).did };
+  expect((await deployment.call('POST', '/grants', { key, body })).status).toBe(500);
+};
+
+/** Every row of every table as text; bytes as hex. */
+const dump = async (): Promise<string> => {
+  const tables = await deployment.sql.query<{ name: string }>(
+    `select quote_ident(relname) as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`,
+  );
+  let text = '';
+  for (const { name } of tables.rows) {
+    const { rows } = await deployment.sql.query<{ row: string }>(`select t::text as row from ${name} t`);
+    text += rows.map(({ row }) => row).join('\n');
+  }
+  return text;
+};
+
+it('after a whole session no secret is in the log or in the database', async () => {
+  const secrets: Secrets = { apiKeys: [], others: serviceKeys() };
+  const tenants = await onboard(secrets);
+  await useGrants(tenants, secrets);
+  await failInside(secrets);
+  await misplace(secrets);
+
+  const stored = await dump();
+  await deployment.process.stop();
+  const logged = deployment.process.log.join('\n');
+  // Both are the real thing: the log tells of the failures, the database of the keys.
+  expect(logged).toMatch(/"level":50,.*Internal error/);
+  expect(logged).toContain('nobody.example');
+  for (const key of secrets.apiKeys) expect(stored).toContain(createHash('sha256').update(key).digest('hex'));
+
+  const found = [...secrets.apiKeys, ...secrets.others, ADMIN_TOKEN, PROVISION_KEY].filter((secret) => {
+    // A JWS must not be there in part either: its signature is what makes it worth something.
+    const parts = [secret, ...secret.split('.').slice(2)];
+    return parts.some((part) =>
+      [part, Buffer.from(part).toString('hex')].some(
+        (form) => stored.includes(form) || logged.includes(form),
+      ),
+    );
+  });
+  expect(found).toEqual([]);
+});
