@@ -11,9 +11,11 @@ const main = async (): Promise<void> => {
     return;
   }
   const logger = createLogger('info');
-  const { api, close } = await runApi(process.env, logger);
+  const { api, secrets, close } = await runApi(process.env, logger);
   closeOnSignal(close, logger);
   const { address, adminAddress } = api;
+  // Not through the log: a log is kept and read by others.
+  if (secrets.adminTokenIsGenerated) console.error(`Admin token (development): ${secrets.adminToken}`);
   logger.info({ host: address.address, port: address.port, adminPort: adminAddress.port }, 'listening');
 };
 

@@ -42,7 +42,7 @@ export const exampleReceipt = {
   },
   expires_at: '2026-12-20T08:00:00Z',
   evidence: {
-    trust_config_version: 'svc-trust-v1',
+    trust_config_version: 'svc-trust-config-1',
     trust_config_hash: hash('4'),
     issuer_resolution: { did: EXAMPLE.principal, did_document_hash: hash('5'), resolved_at: EXAMPLE.at },
     status: {

@@ -121,7 +121,7 @@ export const VARIABLES = {
 export type VariableName = keyof typeof VARIABLES;
 
 /** Read by our client libraries, which may share a shell with the service. Ignored here. */
-export const CLIENT_VARIABLES: readonly string[] = ['SVC_RP_KEY'];
+export const CLIENT_VARIABLES: readonly string[] = ['SVC_RP_KEY', 'SVC_PRINCIPAL_KEY'];
 
 const PRODUCTION_NOTE = { required: ' Required in production.', refused: ' Refused in production.' } as const;
 

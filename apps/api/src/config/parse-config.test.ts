@@ -119,8 +119,8 @@ describe('configuration', () => {
       ['short', `${TOKEN},`, `${TOKEN},${TOKEN}`],
     ],
     ['SVC_DEMO', ['0', '1'], ['true', 'yes', '2']],
-    ['SVC_SELF_SERVE', ['0', '1'], ['on']],
-    ['SVC_ENTITLEMENTS', ['log', 'enforce'], ['off']],
+    ['SVC_SELF_SERVE', ['0'], ['on', '1']],
+    ['SVC_ENTITLEMENTS', ['log'], ['off', 'enforce']],
     ['SVC_COMP_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1', 'x']],
     ['SVC_SELF_TEST_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1']],
     ['SVC_TRUST_PROXY', ['0', '10'], ['true', '11', '-1']],
@@ -159,6 +159,27 @@ describe('configuration', () => {
     expect(faultsOf({ SVC_PORT: '9464' })).toHaveLength(1);
     expect(faultsOf({ SVC_ADMIN_TOKEN: TOKEN, SVC_PROVISION_KEYS: TOKEN })).toHaveLength(1);
   });
+});
+
+describe('a configuration that could not keep its word', () => {
+  it.each([{ SVC_ENTITLEMENTS: 'enforce' }, { SVC_SELF_SERVE: '1' }])('%o is refused, not ignored', (env) => {
+    expect(faultsOf(env)).toEqual([expect.stringMatching(/is not offered by this version$/)]);
+  });
+
+  it.each(['http://127.0.0.1:8080', 'http://[::1]:8080'])(
+    'base URL %s is refused: no did:web DID can name its host',
+    (baseUrl) => {
+      expect(faultsOf({ SVC_BASE_URL: baseUrl })).toEqual([expect.stringContaining('SVC_DOMAIN')]);
+      expect(faultsOf({ SVC_BASE_URL: baseUrl, SVC_DOMAIN: 'svc.test' })).toEqual([]);
+    },
+  );
+
+  it.each(['127.0.0.1', '127.0.0.1%3A80', 'svc.test%3A70000', 'SVC.test'])(
+    'domain %s is refused',
+    (domain) => {
+      expect(faultsOf({ SVC_DOMAIN: domain })).toEqual([expect.stringContaining('SVC_DOMAIN must be')]);
+    },
+  );
 });
 
 describe('production', () => {

@@ -4,7 +4,7 @@
  */
 import type { Config, ParsedConfig } from './config.ts';
 import { CLIENT_VARIABLES, VARIABLES, type Variable, type VariableName } from './env.ts';
-import type { Value } from './values.ts';
+import { didDomain, type Value } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,8 +27,25 @@ export const parseConfig = (env: Environment): ParsedConfig => {
   const read = given as Read;
   const isSet = (name: string) => (env[name] ?? '') !== '';
   if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, isSet));
-  faults.push(...crossFaults(read));
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: buildConfig(read) };
+  faults.push(...crossFaults(read), ...unofferedFaults(read));
+  if (faults.length > 0) return { ok: false, faults };
+  const config = buildConfig(read);
+  // Every DID of this deployment is made of it, so one that is no did:web would make every Grant malformed.
+  return didDomain(config.domain).ok
+    ? { ok: true, config }
+    : {
+        ok: false,
+        faults: ['SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can'],
+      };
+};
+
+/** A setting that promises what this version does not do is refused, never ignored. */
+const unofferedFaults = (read: Read): string[] => {
+  const faults: string[] = [];
+  if (read.SVC_ENTITLEMENTS === 'enforce')
+    faults.push('SVC_ENTITLEMENTS=enforce is not offered by this version');
+  if (read.SVC_SELF_SERVE === true) faults.push('SVC_SELF_SERVE=1 is not offered by this version');
+  return faults;
 };
 
 const unknownVariables = (env: Environment): string[] =>

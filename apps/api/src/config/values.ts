@@ -2,7 +2,14 @@
  * Parsers of single values. Each answers a value or a phrase beginning with "must"; the phrase never repeats the
  * value, which may be a secret.
  */
-import { isJsonObject, isOrgId, type JsonValue, type OrgId, parseStrictJson } from '@svc/protocol';
+import {
+  isJsonObject,
+  isOrgId,
+  type JsonValue,
+  type OrgId,
+  parseDidWeb,
+  parseStrictJson,
+} from '@svc/protocol';
 import type { OutboundMap } from './config.ts';
 
 export type Value<T> =
@@ -45,11 +52,9 @@ export const databaseUrl: ValueParser<string> = (text) =>
 
 /** A domain as DIDs spell it: LDH labels, a port after `%3A`. */
 export const didDomain: ValueParser<string> = (text) =>
-  /^(?=.{1,253}(%3A|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(%3A[1-9][0-9]{0,4})?$/.test(
-    text,
-  )
+  parseDidWeb(`did:web:${text}`)?.path.length === 0
     ? good(text)
-    : bad('must be a lower-case host name, with %3A<port> after it if it has a port');
+    : bad('must be a lower-case host name, no IP address, with %3A<port> after it if it has a port');
 
 export const path: ValueParser<string> = (text) =>
   text.includes('\u0000') ? bad('must be a path') : good(text);

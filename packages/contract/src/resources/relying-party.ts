@@ -6,9 +6,9 @@ import { apiKey, apiKeyId, didWeb, displayName, orgId, slug, timestamp } from '.
 /** How old a Proof may be, in seconds. */
 const proofWindowSeconds = z.int().min(1).max(300);
 const verifyRateLimitPerMinute = z.int().min(1).max(1_000_000);
-export const profile = z.enum(['svc-base-v1', 'svc-base-v2']).meta({
-  description: '`svc-base-v2` enables consumable (budgeted) Grants.',
-});
+export const profile = z
+  .enum(['svc-base-v1'])
+  .meta({ description: 'The set of checks that decide its verifications.' });
 
 const settings = {
   name: displayName.optional(),

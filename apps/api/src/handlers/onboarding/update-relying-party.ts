@@ -3,7 +3,6 @@ import type { Routes } from '@svc/contract';
 import { type RelyingPartyChange, type ServiceDeps, updateRelyingParty as update } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
 import { presentRelyingParty } from '../../present/relying-party.ts';
-import { availableProfile } from './available-profile.ts';
 
 export const updateRelyingParty =
   (deps: ServiceDeps): Handler<Routes['updateRelyingParty']> =>
@@ -14,7 +13,7 @@ export const updateRelyingParty =
       ...(body.verify_rate_limit_per_minute === undefined
         ? {}
         : { verifyRateLimitPerMinute: body.verify_rate_limit_per_minute }),
-      ...(body.profile === undefined ? {} : { profile: availableProfile(body.profile) }),
+      ...(body.profile === undefined ? {} : { profile: body.profile }),
     };
     return {
       status: 200,
