@@ -66,8 +66,11 @@ export class OutboundFault extends Error {
 
 export const refused = (rule: RefusalRule, why: string): Refused => ({ kind: 'refused', rule, why });
 
-export const unreachable = (fault: UnreachableFault, why: string): OutboundFault =>
-  new OutboundFault({ kind: 'unreachable', fault, why });
+export const unreachable = (fault: UnreachableFault, why: string): Unreachable => ({
+  kind: 'unreachable',
+  fault,
+  why,
+});
 
 /** The code of a system, TLS or HTTP error (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), or its class. */
 export const codeOf = (error: unknown): string => {

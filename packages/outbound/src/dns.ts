@@ -3,7 +3,7 @@
  * positively is kept apart from what it failed to say.
  */
 import { Resolver } from 'node:dns/promises';
-import { codeOf, type TxtAnswer, unreachable } from './answers.ts';
+import { codeOf, type TxtAnswer, type Unreachable, unreachable } from './answers.ts';
 
 export type AddressAnswer =
   /** Every A and AAAA record, unchecked. */
@@ -31,12 +31,11 @@ const POSITIVE_ABSENCE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** DNS by c-ares: no hosts file, no search list, TCP when UDP was truncated. */
 export const nodeDns = ({ servers, timeoutMs = 800 }: NodeDnsOptions = {}): DnsPort => {
-  /** A resolver for each question, so that cancelling one cancels no other. */
+  /** A resolver for each question, so that cancelling one cancels no other. Positive absence is no values. */
   const ask = async <T>(
     signal: AbortSignal,
     question: (resolver: Resolver) => Promise<T[]>,
-  ): Promise<T[]> => {
-    if (signal.aborted) throw unreachable('deadline', 'out of time');
+  ): Promise<readonly T[] | Unreachable> => {
     const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = () => resolver.cancel();
@@ -45,8 +44,7 @@ export const nodeDns = ({ servers, timeoutMs = 800 }: NodeDnsOptions = {}): DnsP
       return await question(resolver);
     } catch (error) {
       const code = codeOf(error);
-      if (POSITIVE_ABSENCE.has(code)) return [];
-      throw unreachable('dns', `DNS: ${code}`);
+      return POSITIVE_ABSENCE.has(code) ? [] : unreachable('dns', `DNS: ${code}`);
     } finally {
       signal.removeEventListener('abort', cancel);
     }
@@ -54,24 +52,21 @@ export const nodeDns = ({ servers, timeoutMs = 800 }: NodeDnsOptions = {}): DnsP
 
   return {
     addresses: async (name, signal) => {
-      const families = await Promise.allSettled([
+      const families = await Promise.all([
         ask(signal, (resolver) => resolver.resolve4(name)),
         ask(signal, (resolver) => resolver.resolve6(name)),
       ]);
-      const addresses = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
+      const addresses = families.flatMap((family) => ('kind' in family ? [] : family));
       // One family is enough to connect; with neither, a failure in one leaves the name's absence unproven.
       if (addresses.length > 0) return { kind: 'addresses', addresses };
-      const failed = families.find((family) => family.status === 'rejected');
-      return failed === undefined ? { kind: 'absent' } : failureOf(failed.reason);
+      return families.find((family) => 'kind' in family) ?? { kind: 'absent' };
     },
     txt: async (name, signal) => {
-      try {
-        const records = await ask(signal, (resolver) => resolver.resolveTxt(name));
-        if (records.length === 0) return { kind: 'absent' };
-        return { kind: 'records', records: records.map((strings) => strings.join('')) };
-      } catch (error) {
-        return failureOf(error);
-      }
+      const records = await ask(signal, (resolver) => resolver.resolveTxt(name));
+      if ('kind' in records) return records;
+      return records.length === 0
+        ? { kind: 'absent' }
+        : { kind: 'records', records: records.map((strings) => strings.join('')) };
     },
   };
 };

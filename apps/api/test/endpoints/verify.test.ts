@@ -80,6 +80,23 @@ describe('200', () => {
     expect(receiptOf(await verify(body))).toMatchObject({ decision: 'DENY', reason });
   });
 
+  it.each([
+    ['a member twice in the action', `{"grant":"","proof":"","action":{"type":1,"type":1}}`],
+    ['a fraction in the action', `{"grant":"","proof":"","action":{"amount":1.5}}`],
+    ['a lone surrogate in the Grant', `{"grant":"\\ud800","proof":"","action":{}}`],
+    ['U+0000 in the Grant', `{"grant":"\\u0000","proof":"","action":{}}`],
+    ['an action of depth 40', `{"grant":"","proof":"","action":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`],
+  ])('%s is evaluated and denied, not a 400', async (_name, text) => {
+    const receipt = receiptOf(await verifyText(text));
+    expect(receipt.protocol.checks).toMatchObject({ P1: false, P8: false, P15: false });
+  });
+
+  it('an action whose text says two things is denied even where either of them would be allowed', async () => {
+    const body = await verifyBody(tenants, grant);
+    const text = JSON.stringify(body).replace('"amount":100', '"amount":100,"amount":100');
+    expect(receiptOf(await verifyText(text)).reason).toBe('ACTION_MALFORMED');
+  });
+
   it('before P3 the Receipt names neither Principal nor Grant and has no authority', async () => {
     const receipt = receiptOf(await verify({ grant: '', proof: '', action: {} }));
     for (const member of ['principal', 'grant_id', 'authority', 'expires_at', 'agent', 'request_hash'])
@@ -105,13 +122,8 @@ describe('400: only the envelope', () => {
     ['action a string', JSON.stringify({ grant: jws, proof: jws, action: 'x' })],
     ['a member more', JSON.stringify({ grant: jws, proof: jws, action: {}, rp: 'x' })],
     ['a member twice', `{"grant":"","grant":"","proof":"","action":{}}`],
-    ['a member twice inside the action', `{"grant":"","proof":"","action":{"type":1,"type":1}}`],
     ['__proto__ as a member', `{"grant":"","proof":"","action":{},"__proto__":{}}`],
-    ['a fraction', `{"grant":"","proof":"","action":{"amount":1.5}}`],
-    ['a lone surrogate', `{"grant":"\\ud800","proof":"","action":{}}`],
-    ['U+0000', `{"grant":"\\u0000","proof":"","action":{}}`],
     ['a byte order mark', `\uFEFF{"grant":"","proof":"","action":{}}`],
-    ['depth over 32', `{"grant":"","proof":"","action":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`],
   ])('%s', async (_name, text) => {
     const { status, json } = await verifyText(text);
     expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);

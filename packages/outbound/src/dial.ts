@@ -1,0 +1,121 @@
+/**
+ * A connection to an address that was checked before, and to no other: no name is looked up here. Before the first
+ * byte is sent, the socket is asked where it really leads. TLS is verified for the host name, whatever the
+ * environment says (`NODE_TLS_REJECT_UNAUTHORIZED`).
+ */
+import net from 'node:net';
+import tls from 'node:tls';
+import { codeOf, OutboundFault, type UnreachableFault, unreachable } from './answers.ts';
+import type { Endpoint } from './target.ts';
+
+export interface TlsPolicy {
+  /** The host of the URL: SNI, and the name that the certificate must hold. */
+  readonly servername: string;
+  /** Trust these certificates (PEM) instead of the system's. */
+  readonly ca?: string | undefined;
+}
+
+/** How long one address may take while there is another to try. */
+const ATTEMPT_MS = 1000;
+const MAX_ATTEMPTS = 4;
+
+/** Tries the endpoints in order until one accepts a connection. `secure` null: plain TCP, for loopback. */
+export const dialFirst = async (
+  endpoints: readonly Endpoint[],
+  secure: TlsPolicy | null,
+  signal: AbortSignal,
+): Promise<net.Socket> => {
+  const attempts = endpoints.slice(0, MAX_ATTEMPTS);
+  let failure: unknown = new OutboundFault(unreachable('connect', 'nothing to connect to'));
+  for (const [i, endpoint] of attempts.entries()) {
+    try {
+      const socket = await connect(endpoint, i < attempts.length - 1 ? ATTEMPT_MS : null, signal);
+      return secure === null ? socket : await encrypt(socket, secure, signal);
+    } catch (error) {
+      failure = error;
+      const refusedToConnect =
+        error instanceof OutboundFault &&
+        error.answer.kind === 'unreachable' &&
+        error.answer.fault === 'connect';
+      if (!refusedToConnect || signal.aborted) break;
+    }
+  }
+  throw failure;
+};
+
+const connect = async (
+  { address, port }: Endpoint,
+  attemptMs: number | null,
+  signal: AbortSignal,
+): Promise<net.Socket> => {
+  const family = net.isIP(address);
+  // With anything but an address net.connect would ask DNS again.
+  if (family === 0) throw new RangeError('an endpoint is an IP address');
+  const host = canonical(address, family);
+  const socket = net.connect({ host, port, family, autoSelectFamily: false });
+  const timer = attemptMs === null ? undefined : setTimeout(() => socket.destroy(timedOut()), attemptMs);
+  try {
+    await ready(socket, 'connect', 'connect', signal);
+  } finally {
+    clearTimeout(timer);
+  }
+  if (socket.remoteAddress !== host || socket.remotePort !== port) {
+    socket.destroy();
+    throw new OutboundFault(unreachable('connect', 'connected to another address than was checked'));
+  }
+  return socket;
+};
+
+const encrypt = async (
+  socket: net.Socket,
+  { servername, ca }: TlsPolicy,
+  signal: AbortSignal,
+): Promise<tls.TLSSocket> => {
+  const secured = tls.connect({
+    socket,
+    host: servername,
+    servername,
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+  });
+  await ready(secured, 'secureConnect', 'tls', signal);
+  return secured;
+};
+
+/** As the system spells it, to be compared with `remoteAddress`. */
+const canonical = (address: string, family: number): string =>
+  new net.SocketAddress({ address, family: family === 6 ? 'ipv6' : 'ipv4' }).address;
+
+const timedOut = () => new OutboundFault(unreachable('connect', `no connection within ${ATTEMPT_MS} ms`));
+
+/** Waits for `event`; on a failure or an abort the socket is destroyed. */
+const ready = (
+  socket: net.Socket,
+  event: 'connect' | 'secureConnect',
+  fault: UnreachableFault,
+  signal: AbortSignal,
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', onError).off('close', onClose).off(event, onReady);
+      if (error === undefined) return resolve();
+      socket.on('error', () => {});
+      socket.destroy();
+      reject(error);
+    };
+    const onReady = () => settle();
+    const onAbort = () => settle(signal.reason);
+    const onClose = () => settle(new OutboundFault(unreachable(fault, `${fault}: closed`)));
+    const onError = (error: Error) =>
+      settle(
+        error instanceof OutboundFault
+          ? error
+          : new OutboundFault(unreachable(fault, `${fault}: ${codeOf(error)}`)),
+      );
+    socket.on(event, onReady).on('error', onError).on('close', onClose);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });

@@ -1,0 +1,91 @@
+/**
+ * did:web resolution for hosted Principals (did:web Method §3.2, protocol §13).
+ *
+ * What the host decides about its document is `invalid`, what only keeps us from asking is `unreachable`:
+ *
+ * | answer                                                        | resolution  |
+ * |---------------------------------------------------------------|-------------|
+ * | 200 with a document of this DID                                | resolved    |
+ * | 200 with anything else, or more than 64 KB                     | invalid     |
+ * | any other 1xx–4xx (redirects are not followed), except:        | invalid     |
+ * | 408, 425, 429, every 5xx                                       | unreachable |
+ * | a DID that no policy lets us ask for (port, special-use name)  | invalid     |
+ * | DNS, connection, TLS, HTTP or coding faults, deadline, busy    | unreachable |
+ * | an address that is not public (DNS may say otherwise tomorrow) | unreachable |
+ */
+import {
+  type DidDocument,
+  type DidWeb,
+  decodeUtf8,
+  didWebDocumentUrl,
+  encodeMultikey,
+  isJsonObject,
+  parseDidDocument,
+  parseDidWeb,
+  parseStrictJson,
+} from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import type { OutboundAnswer } from './answers.ts';
+import type { Outbound } from './outbound.ts';
+
+export interface ResolvedKey {
+  /** Absolute DID URL under the DID itself. */
+  readonly kid: string;
+  readonly publicKeyMultibase: string;
+}
+
+export type Resolution =
+  | {
+      readonly kind: 'resolved';
+      /** The document exactly as it was served. */
+      readonly text: string;
+      readonly document: DidDocument;
+      /** Usable Ed25519 assertion keys, strict ones only, in the document's order. May be none. */
+      readonly keys: readonly ResolvedKey[];
+    }
+  | { readonly kind: 'invalid'; readonly problem: string }
+  | { readonly kind: 'unreachable'; readonly problem: string };
+
+/** The form of a key id: the DID, and a fragment of RFC 3986 characters. Others could not be a Grant's `kid`. */
+const FRAGMENT = /^#[A-Za-z0-9._~!$&'()*+,;=:@/?-]{1,256}$/;
+const ACCEPT = 'application/did+json, application/json;q=0.9';
+
+export const resolveDidWeb = async (outbound: Outbound, did: DidWeb): Promise<Resolution> => {
+  const parsed = parseDidWeb(did);
+  if (parsed === null) return invalid('not a did:web DID');
+  // The URL parser drops the default port, so `host%3A443` would be fetched as if it were `host`.
+  if (parsed.port === 443) return invalid('a did:web DID for port 443 is written without a port');
+  const answer = await outbound.get(didWebDocumentUrl(parsed), { accept: ACCEPT });
+  if (answer.kind !== 'answered') return notAnswered(answer);
+  if (answer.status === 200) return parseDocument(answer.body, did);
+  const problem = `the host answered ${answer.status}`;
+  return isServerFailure(answer.status) ? { kind: 'unreachable', problem } : invalid(problem);
+};
+
+/** Statuses that say "not now" rather than "no". */
+export const isServerFailure = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429;
+
+const invalid = (problem: string): Resolution => ({ kind: 'invalid', problem });
+
+const notAnswered = (answer: Exclude<OutboundAnswer, { kind: 'answered' }>): Resolution => {
+  const decided = answer.kind === 'refused' ? answer.rule !== 'address' : answer.fault === 'too-large';
+  return { kind: decided ? 'invalid' : 'unreachable', problem: answer.why };
+};
+
+const parseDocument = (body: Uint8Array, did: DidWeb): Resolution => {
+  const text = decodeUtf8(body);
+  if (text === null) return invalid('the document is not UTF-8');
+  const json = parseStrictJson(text);
+  if (!json.ok) return invalid(`the document is not strict JSON: ${json.problem} at ${json.offset}`);
+  if (!isJsonObject(json.value)) return invalid('the document is not a JSON object');
+  const document = parseDidDocument(text, did);
+  if (document === null) return invalid('the id of the document is not the DID');
+  return { kind: 'resolved', text, document, keys: usableKeys(document) };
+};
+
+const usableKeys = ({ id, assertionKeys }: DidDocument): ResolvedKey[] =>
+  [...assertionKeys]
+    .filter(([kid]) => kid.startsWith(id) && FRAGMENT.test(kid.slice(id.length)))
+    .filter(([, publicKey]) => nativeCrypto.isStrictKey(publicKey))
+    .map(([kid, publicKey]) => ({ kid, publicKeyMultibase: encodeMultikey(publicKey) }));

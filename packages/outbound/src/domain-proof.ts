@@ -1,0 +1,68 @@
+/**
+ * Does a hosted Principal control its domain (protocol §13)? Two places count, and either suffices: a TXT record
+ * `svc-verification=<token>` at `_svc-challenge.<host>`, and `/.well-known/svc-verification.json` with exactly
+ * `{did, token}`. The document names the whole DID, so that on a shared host nobody proves another's path.
+ */
+import {
+  type DidWeb,
+  decodeUtf8,
+  isJsonObject,
+  type ParsedDidWeb,
+  parseDidWeb,
+  parseStrictJson,
+} from '@svc/protocol';
+import type { OutboundAnswer, TxtAnswer } from './answers.ts';
+import { isServerFailure } from './did-web.ts';
+import type { Outbound } from './outbound.ts';
+
+/** `absent`: both places positively hold no proof. `unknown`: no proof seen, and one place could not be asked. */
+export type DomainProof = 'proven' | 'absent' | 'unknown';
+
+export interface DomainClaim {
+  readonly did: DidWeb;
+  /** As it stands in the DID. */
+  readonly domain: string;
+  readonly token: string;
+}
+
+/** Throws RangeError when `domain` is not the DID's. */
+export const checkDomainProof = async (outbound: Outbound, claim: DomainClaim): Promise<DomainProof> => {
+  const parsed = parseDidWeb(claim.did);
+  if (parsed === null || claim.did.split(':')[2] !== claim.domain || claim.token === '')
+    throw new RangeError('a domain claim is a did:web DID, its own domain and a token');
+  const [txt, wellKnown] = await Promise.all([
+    outbound.resolveTxt(`_svc-challenge.${parsed.host}`),
+    outbound.get(wellKnownUrl(parsed)),
+  ]);
+  const places = [judgeTxt(txt, claim.token), judgeWellKnown(wellKnown, claim)];
+  if (places.includes('proven')) return 'proven';
+  return places.includes('unknown') ? 'unknown' : 'absent';
+};
+
+const wellKnownUrl = ({ host, port }: ParsedDidWeb): string =>
+  `https://${host}${port === null ? '' : `:${port}`}/.well-known/svc-verification.json`;
+
+const judgeTxt = (answer: TxtAnswer, token: string): DomainProof => {
+  if (answer.kind === 'absent') return 'absent';
+  if (answer.kind !== 'records') return 'unknown';
+  return answer.records.includes(`svc-verification=${token}`) ? 'proven' : 'absent';
+};
+
+const judgeWellKnown = (answer: OutboundAnswer, claim: DomainClaim): DomainProof => {
+  if (answer.kind === 'refused') return 'unknown';
+  // A name without an address has no well-known document, and what is too large is not the one asked for.
+  if (answer.kind === 'unreachable')
+    return answer.fault === 'no-address' || answer.fault === 'too-large' ? 'absent' : 'unknown';
+  if (answer.status !== 200) return isServerFailure(answer.status) ? 'unknown' : 'absent';
+  return isProofDocument(answer.body, claim) ? 'proven' : 'absent';
+};
+
+const isProofDocument = (body: Uint8Array, { did, token }: DomainClaim): boolean => {
+  const text = decodeUtf8(body);
+  const json = text === null ? null : parseStrictJson(text);
+  if (json === null || !json.ok || !isJsonObject(json.value)) return false;
+  const document = json.value;
+  // No inherited `did` or `token` can count: with two own members, both must be these.
+  const isExact = Object.keys(document).sort().join() === 'did,token';
+  return isExact && document.did === did && document.token === token;
+};

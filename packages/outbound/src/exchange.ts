@@ -1,0 +1,100 @@
+/**
+ * One HTTP/1.1 exchange over one connection of its own, which is closed after it. undici's client core is used bare:
+ * it follows no redirect, keeps no cookie, reads no proxy variable and decodes no content coding.
+ */
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
+import { type Answered, codeOf, OutboundFault, unreachable } from './answers.ts';
+
+export interface Exchange {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST';
+  readonly accept: string;
+  /** JSON text. */
+  readonly body: string | null;
+  readonly maxBytes: number;
+}
+
+const MAX_HEADER_BYTES = 16_384;
+
+/** Opens the connection by `dial`. Throws OutboundFault. */
+export const exchange = async (
+  request: Exchange,
+  dial: () => Promise<Socket>,
+  signal: AbortSignal,
+): Promise<Answered> => {
+  const connection = await dial();
+  const client = clientOver(connection, request.url);
+  try {
+    return await ask(client, request, signal);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof OutboundFault) throw error;
+    throw new OutboundFault(unreachable('protocol', `HTTP: ${codeOf(error)}`));
+  } finally {
+    connection.destroy();
+    client.destroy().catch(() => {});
+  }
+};
+
+/** A client that can use this connection once and open no other, so that nothing is ever sent again elsewhere. */
+const clientOver = (connection: Socket, url: URL): Client => {
+  let unused: Socket | null = connection;
+  return new Client(url.origin, {
+    connect: (_options, callback) => {
+      if (unused === null) return callback(new OutboundFault(unreachable('protocol', 'HTTP: closed')), null);
+      callback(null, unused);
+      unused = null;
+    },
+    pipelining: 1,
+    allowH2: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The caller's deadline covers all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+};
+
+const ask = async (
+  client: Client,
+  { url, method, accept, body, maxBytes }: Exchange,
+  signal: AbortSignal,
+): Promise<Answered> => {
+  const answer = await client.request({
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers: {
+      accept,
+      'accept-encoding': 'identity',
+      'user-agent': 'svc-outbound',
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+    },
+    body,
+    signal,
+    reset: true,
+  });
+  answer.body.on('error', () => {});
+  const contentType = [answer.headers['content-type'] ?? null].flat()[0] ?? null;
+  const { statusCode: status } = answer;
+  if (status < 200 || status > 299) return { kind: 'answered', status, contentType, body: new Uint8Array(0) };
+  requireCoding(answer.headers['content-encoding'], 'identity');
+  requireCoding(answer.headers['transfer-encoding'], 'chunked');
+  return { kind: 'answered', status, contentType, body: await readAtMost(answer.body, maxBytes) };
+};
+
+const requireCoding = (header: string | string[] | undefined, allowed: string): void => {
+  if (header === undefined) return;
+  if (typeof header === 'string' && header.trim().toLowerCase() === allowed) return;
+  throw new OutboundFault(unreachable('encoding', 'HTTP: a coding that was not asked for'));
+};
+
+const readAtMost = async (chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> => {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > maxBytes) throw new OutboundFault(unreachable('too-large', `more than ${maxBytes} bytes`));
+    parts.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(parts, length));
+};

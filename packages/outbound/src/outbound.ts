@@ -1,0 +1,152 @@
+/**
+ * The one way to the outside (protocol §13). What may be asked for is decided by `parseTarget`; a public name is then
+ * resolved once, every address in the answer must be public, and the connection goes to one of exactly those.
+ */
+
+import { findSpecialUse } from './addresses.ts';
+import {
+  type OutboundAnswer,
+  OutboundFault,
+  type Refused,
+  refused,
+  type TxtAnswer,
+  unreachable,
+} from './answers.ts';
+import { withDeadline } from './deadline.ts';
+import { dialFirst } from './dial.ts';
+import { type DnsPort, nodeDns } from './dns.ts';
+import { EgressPool } from './egress-pool.ts';
+import { type Exchange, exchange } from './exchange.ts';
+import { findDnsNameRefusal } from './names.ts';
+import { type Endpoint, type OutboundMap, parseLoopbackBase, parseTarget, type Target } from './target.ts';
+
+export interface OutboundOptions {
+  readonly mode: 'production' | 'development';
+  /** Must be null in production. */
+  readonly outboundMap: OutboundMap | null;
+  /** Default: the system's resolvers. */
+  readonly dns?: DnsPort;
+  /** Requests and TXT questions under way at once; default 32. Four times as many may wait. */
+  readonly maxConcurrent?: number;
+}
+
+/** For tests, which cannot reach public addresses. Applied after every check; no configuration leads here. */
+export interface TestSeams {
+  /** Where to connect instead of a checked address. */
+  readonly connectTo?: (checked: Endpoint) => Endpoint;
+  /** A certificate authority to trust instead of the system's, as PEM. */
+  readonly ca?: string;
+}
+
+export interface RequestOptions {
+  /** Of the body; default 65,536. */
+  readonly maxBytes?: number;
+  /** For everything, waiting and DNS included; default 3,000. */
+  readonly timeoutMs?: number;
+  /** Default `application/json`. */
+  readonly accept?: string;
+}
+
+export interface Outbound {
+  get(url: string, options?: RequestOptions): Promise<OutboundAnswer>;
+  /** Sends JSON text. Never sent a second time. */
+  post(url: string, jsonText: string, options?: RequestOptions): Promise<OutboundAnswer>;
+  resolveTxt(name: string, options?: Pick<RequestOptions, 'timeoutMs'>): Promise<TxtAnswer>;
+}
+
+const MAX_BYTES = 65_536;
+const TIMEOUT_MS = 3000;
+const MAX_CONCURRENT = 32;
+const WAITING_PER_PLACE = 4;
+const HTTPS_PORT = 443;
+
+/** Throws RangeError for a map that is not loopback or not in development. */
+export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}): Outbound => {
+  const { outboundMap, dns = nodeDns(), maxConcurrent = MAX_CONCURRENT } = options;
+  requireDevelopmentMap(options);
+  const pool = new EgressPool(maxConcurrent, maxConcurrent * WAITING_PER_PLACE);
+
+  /** Runs within the limits; what the outside did wrong comes back as a value. */
+  const guarded = async <T>(timeoutMs: number, task: (signal: AbortSignal) => Promise<T>) => {
+    try {
+      return await withDeadline(timeoutMs, (signal) => pool.run(signal, () => task(signal)));
+    } catch (error) {
+      if (error instanceof OutboundFault) return error.answer;
+      throw error;
+    }
+  };
+
+  const request = async (
+    urlText: string,
+    method: Exchange['method'],
+    body: string | null,
+    { maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, accept = 'application/json' }: RequestOptions = {},
+  ): Promise<OutboundAnswer> => {
+    const target = parseTarget(urlText, outboundMap);
+    if (target.kind === 'refused') return target;
+    const { url } = target;
+    return guarded(timeoutMs, async (signal) => {
+      const endpoints = await endpointsOf(target, dns, seams, signal);
+      const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
+      return exchange(
+        { url, method, accept, body, maxBytes },
+        () => dialFirst(endpoints, secure, signal),
+        signal,
+      );
+    });
+  };
+
+  return {
+    get: (url, requestOptions) => request(url, 'GET', null, requestOptions),
+    post: (url, jsonText, requestOptions) => request(url, 'POST', jsonText, requestOptions),
+    resolveTxt: async (name, { timeoutMs = TIMEOUT_MS } = {}) =>
+      findMappedTxt(name, outboundMap) ??
+      findDnsNameRefusal(name) ??
+      (await guarded(timeoutMs, (signal) => dns.txt(name, signal))),
+  };
+};
+
+const requireDevelopmentMap = ({ mode, outboundMap }: OutboundOptions): void => {
+  if (outboundMap === null) return;
+  if (mode !== 'development') throw new RangeError('an outbound map is for development only');
+  for (const base of Object.values(outboundMap.hosts)) parseLoopbackBase(base);
+};
+
+/** Addresses to connect to. Throws OutboundFault when there are none or one of them is not public. */
+const endpointsOf = async (
+  target: Target,
+  dns: DnsPort,
+  { connectTo }: TestSeams,
+  signal: AbortSignal,
+): Promise<readonly Endpoint[]> => {
+  if (target.kind === 'mapped') return target.endpoints;
+  const answer = await dns.addresses(target.url.hostname, signal);
+  if (signal.aborted) throw signal.reason;
+  if (answer.kind === 'unreachable') throw new OutboundFault(answer);
+  if (answer.kind === 'absent' || answer.addresses.length === 0)
+    throw new OutboundFault(unreachable('no-address', 'the host name has no address'));
+  const refusal = findAddressRefusal(answer.addresses);
+  if (refusal !== null) throw new OutboundFault(refusal);
+  const checked = [...new Set(answer.addresses)].map((address) => ({ address, port: HTTPS_PORT }));
+  return connectTo === undefined ? checked : checked.map(connectTo);
+};
+
+/** One address that is not public spoils the answer: a name that leads inside has no honest use. */
+const findAddressRefusal = (addresses: readonly string[]): Refused | null => {
+  for (const address of addresses) {
+    const use = findSpecialUse(address);
+    // The address itself stays unsaid: it may be what a resolver of ours knows about the inside.
+    if (use !== null)
+      return refused('address', `the host name leads to an address that is not public (${use})`);
+  }
+  return null;
+};
+
+/** The map also stands in for the DNS of the hosts that it names, so that local tests need no resolver. */
+const findMappedTxt = (name: string, map: OutboundMap | null): TxtAnswer | null => {
+  if (map === null) return null;
+  const records = Object.hasOwn(map.txt, name) ? map.txt[name] : undefined;
+  if (records !== undefined) return records.length === 0 ? { kind: 'absent' } : { kind: 'records', records };
+  const isMappedHost = Object.keys(map.hosts).some((host) => name.endsWith(`.${host.split(':')[0]}`));
+  return isMappedHost ? { kind: 'absent' } : null;
+};
