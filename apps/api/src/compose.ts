@@ -1,5 +1,4 @@
 /** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
-import { randomFillSync } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -7,7 +6,7 @@ import {
   Authenticator,
   DatabaseClock,
   type Log,
-  type Random,
+  pooledRandom,
   type ServiceDeps,
   ServiceError,
   type ServiceIdentity,
@@ -47,8 +46,6 @@ export interface ApiDeps {
   readonly logger: Logger;
 }
 
-const systemRandom: Random = { bytes: (length) => randomFillSync(new Uint8Array(length)) };
-
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
 export const startApi = async ({ config, secrets, databaseUrl, logger }: ApiDeps): Promise<Api> => {
   await migrate(databaseUrl);
@@ -60,7 +57,14 @@ export const startApi = async ({ config, secrets, databaseUrl, logger }: ApiDeps
   try {
     const clock = await DatabaseClock.start(store, log);
     const identity = identityOf(config, secrets);
-    const service: ServiceDeps = { store, clock, random: systemRandom, crypto: nativeCrypto, identity, log };
+    const service: ServiceDeps = {
+      store,
+      clock,
+      random: pooledRandom(),
+      crypto: nativeCrypto,
+      identity,
+      log,
+    };
     await publishEvidence(service);
     return await listen(service, { config, secrets, logger });
   } catch (error) {

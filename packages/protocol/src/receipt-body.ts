@@ -5,11 +5,10 @@
 import type { CheckId } from './checks/check.ts';
 import { PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
 import type { CryptoPort } from './codec/crypto.ts';
-import { jcs } from './codec/jcs.ts';
-import type { JsonObject } from './codec/json.ts';
 import { sha256Of } from './codec/sha256.ts';
 import { formatTimestamp } from './codec/timestamp.ts';
 import type { CheckOutcome, Decided, VerifyRequest } from './evaluate.ts';
+import { type Action, canonicalAction } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from './model/ids.ts';
 import type { ReasonCode } from './model/reason-code.ts';
@@ -111,23 +110,29 @@ export const buildReceiptBody = (
 /** SHA-256 of JCS `{action, htm, htu}`: what a relying party recomputes from the request it really received. */
 export const requestHashOf = (
   crypto: CryptoPort,
-  request: { readonly action: object; readonly htm: string; readonly normalizedHtu: string },
-): Sha256 =>
-  sha256Of(
-    crypto,
-    jcs({ action: { ...request.action } as JsonObject, htm: request.htm, htu: request.normalizedHtu }),
-  );
+  request: { readonly action: Action; readonly htm: string; readonly normalizedHtu: string },
+): Sha256 => {
+  const { action, htm, normalizedHtu } = request;
+  const members = `"htm":${JSON.stringify(htm)},"htu":${JSON.stringify(normalizedHtu)}`;
+  return sha256Of(crypto, `{"action":${canonicalAction(action)},${members}}`);
+};
 
 const hashRequest = ({ evidence: { P9, P15 } }: Decided, crypto: CryptoPort): Sha256 | null =>
   P9 === undefined || P15 === undefined
     ? null
     : requestHashOf(crypto, { action: P15.action, htm: P9.proof.htm, normalizedHtu: P9.proof.normalizedHtu });
 
-/** The Capability in RFC 8785 order, so that the body stays in order. */
-const authorityOf = ({ decision, evidence: { P20 } }: Decided): Capability | null =>
-  decision === 'ALLOW' && P20 !== undefined
-    ? JSON.parse(jcs({ ...P20.authority } as unknown as JsonObject))
-    : null;
+/** The Capability in RFC 8785 order, so that the body stays in order. P17 left only flat, known constraints. */
+const authorityOf = ({ decision, evidence: { P20 } }: Decided): Capability | null => {
+  if (decision !== 'ALLOW' || P20 === undefined) return null;
+  const { action, constraints, resources } = P20.authority;
+  const inOrder = Object.fromEntries(
+    Object.keys(constraints)
+      .sort()
+      .map((key) => [key, constraints[key] ?? null]),
+  );
+  return { action, constraints: inOrder, ...(resources === undefined ? {} : { resources }) };
+};
 
 const principalOf = ({ outcomes }: Decided, id: DidWeb) =>
   ({ id, verification: outcomes.T2 === true ? 'domain' : 'unverified' }) as const;

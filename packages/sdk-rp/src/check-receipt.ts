@@ -5,9 +5,8 @@
  */
 import {
   type CryptoPort,
-  isJsonObject,
-  type JsonValue,
   normalizeHtu,
+  parseAction,
   portableCrypto,
   requestHashOf,
   sha256Of,
@@ -88,10 +87,7 @@ function bindingFailures(
 /** Null, which equals no hash, for a request or an Action that nothing can have been signed for. */
 function hashRequest({ action, request }: ReceiptExpectation, crypto: CryptoPort): string | null {
   const normalizedHtu = normalizeHtu(request.url);
-  if (normalizedHtu === null || !isJsonObject(action as JsonValue)) return null;
-  try {
-    return requestHashOf(crypto, { action: action as object, htm: request.method, normalizedHtu });
-  } catch {
-    return null;
-  }
+  const parsed = parseAction(action);
+  if (normalizedHtu === null || !parsed.ok) return null;
+  return requestHashOf(crypto, { action: parsed.value, htm: request.method, normalizedHtu });
 }

@@ -20,6 +20,7 @@ export * from './principals/did-document.ts';
 export * from './principals/domain.ts';
 export * from './principals/managed-document.ts';
 export * from './principals/verification.ts';
+export * from './random.ts';
 export * from './relying-parties/relying-parties.ts';
 export * from './time/database-clock.ts';
 export * from './verify/verifier.ts';

@@ -28,12 +28,27 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
     help: 'Requests being answered.',
     registers: [registry],
   });
+  // Looking a labelled series up costs more than counting, so each is looked up once.
+  const countOf = remember((key) => {
+    const [route = '', status = ''] = key.split(' ');
+    return requests.labels({ route, status });
+  });
+  const durationOf = remember((route) => durations.labels({ route }));
   return {
     begin: () => inFlight.inc(),
     end: (routeId, status, durationMs) => {
       inFlight.dec();
-      requests.inc({ route: routeId, status });
-      durations.observe({ route: routeId }, durationMs / 1000);
+      countOf(`${routeId} ${status}`).inc();
+      durationOf(routeId).observe(durationMs / 1000);
     },
+  };
+};
+
+const remember = <T>(make: (key: string) => T): ((key: string) => T) => {
+  const made = new Map<string, T>();
+  return (key) => {
+    const known = made.get(key) ?? make(key);
+    made.set(key, known);
+    return known;
   };
 };

@@ -121,15 +121,20 @@ describe('400', () => {
   });
 
   it('six keys', async () => {
-    const keys = [];
+    const keys: object[] = [];
     for (let i = 0; i < 6; i++) keys.push((await generatePrincipalKey()).registration);
     expect((await create(managed({ keys }))).status).toBe(400);
   });
 
   it.each([[['a', 'a']], [['key-2', undefined]]])('key ids %j, which come to one id twice', async (ids) => {
-    const keys = [];
+    const keys: object[] = [];
     for (const id of ids)
       keys.push((await generatePrincipalKey(id === undefined ? {} : { id })).registration);
+    expect((await create(managed({ keys }))).status).toBe(400);
+  });
+
+  it('one public key under two ids: a compromise of the one would leave the other', async () => {
+    const keys = ['a', 'b'].map((id) => ({ id, publicKeyMultibase: publicKey }));
     expect((await create(managed({ keys }))).status).toBe(400);
   });
 

@@ -181,6 +181,15 @@ describe('Idempotency-Key', () => {
     expect([mine.decision, theirs.reason]).toEqual(['ALLOW', 'PROOF_AUDIENCE_MISMATCH']);
   });
 
+  it('a revoked key gets no stored Receipt either', async () => {
+    const headers = { 'idempotency-key': 'before-revocation' };
+    const key = await deployment.createKey('rp', tenants.rpDid);
+    const body = await verifyBody(tenants, grant);
+    expect(receiptOf(await verify(body, headers, key)).decision).toBe('ALLOW');
+    await deployment.revokeKey(key);
+    expect((await verify(body, headers, key)).status).toBe(401);
+  });
+
   it('a DENY is kept under it as well', async () => {
     const headers = { 'idempotency-key': 'denied' };
     const body = { grant: '', proof: '', action: {} };

@@ -1,7 +1,6 @@
 /** P14: the Agent signed for this very Action, and for an API call for this very request (protocol §7). */
 import { normalizeHtu } from '../codec/htu.ts';
-import { jcs } from '../codec/jcs.ts';
-import type { Action } from '../model/action.ts';
+import { type Action, canonicalAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';
 
@@ -12,7 +11,10 @@ export const p14ProofAction = defineCheck({
   requires: ['P9', 'P15'],
   reasons: ['PROOF_ACTION_MISMATCH'],
   run: ({ P9: { proof }, P15: { action } }) =>
-    demand(jcs(proof.action) === jcs({ ...action }) && bindsRequest(proof, action), 'PROOF_ACTION_MISMATCH'),
+    demand(
+      canonicalAction(proof.action) === canonicalAction(action) && bindsRequest(proof, action),
+      'PROOF_ACTION_MISMATCH',
+    ),
 });
 
 const bindsRequest = (proof: Proof, action: Action): boolean =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { decodeBase64url, decodeBase64urlText, encodeBase64url, encodeBase64urlText } from './base64url.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 describe('base64url', () => {
   it('decodes what it encodes, and encodes as Node does', () => {
@@ -49,5 +50,30 @@ describe('base64url', () => {
     '\u0100AAA',
   ])('refuses %j', (text) => {
     expect(decodeBase64url(text)).toBeNull();
+  });
+});
+
+describe('text in base64url', () => {
+  it('is what the bytes of its UTF-8 form give, both ways, for any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (text) => {
+        fc.pre(!/\p{Surrogate}/u.test(text));
+        const encoded = encodeBase64url(new TextEncoder().encode(text));
+        expect(encodeBase64urlText(text)).toBe(encoded);
+        expect(decodeBase64urlText(encoded)).toBe(text);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('decodes exactly the spellings that the decoder of bytes accepts', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9_\-+/= \n]{0,12}$/), (spelling) => {
+        const bytes = decodeBase64url(spelling);
+        const text = bytes === null ? null : decodeUtf8(bytes);
+        expect(decodeBase64urlText(spelling)).toBe(text);
+      }),
+      { numRuns: 20_000 },
+    );
   });
 });

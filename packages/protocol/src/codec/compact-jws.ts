@@ -3,11 +3,11 @@
  * and payload strict JSON objects. Parsing proves nothing about the signature, and leaves which header members and
  * claims are allowed to each kind of token.
  */
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { decodeBase64url, decodeBase64urlText, encodeBase64url, encodeBase64urlText } from './base64url.ts';
 import { jcs } from './jcs.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { parseStrictJson } from './strict-json.ts';
-import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+import { encodeUtf8 } from './utf8.ts';
 
 export interface ParsedJws {
   readonly ok: true;
@@ -39,10 +39,8 @@ export const parseCompactJws = (text: string, maxChars: number): ParseJwsResult 
 
 /** The JSON object in one part, or what is wrong with it. */
 const parseObjectPart = (part: string): JsonObject | string => {
-  const bytes = decodeBase64url(part);
-  if (bytes === null) return 'not canonical base64url';
-  const text = decodeUtf8(bytes);
-  if (text === null) return 'not UTF-8';
+  const text = decodeBase64urlText(part);
+  if (text === null) return decodeBase64url(part) === null ? 'not canonical base64url' : 'not UTF-8';
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return parsed.problem;
   return isJsonObject(parsed.value) ? parsed.value : 'not an object';
@@ -69,7 +67,7 @@ export const signCompactJws = async (
 ): Promise<string> => {
   const protectedHeader = jcs({ alg: 'EdDSA', kid: signer.kid, typ: header.typ });
   const body = typeof payload === 'string' ? payload : jcs(payload);
-  const signingInput = `${encodeBase64url(encodeUtf8(protectedHeader))}.${encodeBase64url(encodeUtf8(body))}`;
+  const signingInput = `${encodeBase64urlText(protectedHeader)}.${encodeBase64urlText(body)}`;
   const signature = await signer.sign(encodeUtf8(signingInput));
   if (signature.length !== 64) throw new RangeError('the signer returned other than 64 bytes');
   return `${signingInput}.${encodeBase64url(signature)}`;

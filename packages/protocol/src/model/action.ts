@@ -42,6 +42,16 @@ export const isMethod = (value: unknown): value is string => typeof value === 's
 export const isActionType = (value: unknown): value is ActionType =>
   value === 'commerce:purchase' || value === 'api:call';
 
+/** The RFC 8785 form of a parsed Action: its members in order, strings and integers as JSON.stringify writes them. */
+export const canonicalAction = (action: Action): string => {
+  if (action.type === 'api:call') {
+    const { method, resource, type } = action;
+    return JSON.stringify({ method, resource, type });
+  }
+  const { amount, currency, resource, type } = action;
+  return JSON.stringify({ amount, currency, resource, type });
+};
+
 /** Text that a database and a canonical form can carry: well-formed UTF-16 without U+0000. */
 const isStorableText = (text: string): boolean => !text.includes('\u0000') && !LONE_SURROGATE.test(text);
 

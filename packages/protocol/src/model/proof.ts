@@ -8,10 +8,10 @@ import { parseDidWeb } from '../codec/did-web.ts';
 import { normalizeHtu } from '../codec/htu.ts';
 import type { JsonObject } from '../codec/json.ts';
 import { isJti } from '../codec/jti.ts';
-import { isMethod, parseAction } from './action.ts';
+import { type Action, isMethod, parseAction } from './action.ts';
 import { type DidKey, type DidWeb, type GrantId, isGrantId } from './ids.ts';
 import { parseProtectedHeader } from './jws-header.ts';
-import { Findings, hasExactly, member } from './members.ts';
+import { Findings, hasExactly } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 
 export const PROOF_TYP = 'svc-proof+jwt';
@@ -25,8 +25,8 @@ export interface Proof {
   readonly htm: string;
   /** `htu` after `normalizeHtu`. */
   readonly normalizedHtu: string;
-  /** The Action object as signed. */
-  readonly action: JsonObject;
+  /** The Action as signed. */
+  readonly action: Action;
   readonly iatSeconds: number;
   readonly jti: string;
   readonly signingInput: string;
@@ -65,8 +65,7 @@ const parseClaims = (payload: JsonObject, kid: string): Parsed<Claims, 'PROOF_MA
   if (!isMethod(htm)) return malformed('htm must be 1 to 32 upper-case letters');
   const normalizedHtu = typeof htu === 'string' ? normalizeHtu(htu) : null;
   if (normalizedHtu === null) return malformed('htu must be an absolute http or https URL');
-  const signedAction = member(payload, 'action');
-  const action = parseAction(signedAction);
+  const action = parseAction(payload.action);
   if (!action.ok) return malformed(action.problem);
   if (typeof iat !== 'number') return malformed('iat must be an integer of seconds');
   if (typeof jti !== 'string' || !isJti(jti)) return malformed('jti must be 22 to 64 base64url characters');
@@ -77,7 +76,7 @@ const parseClaims = (payload: JsonObject, kid: string): Parsed<Claims, 'PROOF_MA
     grantId,
     htm,
     normalizedHtu,
-    action: signedAction as JsonObject,
+    action: action.value,
     iatSeconds: iat,
     jti,
   });

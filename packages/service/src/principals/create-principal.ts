@@ -77,6 +77,10 @@ const draftManaged = (
   }));
   if (new Set(active.map(({ kid }) => kid)).size !== active.length)
     throw invalidRequest('keys: two keys have the same id; ids must be distinct');
+  if (new Set(active.map(({ publicKeyMultibase }) => publicKeyMultibase)).size !== active.length)
+    throw invalidRequest(
+      'keys: one key stands twice under two ids; a compromise of the one would leave the other',
+    );
   const document = buildManagedDidDocument(did, active);
   return {
     did,

@@ -98,7 +98,10 @@ export class Verifier {
     idempotency: Idempotency | null,
   ): Promise<VerifyAnswer> {
     const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
-    return prior ?? this.decide(caller, request, idempotency);
+    if (prior === null) return this.decide(caller, request, idempotency);
+    // Nothing is committed here that would read the key again, so it is read now.
+    await this.authenticateAgain(caller);
+    return prior;
   }
 
   /** What is under way then may still be stored; the caller hears that it is not known. */

@@ -1,0 +1,23 @@
+/** Random bytes drawn from the system in pages: one system call serves hundreds of ids. No byte is handed out twice. */
+import { randomFillSync } from 'node:crypto';
+import type { Random } from './ports/ports.ts';
+
+const PAGE_BYTES = 4096;
+
+export const pooledRandom = (): Random => {
+  const page = new Uint8Array(PAGE_BYTES);
+  let used = PAGE_BYTES;
+  return {
+    bytes: (length) => {
+      if (length > PAGE_BYTES) return randomFillSync(new Uint8Array(length));
+      if (used + length > PAGE_BYTES) {
+        randomFillSync(page);
+        used = 0;
+      }
+      const bytes = page.slice(used, used + length);
+      page.fill(0, used, used + length);
+      used += length;
+      return bytes;
+    },
+  };
+};
