@@ -42,9 +42,13 @@ const clientOver = (connection: Socket, url: URL): Client => {
   let unused: Socket | null = connection;
   return new Client(url.origin, {
     connect: (_options, callback) => {
-      if (unused === null) return callback(new OutboundFault(unreachable('protocol', 'HTTP: closed')), null);
-      callback(null, unused);
+      const socket = unused;
       unused = null;
+      // The client does not take an answer from within its own call.
+      queueMicrotask(() => {
+        if (socket === null) callback(new OutboundFault(unreachable('protocol', 'HTTP: closed')), null);
+        else callback(null, socket);
+      });
     },
     pipelining: 1,
     allowH2: false,

@@ -53,7 +53,7 @@ export const startDnsServer = async (respond: (question: Question) => Reply): Pr
     const question = { name, type, transport, nth: questions.filter(isSame).length };
     questions.push(question);
     const reply = respond(question);
-    const response = { type: 'response', id: query.id ?? 0, questions: [asked] } as const;
+    const response = { type: 'response' as const, id: query.id ?? 0, questions: [asked] };
     if (reply === 'silence' || reply === 'hang-up') return null;
     if (reply === 'garbage') return Buffer.concat([message.subarray(0, 2), Buffer.alloc(30, 0xff)]);
     if (reply === 'truncated') return encode({ ...response, flags: FLAGS | TRUNCATED });

@@ -40,10 +40,19 @@ describe('a gatherer', () => {
   it('gives each item its own result', async () => {
     const { batches, run } = heldRunner();
     const gatherer = new Gatherer(run, { ...options, maxInFlight: 2 });
-    const results = [gatherer.submit(7), gatherer.submit(8)];
-    batches[1]?.finish(['second']);
+    const results = [6, 7, 8, 9].map((item) => gatherer.submit(item));
+    batches[1]?.finish(['second', 'third', 'fourth']);
     batches[0]?.finish(['first']);
-    expect(await Promise.all(results)).toEqual(['first', 'second']);
+    expect(await Promise.all(results)).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
+  it('sends a second batch beside one under way only when it is full', () => {
+    const { batches, run } = heldRunner();
+    const gatherer = new Gatherer(run, { ...options, maxInFlight: 2 });
+    for (const item of [1, 2, 3]) void gatherer.submit(item);
+    expect(batches.map(({ items }) => items)).toEqual([[1]]);
+    void gatherer.submit(4);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
   });
 
   it('fails every item of a failed batch and goes on with the next', async () => {

@@ -1,6 +1,7 @@
 /**
  * Gathers what concurrent requests ask for while an earlier batch is under way, and sends it together. There is no
- * timer: with nobody waiting an item goes at once, so one request alone loses nothing.
+ * timer: with nothing under way an item goes at once, so one request alone loses nothing. Beside a batch under way only
+ * a full one is sent: smaller ones would cost a round trip, and a commit its fsync, that waiting a moment saves.
  */
 export interface GathererOptions {
   readonly maxBatch: number;
@@ -39,8 +40,13 @@ export class Gatherer<Item, Result> {
   }
 
   private pump(): void {
-    while (this.inFlight < this.options.maxInFlight && this.waiting.length > 0)
+    while (this.waiting.length >= this.fewestToSend())
       void this.send(this.waiting.splice(0, this.options.maxBatch));
+  }
+
+  private fewestToSend(): number {
+    if (this.inFlight === 0) return 1;
+    return this.inFlight < this.options.maxInFlight ? this.options.maxBatch : Number.POSITIVE_INFINITY;
   }
 
   private async send(batch: readonly Waiting<Item, Result>[]): Promise<void> {

@@ -1,0 +1,412 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AddressAnswer } from '../src/dns.ts';
+import { createOutbound } from '../src/outbound.ts';
+import { createAuthority, type Leaf, type TestAuthority } from './support/certificates.ts';
+import {
+  closedEndpoint,
+  startHttpHost,
+  startHttpsHost,
+  startRawTlsHost,
+  startTcpHost,
+  type TestHost,
+} from './support/hosts.ts';
+import { addresses, HOST_ADDRESS, OTHER_ADDRESS, tableDns, worldOf } from './support/world.ts';
+
+const URL_TEXT = 'https://acme.example/dir/did.json?v=1';
+const DAY_MS = 86_400_000;
+
+let authority: TestAuthority;
+let leaf: Leaf;
+const hosts: TestHost[] = [];
+
+const keep = async (starting: Promise<TestHost>): Promise<TestHost> => {
+  const host = await starting;
+  hosts.push(host);
+  return host;
+};
+
+/** A guard for which acme.example is an HTTPS host with this handler. */
+const serving = async (handler: RequestListener, servedLeaf: Leaf = leaf) => {
+  const host = await keep(startHttpsHost(servedLeaf, handler));
+  return { host, ...worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }) };
+};
+
+/** A guard for which acme.example speaks TLS and then these bytes. */
+const saying = async (talk: (socket: Socket) => void) => {
+  const host = await keep(startRawTlsHost(leaf, talk));
+  return { host, ...worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }) };
+};
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  leaf = await authority.issue(['acme.example']);
+});
+afterEach(() => Promise.all(hosts.splice(0).map((host) => host.close())));
+
+describe('a request', () => {
+  it('reaches the host by its checked address, once, with nothing of ours but the question', async () => {
+    const seen: IncomingMessage[] = [];
+    const { outbound, host, checked } = await serving((request, response) => {
+      seen.push(request);
+      response.setHeader('content-type', 'application/did+json').setHeader('set-cookie', 'a=b').end('{"ä":1}');
+    });
+    const answer = await outbound.get(URL_TEXT, { accept: 'application/did+json' });
+    expect(answer).toEqual({
+      kind: 'answered',
+      status: 200,
+      contentType: 'application/did+json',
+      body: new TextEncoder().encode('{"ä":1}'),
+    });
+    await outbound.get(URL_TEXT);
+    expect(checked).toEqual(Array(2).fill({ address: HOST_ADDRESS, port: 443 }));
+    expect(host.accepted()).toBe(2);
+    expect(seen[0]).toMatchObject({ method: 'GET', url: '/dir/did.json?v=1', httpVersion: '1.1' });
+    for (const request of seen)
+      expect(Object.keys(request.headers).sort()).toEqual(
+        ['accept', 'accept-encoding', 'connection', 'host', 'user-agent'].sort(),
+      );
+    expect(seen[1]?.headers).toMatchObject({
+      host: 'acme.example',
+      connection: 'close',
+      'accept-encoding': 'identity',
+    });
+  });
+
+  it('posts JSON text', async () => {
+    const { outbound } = await serving(async (request, response) => {
+      const chunks = await request.toArray();
+      response.end(JSON.stringify([request.method, request.headers['content-type'], `${Buffer.concat(chunks)}`]));
+    });
+    const answer = await outbound.post(URL_TEXT, '{"op":"describe"}');
+    expect(answer.kind === 'answered' && JSON.parse(Buffer.from(answer.body).toString())).toEqual([
+      'POST',
+      'application/json',
+      '{"op":"describe"}',
+    ]);
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow %d', async (status) => {
+    let requests = 0;
+    const { outbound } = await serving((_request, response) => {
+      requests += 1;
+      response.writeHead(status, { location: 'https://acme.example/elsewhere' }).end('x');
+    });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status });
+    expect(requests).toBe(1);
+  });
+
+  it.each([400, 404, 500, 503])('answers %d without reading its body', async (status) => {
+    const { outbound } = await serving((_request, response) => {
+      // Endless, and larger than any cap: reading it would end in a deadline or in `too-large`.
+      response.writeHead(status).write(Buffer.alloc(1 << 20));
+    });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({
+      kind: 'answered',
+      status,
+      body: new Uint8Array(0),
+    });
+  });
+
+  it('holds the size cap to the byte, announced or not', async () => {
+    const { outbound } = await serving(({ url = '' }: IncomingMessage, response: ServerResponse) => {
+      const [, length = '', how = ''] = url.split('/');
+      const body = Buffer.alloc(Number(length), 'x');
+      if (how === 'announced') response.setHeader('content-length', body.length).end(body);
+      else for (let i = 0; i <= body.length; i += 5000) response.write(body.subarray(i, i + 5000));
+      response.end();
+    });
+    for (const how of ['announced', 'chunked']) {
+      const full = await outbound.get(`https://acme.example/65536/${how}`);
+      expect(full.kind === 'answered' && full.body.length).toBe(65_536);
+      const over = await outbound.get(`https://acme.example/65537/${how}`);
+      expect(over).toMatchObject({ kind: 'unreachable', fault: 'too-large' });
+      expect(await outbound.get(`https://acme.example/11/${how}`, { maxBytes: 10 })).toMatchObject({
+        fault: 'too-large',
+      });
+    }
+  });
+
+  it('an endless body costs no more than the cap', async () => {
+    const { outbound, host } = await serving((_request, response) => {
+      const pour = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'too-large' });
+    expect(host.accepted()).toBe(1);
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x'])('refuses Content-Encoding %s', async (coding) => {
+    const { outbound } = await serving((_request, response) => {
+      response.setHeader('content-encoding', coding).end(gzipSync('{}'));
+    });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'encoding' });
+  });
+
+  it('takes Content-Encoding identity for what it says', async () => {
+    const { outbound } = await serving((_request, response) => {
+      response.setHeader('content-encoding', 'Identity').end('{}');
+    });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
+  });
+});
+
+describe('hostile HTTP is an answer of its own, never an exception', () => {
+  const head = 'HTTP/1.1 200 OK\r\n';
+  const hostile: [string, string][] = [
+    ['nothing', ''],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['half a head', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['a bad status', 'HTTP/1.1 2x0 OK\r\n\r\n'],
+    ['a shorter body than announced', `${head}content-length: 10\r\n\r\n12345`],
+    ['two lengths', `${head}content-length: 2\r\ncontent-length: 3\r\n\r\n{}1`],
+    ['a negative length', `${head}content-length: -1\r\n\r\n{}`],
+    ['a length beyond numbers', `${head}content-length: 99999999999999999999999\r\n\r\n{}`],
+    ['length and chunks', `${head}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+    ['chunks that break off', `${head}transfer-encoding: chunked\r\n\r\n5\r\n{`],
+    ['a bad chunk length', `${head}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+    ['a coded transfer', `${head}transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+    ['a coded transfer to the end', `${head}transfer-encoding: gzip\r\n\r\n{}`],
+    ['headers without end', `${head}${'x-filler: 0123456789abcdef\r\n'.repeat(2000)}`],
+    ['one long header', `${head}x: ${'y'.repeat(20_000)}\r\n\r\n`],
+    ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['a NUL in a header', `${head}x: a\0b\r\n\r\n`],
+  ];
+  it.each(hostile)('%s', async (_title, bytes) => {
+    const { outbound, host } = await saying((socket) => socket.end(bytes));
+    const answer = await outbound.get(URL_TEXT);
+    expect(answer.kind === 'unreachable' && ['protocol', 'encoding'].includes(answer.fault)).toBe(true);
+    expect(host.accepted()).toBe(1);
+  });
+
+  it('bytes after the answer are not another answer', async () => {
+    const { outbound } = await saying((socket) =>
+      socket.end(`${head}content-length: 2\r\n\r\n{}HTTP/1.1 500 no\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  it('a reset is a fault', async () => {
+    const { outbound } = await saying((socket) => socket.destroy());
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'protocol' });
+  });
+});
+
+describe('the deadline covers every wait', () => {
+  const drip = (socket: Socket, every: string): void => {
+    const timer = setInterval(() => socket.write(every), 20);
+    socket.on('close', () => clearInterval(timer));
+  };
+  const slow: [string, (socket: Socket) => void][] = [
+    ['silence', () => {}],
+    ['a dripping head', (socket) => drip(socket.write('HTTP/1.1 200 OK\r\n') ? socket : socket, 'x: y\r\n')],
+    [
+      'a dripping body',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n');
+        drip(socket, 'x');
+      },
+    ],
+    ['hints without end', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n')],
+  ];
+  it.each(slow)('%s', async (_title, talk) => {
+    const { outbound } = await saying(talk);
+    expect(await outbound.get(URL_TEXT, { timeoutMs: 250 })).toMatchObject({
+      kind: 'unreachable',
+      fault: 'deadline',
+    });
+  });
+
+  it('a TLS handshake that never ends', async () => {
+    const host = await keep(startTcpHost((socket) => socket.resume()));
+    const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
+    expect(await outbound.get(URL_TEXT, { timeoutMs: 250 })).toMatchObject({ fault: 'deadline' });
+  });
+
+  it('a resolver that ignores everything', async () => {
+    const stuck = () => new Promise<never>(() => {});
+    const dns = { addresses: stuck, txt: stuck };
+    const { outbound, checked } = worldOf(authority.ca, {}, { dns, maxConcurrent: 1 });
+    expect(await outbound.get(URL_TEXT, { timeoutMs: 100 })).toMatchObject({ fault: 'deadline' });
+    // The stuck question still holds the only place; the next one waits in vain instead of making it two.
+    expect(await outbound.resolveTxt('acme.example', { timeoutMs: 100 })).toMatchObject({ fault: 'deadline' });
+    expect(checked).toEqual([]);
+  });
+
+  it('an answer of the resolver after the deadline connects to nothing', async () => {
+    let answer: (value: AddressAnswer) => void = () => {};
+    const dns = {
+      ...tableDns(),
+      addresses: () => new Promise<AddressAnswer>((resolve) => {
+        answer = resolve;
+      }),
+    };
+    const { outbound, checked } = worldOf(authority.ca, {}, { dns });
+    expect(await outbound.get(URL_TEXT, { timeoutMs: 50 })).toMatchObject({ fault: 'deadline' });
+    answer(addresses(HOST_ADDRESS));
+    await new Promise(setImmediate);
+    expect(checked).toEqual([]);
+  });
+
+  it('more requests than places and queue are turned away at once', async () => {
+    const { outbound } = await saying(() => {});
+    const world = worldOf(authority.ca, { [HOST_ADDRESS]: await closedEndpoint() }, { maxConcurrent: 1 });
+    expect(await outbound.get(URL_TEXT, { timeoutMs: 50 })).toMatchObject({ fault: 'deadline' });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => world.outbound.get(URL_TEXT)));
+    const faults = answers.map((answer) => (answer.kind === 'unreachable' ? answer.fault : answer.kind));
+    expect(faults.filter((fault) => fault === 'busy').length).toBe(3);
+    expect(faults.filter((fault) => fault === 'connect').length).toBe(5);
+  });
+});
+
+describe('TLS is verified for the host of the URL', () => {
+  const ok: RequestListener = (_request, response) => void response.end('{}');
+
+  it.each([
+    ['another host', () => authority.issue(['other.example'])],
+    ['a sibling', () => authority.issue(['www.acme.example'])],
+    ['a whole top-level name', () => authority.issue(['*.example'])],
+    ['another authority', async () => (await createAuthority()).issue(['acme.example'])],
+    [
+      'the past',
+      () =>
+        authority.issue(['acme.example'], {
+          from: new Date(Date.now() - 20 * DAY_MS),
+          to: new Date(Date.now() - DAY_MS),
+        }),
+    ],
+    [
+      'the future',
+      () =>
+        authority.issue(['acme.example'], {
+          from: new Date(Date.now() + DAY_MS),
+          to: new Date(Date.now() + 20 * DAY_MS),
+        }),
+    ],
+  ])('a certificate for %s is refused, and no request is sent', async (_title, issue) => {
+    let requests = 0;
+    const { outbound } = await serving(() => {
+      requests += 1;
+    }, await issue());
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'tls' });
+    expect(requests).toBe(0);
+  });
+
+  it('an environment that turns verification off turns nothing off', async () => {
+    const { outbound } = await serving(ok, await authority.issue(['other.example']));
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'tls' });
+    } finally {
+      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    }
+  });
+
+  it('without the tests’ authority the same host is not trusted', async () => {
+    const host = await keep(startHttpsHost(leaf, ok));
+    const outbound = createOutbound(
+      { mode: 'production', outboundMap: null, dns: tableDns() },
+      { connectTo: () => host.endpoint },
+    );
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'tls' });
+  });
+
+  it('a host that speaks plain HTTP on 443 is a fault', async () => {
+    const host = await keep(startHttpHost(ok));
+    const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'tls' });
+  });
+});
+
+describe('addresses', () => {
+  it('the next address is tried when one refuses the connection', async () => {
+    const host = await keep(startHttpsHost(leaf, (_request, response) => void response.end('{}')));
+    const { outbound } = worldOf(
+      authority.ca,
+      { [HOST_ADDRESS]: await closedEndpoint(), [OTHER_ADDRESS]: host.endpoint },
+      { dns: tableDns({ 'acme.example': addresses(HOST_ADDRESS, OTHER_ADDRESS) }) },
+    );
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  it('a refused connection is a fault', async () => {
+    const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: await closedEndpoint() });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'connect' });
+  });
+
+  it.each([
+    ['absent', { kind: 'absent' }, 'no-address'],
+    ['no addresses at all', addresses(), 'no-address'],
+    ['a failure', { kind: 'unreachable', fault: 'dns', why: 'DNS: ESERVFAIL' }, 'dns'],
+  ] as const)('DNS: %s', async (_title, answer, fault) => {
+    const { outbound } = worldOf(authority.ca, {}, { dns: tableDns({ 'acme.example': answer }) });
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault });
+  });
+
+  it('a refusal does not repeat what the resolver knows', async () => {
+    const dns = tableDns({ 'acme.example': addresses('10.11.12.13') });
+    const { outbound } = worldOf(authority.ca, {}, { dns });
+    const answer = await outbound.get(URL_TEXT);
+    expect(answer).toMatchObject({ kind: 'refused', rule: 'address' });
+    expect(JSON.stringify(answer)).not.toContain('10.11');
+  });
+});
+
+describe('the outbound map', () => {
+  it('is refused in production, and outside loopback', () => {
+    const map = { hosts: {}, txt: {} };
+    expect(() => createOutbound({ mode: 'production', outboundMap: map })).toThrow(RangeError);
+    for (const base of ['http://10.0.0.1', 'https://127.0.0.1', 'http://127.0.0.1/x', 'http://127.0.0.1:99999'])
+      expect(() =>
+        createOutbound({ mode: 'development', outboundMap: { hosts: { 'acme.example': base }, txt: {} } }),
+      ).toThrow(RangeError);
+  });
+
+  it('leads the hosts it names to loopback, and their TXT names to its own', async () => {
+    const hash = createHash('sha256').update('token').digest('hex');
+    const host = await keep(
+      startHttpHost((request, response) => void response.end(`${request.headers.host}${request.url}`)),
+    );
+    const base = `http://localhost:${host.endpoint.port}`;
+    const noDns = () => Promise.reject(new Error('DNS was asked'));
+    const outbound = createOutbound({
+      mode: 'development',
+      outboundMap: {
+        hosts: { 'acme.example': base, 'localhost:9443': base },
+        txt: { '_svc-challenge.acme.example': [hash] },
+      },
+      dns: { addresses: noDns, txt: noDns },
+    });
+    const textOf = async (url: string) => {
+      const answer = await outbound.get(url);
+      return answer.kind === 'answered' ? Buffer.from(answer.body).toString() : answer;
+    };
+    expect(await textOf('https://acme.example/did.json')).toBe('acme.example/did.json');
+    expect(await textOf('http://acme.example:8080/did.json')).toBe('acme.example:8080/did.json');
+    expect(await textOf('https://localhost:9443/did.json')).toBe('localhost:9443/did.json');
+    expect(await textOf('https://localhost/did.json')).toMatchObject({ kind: 'refused', rule: 'name' });
+    expect(await textOf('ftp://acme.example/did.json')).toMatchObject({ kind: 'refused', rule: 'url' });
+    expect(await outbound.resolveTxt('_svc-challenge.acme.example')).toEqual({ kind: 'records', records: [hash] });
+    expect(await outbound.resolveTxt('_other.acme.example')).toEqual({ kind: 'absent' });
+    expect(await outbound.resolveTxt('_svc-challenge.localhost')).toEqual({ kind: 'absent' });
+    await expect(outbound.resolveTxt('_svc-challenge.other.example')).rejects.toThrow('DNS was asked');
+  });
+
+  it('has no members but its own', async () => {
+    const { outbound } = worldOf(
+      authority.ca,
+      { [HOST_ADDRESS]: await closedEndpoint() },
+      { mode: 'development', outboundMap: { hosts: {}, txt: {} } },
+    );
+    expect(await outbound.get('https://constructor/')).toMatchObject({ kind: 'refused' });
+    expect(await outbound.get('http://constructor/')).toMatchObject({ kind: 'refused' });
+    expect(await outbound.get('http://__proto__/')).toMatchObject({ kind: 'refused' });
+  });
+});

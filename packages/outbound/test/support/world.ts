@@ -1,0 +1,47 @@
+/** A guard in production mode whose public addresses are hosts on loopback. */
+import type { AddressAnswer, DnsPort, DnsTxtAnswer } from '../../src/dns.ts';
+import { createOutbound, type Outbound, type OutboundOptions } from '../../src/outbound.ts';
+import type { Endpoint } from '../../src/target.ts';
+
+/** Public addresses of the tests' own choosing; nothing is ever sent to them. */
+export const HOST_ADDRESS = '93.184.215.14';
+export const OTHER_ADDRESS = '93.184.215.15';
+
+export const addresses = (...list: string[]): AddressAnswer => ({ kind: 'addresses', addresses: list });
+
+/** Answers from tables; every name leads to HOST_ADDRESS and has no TXT record unless told otherwise. */
+export const tableDns = (
+  byHost: Readonly<Record<string, AddressAnswer>> = {},
+  byTxtName: Readonly<Record<string, DnsTxtAnswer>> = {},
+): DnsPort => ({
+  addresses: async (name) => byHost[name] ?? addresses(HOST_ADDRESS),
+  txt: async (name) => byTxtName[name] ?? { kind: 'absent' },
+});
+
+export interface World {
+  readonly outbound: Outbound;
+  /** Checked endpoints that were about to be connected to. */
+  readonly checked: readonly Endpoint[];
+}
+
+/** `routes`: checked address → where it is in truth. */
+export const worldOf = (
+  ca: string,
+  routes: Readonly<Record<string, Endpoint>>,
+  options: Partial<OutboundOptions> = {},
+): World => {
+  const checked: Endpoint[] = [];
+  const outbound = createOutbound(
+    { mode: 'production', outboundMap: null, dns: tableDns(), ...options },
+    {
+      ca,
+      connectTo: (endpoint) => {
+        checked.push(endpoint);
+        const route = routes[endpoint.address];
+        if (route === undefined) throw new Error(`no route to ${endpoint.address}`);
+        return route;
+      },
+    },
+  );
+  return { outbound, checked };
+};
