@@ -1,5 +1,11 @@
 -- Generated from a migrated database; `npx vitest run --project store-pg -u` renews it.
 
+create table agents (
+  principal text collate "C" not null,
+  did text collate "C" not null,
+  created_at timestamp with time zone not null default svc_now(),
+  disabled_at timestamp with time zone
+);
 create table api_keys (
   key_hash bytea not null,
   key_id text collate "C" not null,
@@ -75,7 +81,8 @@ create table principals (
   created_at timestamp with time zone not null default svc_now(),
   version bigint not null default 1,
   document_hash text collate "C",
-  document_resolved_at timestamp with time zone
+  document_resolved_at timestamp with time zone,
+  last_proven_at timestamp with time zone
 );
 create table receipts (
   receipt_id text collate "C" not null,
@@ -126,6 +133,8 @@ create table status_lists (
   version bigint not null default 1
 );
 
+alter table agents add constraint agents_pkey PRIMARY KEY (principal, did);
+alter table agents add constraint agents_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
 alter table api_keys add constraint api_keys_key_hash_check CHECK ((length(key_hash) = 32));
 alter table api_keys add constraint api_keys_key_id_key UNIQUE (key_id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (key_hash);
@@ -183,6 +192,7 @@ CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DES
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING brin (created_at);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);
+CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NULLS FIRST) WHERE (kind = 'hosted'::text);
 CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (principal, receipt_id DESC) WHERE (principal IS NOT NULL);
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC);
 CREATE INDEX relying_parties_by_org ON public.relying_parties USING btree (org_id) WHERE (org_id IS NOT NULL);
@@ -406,6 +416,16 @@ CREATE OR REPLACE FUNCTION public.svc_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
 AS $function$ select date_trunc('milliseconds', clock_timestamp()) $function$;
+CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(1, hashtext(p_principal));
+  return svc_ms(clock_timestamp());
+end
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql

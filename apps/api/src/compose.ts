@@ -1,5 +1,6 @@
 /** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
 import type { AddressInfo } from 'node:net';
+import type { Config, Secrets } from '@svc/config';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
@@ -17,8 +18,6 @@ import {
 import { createStore, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import type { Config } from './config/config.ts';
-import type { Secrets } from './config/secrets.ts';
 import { buildHandlers } from './handlers/index.ts';
 import {
   ApiError,

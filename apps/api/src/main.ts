@@ -1,5 +1,5 @@
 /** The API process. `--help` lists the variables that configure it. */
-import { describeVariables } from './config/env.ts';
+import { describeVariables } from '@svc/config';
 import { createLogger } from './http/index.ts';
 import { closeOnSignal, explainStartFailure, runApi } from './process/run-api.ts';
 

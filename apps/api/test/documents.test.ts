@@ -1,6 +1,7 @@
 /** What docs/ and the README say in tables, examples and links is what the code does and what is there. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { VARIABLES } from '@svc/config';
 import { ERROR_STATUS } from '@svc/contract';
 import {
   CHECKS,
@@ -13,7 +14,6 @@ import {
   trustConfigDocument,
 } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import { VARIABLES } from '../src/config/env.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');

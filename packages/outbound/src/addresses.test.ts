@@ -7,7 +7,9 @@ import {
   OTHER_SPECIAL,
   PUBLIC_ADDRESSES,
 } from '../test/iana-special-purpose.ts';
-import { findSpecialUse, isPublicAddress } from './addresses.ts';
+import { findSpecialUse } from './addresses.ts';
+
+const isPublicAddress = (text: string): boolean => findSpecialUse(text) === null;
 
 /** An address of the block: its network bits, and host bits taken from `bytes`. */
 const inside = (cidr: string, bytes: readonly number[]): string => {
@@ -24,7 +26,8 @@ const anyBytes = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 16, max
 
 describe('public addresses', () => {
   it.each([...IANA_IPV4_SPECIAL, ...IANA_IPV6_SPECIAL, ...OTHER_SPECIAL])('%s is refused whole', (cidr) => {
-    for (const fill of [0x00, 0xff]) expect(findSpecialUse(inside(cidr, Array(16).fill(fill)))).not.toBeNull();
+    for (const fill of [0x00, 0xff])
+      expect(findSpecialUse(inside(cidr, Array(16).fill(fill)))).not.toBeNull();
     fc.assert(fc.property(anyBytes, (bytes) => !isPublicAddress(inside(cidr, bytes))));
   });
 
@@ -51,7 +54,17 @@ describe('public addresses', () => {
   });
 
   it.each([
-    ...['', 'localhost', '1.2.3', '127.1', '0177.0.0.1', '0x7f.0.0.1', '2130706433', '8.8.8.8 ', '8.8.8.8/32'],
+    ...[
+      '',
+      'localhost',
+      '1.2.3',
+      '127.1',
+      '0177.0.0.1',
+      '0x7f.0.0.1',
+      '2130706433',
+      '8.8.8.8 ',
+      '8.8.8.8/32',
+    ],
     ...['fe80::1%lo', '2606:4700::1%eth0', '[2606:4700::1]', '8.8.8.08', '::g', '１.1.1.1'],
   ])('%j is not an address', (text) => {
     expect(findSpecialUse(text)).toBe('not an IP address');

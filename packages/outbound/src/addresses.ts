@@ -57,8 +57,6 @@ export const findSpecialUse = (text: string): string | null => {
   return range === 'unicast' ? null : range;
 };
 
-export const isPublicAddress = (text: string): boolean => findSpecialUse(text) === null;
-
 const specialIpv4 = (address: ipaddr.IPv4): string | null =>
   ipv4Ranges.find(({ cidr }) => address.match(cidr))?.use ?? null;
 

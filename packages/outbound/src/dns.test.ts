@@ -53,7 +53,16 @@ const zone: Record<string, (question: Question) => Reply> = {
   '_svc-challenge.cname.example': ({ name }) => ({ answers: chain(name, txt('b.example', ['followed'])) }),
 };
 
-const FAILURES = ['servfail', 'refused', 'notimp', 'formerr', 'silence', 'garbage', 'other', 'truncated-hang-up'];
+const FAILURES = [
+  'servfail',
+  'refused',
+  'notimp',
+  'formerr',
+  'silence',
+  'garbage',
+  'other',
+  'truncated-hang-up',
+];
 
 describe('DNS against a real server', () => {
   let server: DnsServer;
@@ -73,7 +82,10 @@ describe('DNS against a real server', () => {
   });
 
   it.each(['four', 'half', 'truncated', 'cname'])('finds the address of %s.example', async (label) => {
-    expect(await dns.addresses(`${label}.example`, never)).toEqual({ kind: 'addresses', addresses: [PUBLIC] });
+    expect(await dns.addresses(`${label}.example`, never)).toEqual({
+      kind: 'addresses',
+      addresses: [PUBLIC],
+    });
   });
 
   it.each(['nodata', 'nxdomain', 'dangling'])('%s is positive absence', async (label) => {

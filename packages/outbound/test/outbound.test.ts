@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -52,7 +53,10 @@ describe('a request', () => {
     const seen: IncomingMessage[] = [];
     const { outbound, host, checked } = await serving((request, response) => {
       seen.push(request);
-      response.setHeader('content-type', 'application/did+json').setHeader('set-cookie', 'a=b').end('{"ä":1}');
+      response
+        .setHeader('content-type', 'application/did+json')
+        .setHeader('set-cookie', 'a=b')
+        .end('{"ä":1}');
     });
     const answer = await outbound.get(URL_TEXT, { accept: 'application/did+json' });
     expect(answer).toEqual({
@@ -79,7 +83,9 @@ describe('a request', () => {
   it('posts JSON text', async () => {
     const { outbound } = await serving(async (request, response) => {
       const chunks = await request.toArray();
-      response.end(JSON.stringify([request.method, request.headers['content-type'], `${Buffer.concat(chunks)}`]));
+      response.end(
+        JSON.stringify([request.method, request.headers['content-type'], `${Buffer.concat(chunks)}`]),
+      );
     });
     const answer = await outbound.post(URL_TEXT, '{"op":"describe"}');
     expect(answer.kind === 'answered' && JSON.parse(Buffer.from(answer.body).toString())).toEqual([
@@ -169,7 +175,10 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
     ['two lengths', `${head}content-length: 2\r\ncontent-length: 3\r\n\r\n{}1`],
     ['a negative length', `${head}content-length: -1\r\n\r\n{}`],
     ['a length beyond numbers', `${head}content-length: 99999999999999999999999\r\n\r\n{}`],
-    ['length and chunks', `${head}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+    [
+      'length and chunks',
+      `${head}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    ],
     ['chunks that break off', `${head}transfer-encoding: chunked\r\n\r\n5\r\n{`],
     ['a bad chunk length', `${head}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['a coded transfer', `${head}transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
@@ -206,7 +215,13 @@ describe('the deadline covers every wait', () => {
   };
   const slow: [string, (socket: Socket) => void][] = [
     ['silence', () => {}],
-    ['a dripping head', (socket) => drip(socket.write('HTTP/1.1 200 OK\r\n') ? socket : socket, 'x: y\r\n')],
+    [
+      'a dripping head',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        drip(socket, 'x: y\r\n');
+      },
+    ],
     [
       'a dripping body',
       (socket) => {
@@ -224,6 +239,15 @@ describe('the deadline covers every wait', () => {
     });
   });
 
+  it('leaves no connection behind', async () => {
+    let closed: Promise<unknown> = Promise.resolve();
+    const { outbound } = await saying((socket) => {
+      closed = once(socket, 'close');
+    });
+    await outbound.get(URL_TEXT, { timeoutMs: 250 });
+    await closed;
+  });
+
   it('a TLS handshake that never ends', async () => {
     const host = await keep(startTcpHost((socket) => socket.resume()));
     const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
@@ -236,7 +260,9 @@ describe('the deadline covers every wait', () => {
     const { outbound, checked } = worldOf(authority.ca, {}, { dns, maxConcurrent: 1 });
     expect(await outbound.get(URL_TEXT, { timeoutMs: 100 })).toMatchObject({ fault: 'deadline' });
     // The stuck question still holds the only place; the next one waits in vain instead of making it two.
-    expect(await outbound.resolveTxt('acme.example', { timeoutMs: 100 })).toMatchObject({ fault: 'deadline' });
+    expect(await outbound.resolveTxt('acme.example', { timeoutMs: 100 })).toMatchObject({
+      fault: 'deadline',
+    });
     expect(checked).toEqual([]);
   });
 
@@ -244,9 +270,10 @@ describe('the deadline covers every wait', () => {
     let answer: (value: AddressAnswer) => void = () => {};
     const dns = {
       ...tableDns(),
-      addresses: () => new Promise<AddressAnswer>((resolve) => {
-        answer = resolve;
-      }),
+      addresses: () =>
+        new Promise<AddressAnswer>((resolve) => {
+          answer = resolve;
+        }),
     };
     const { outbound, checked } = worldOf(authority.ca, {}, { dns });
     expect(await outbound.get(URL_TEXT, { timeoutMs: 50 })).toMatchObject({ fault: 'deadline' });
@@ -292,20 +319,23 @@ describe('TLS is verified for the host of the URL', () => {
     ],
   ])('a certificate for %s is refused, and no request is sent', async (_title, issue) => {
     let requests = 0;
-    const { outbound } = await serving(() => {
-      requests += 1;
-    }, await issue());
+    const { outbound } = await serving(
+      () => {
+        requests += 1;
+      },
+      await issue(),
+    );
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'tls' });
     expect(requests).toBe(0);
   });
 
   it('an environment that turns verification off turns nothing off', async () => {
     const { outbound } = await serving(ok, await authority.issue(['other.example']));
-    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       expect(await outbound.get(URL_TEXT)).toMatchObject({ fault: 'tls' });
     } finally {
-      delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     }
   });
 
@@ -363,7 +393,12 @@ describe('the outbound map', () => {
   it('is refused in production, and outside loopback', () => {
     const map = { hosts: {}, txt: {} };
     expect(() => createOutbound({ mode: 'production', outboundMap: map })).toThrow(RangeError);
-    for (const base of ['http://10.0.0.1', 'https://127.0.0.1', 'http://127.0.0.1/x', 'http://127.0.0.1:99999'])
+    for (const base of [
+      'http://10.0.0.1',
+      'https://127.0.0.1',
+      'http://127.0.0.1/x',
+      'http://127.0.0.1:99999',
+    ])
       expect(() =>
         createOutbound({ mode: 'development', outboundMap: { hosts: { 'acme.example': base }, txt: {} } }),
       ).toThrow(RangeError);
@@ -393,7 +428,10 @@ describe('the outbound map', () => {
     expect(await textOf('https://localhost:9443/did.json')).toBe('localhost:9443/did.json');
     expect(await textOf('https://localhost/did.json')).toMatchObject({ kind: 'refused', rule: 'name' });
     expect(await textOf('ftp://acme.example/did.json')).toMatchObject({ kind: 'refused', rule: 'url' });
-    expect(await outbound.resolveTxt('_svc-challenge.acme.example')).toEqual({ kind: 'records', records: [hash] });
+    expect(await outbound.resolveTxt('_svc-challenge.acme.example')).toEqual({
+      kind: 'records',
+      records: [hash],
+    });
     expect(await outbound.resolveTxt('_other.acme.example')).toEqual({ kind: 'absent' });
     expect(await outbound.resolveTxt('_svc-challenge.localhost')).toEqual({ kind: 'absent' });
     await expect(outbound.resolveTxt('_svc-challenge.other.example')).rejects.toThrow('DNS was asked');

@@ -25,5 +25,18 @@ export function revocationStore(pool: DeadlinePool, deadlineMs: number): Revocat
         throw toStoreError(error, 'stored');
       }
     },
+    async passBarrier(principal) {
+      try {
+        const { rows } = await pool.run(
+          (client) => client.query<{ ms: number }>('select svc_pass_barrier($1) as ms', [principal]),
+          deadlineMs,
+        );
+        const [row] = rows;
+        if (row === undefined) throw new Error('the barrier answered no row');
+        return row.ms;
+      } catch (error) {
+        throw toStoreError(error, 'nothing');
+      }
+    },
   };
 }

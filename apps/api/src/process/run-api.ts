@@ -1,12 +1,16 @@
 /** From the environment to a running API: configuration, secrets, database, listeners, signals. */
 import { join } from 'node:path';
+import {
+  type Config,
+  describeVariables,
+  type Environment,
+  loadSecrets,
+  parseConfig,
+  type Secrets,
+} from '@svc/config';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
 import type { Logger } from 'pino';
 import { type Api, startApi } from '../compose.ts';
-import type { Config } from '../config/config.ts';
-import { describeVariables } from '../config/env.ts';
-import { type Environment, parseConfig } from '../config/parse-config.ts';
-import { loadSecrets, type Secrets } from '../config/secrets.ts';
 
 export interface RunningApi {
   readonly api: Api;

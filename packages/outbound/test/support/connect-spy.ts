@@ -30,7 +30,8 @@ export const spyOnConnects = (): ConnectSpy => {
 /** net.connect hands its arguments on as one array whose first element holds the options. */
 const describe = ([first, second]: readonly unknown[]): string => {
   const options = Array.isArray(first) ? first[0] : first;
-  if (typeof options !== 'object' || options === null) return `${String(second ?? 'localhost')}:${String(options)}`;
+  if (typeof options !== 'object' || options === null)
+    return `${String(second ?? 'localhost')}:${String(options)}`;
   const { host = 'localhost', port, path } = options as { host?: string; port?: number; path?: string };
   return path === undefined ? `${host}:${String(port)}` : path;
 };

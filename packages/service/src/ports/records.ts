@@ -34,6 +34,8 @@ export interface PrincipalRecord {
   readonly verificationState: VerificationState;
   readonly verifiedSinceMs: number | null;
   readonly lastCheckedMs: number | null;
+  /** When the domain's proof was last found. */
+  readonly lastProvenMs: number | null;
   readonly verificationToken: string;
   readonly orgId: OrgId | null;
   readonly mayBeNamed: boolean;
@@ -105,6 +107,21 @@ export interface EvidenceRecord {
   readonly body: Uint8Array;
 }
 
+export interface OrgRecord {
+  readonly orgId: OrgId;
+  readonly slug: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+}
+
+/** A Principal's note of an Agent: inventory, which no decision consults. */
+export interface AgentRecord {
+  readonly did: DidKey;
+  readonly principal: DidWeb;
+  readonly createdAtMs: number;
+  readonly disabledAtMs: number | null;
+}
+
 export type ActorKind = 'admin' | 'principal' | 'rp' | 'org' | 'system';
 
 export interface AuditRecord {
@@ -115,6 +132,10 @@ export interface AuditRecord {
   readonly target: string | null;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export interface StoredAuditRecord extends AuditRecord {
+  readonly occurredAtMs: number;
 }
 
 /** A stored Receipt: the JWS alone, since its payload is the rest of the body. */

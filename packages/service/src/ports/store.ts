@@ -4,15 +4,20 @@
  */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import type {
+  AgentRecord,
   ApiKeyRecord,
   AuditRecord,
   EvidenceRecord,
   GrantRecord,
   KeyState,
+  OrgRecord,
+  PrincipalKind,
   PrincipalRecord,
   ReceiptRecord,
   RelyingPartyRecord,
   StatusListRecord,
+  StoredAuditRecord,
+  VerificationState,
 } from './records.ts';
 
 /**
@@ -45,6 +50,7 @@ export interface Store extends Repositories {
 
 export interface Repositories {
   readonly orgs: OrgRepository;
+  readonly agents: AgentRepository;
   readonly principals: PrincipalRepository;
   readonly relyingParties: RelyingPartyRepository;
   readonly apiKeys: ApiKeyRepository;
@@ -57,11 +63,14 @@ export interface Repositories {
 
 export interface OrgRepository {
   exists(orgId: OrgId): Promise<boolean>;
+  /** Conflict when the slug is taken. */
+  insert(org: Pick<OrgRecord, 'orgId' | 'slug' | 'name'>): Promise<OrgRecord>;
+  find(orgId: OrgId): Promise<OrgRecord | null>;
 }
 
 export type NewPrincipal = Omit<
   PrincipalRecord,
-  'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs'
+  'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs' | 'lastProvenMs'
 > & {
   readonly keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[];
   /** Hash of a document already stored as evidence; resolved now. */
@@ -77,6 +86,42 @@ export interface PrincipalRepository {
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /** Changes a key's state, bumps the Principal's version. False when no such key. */
   setKeyState(principal: DidWeb, kid: string, state: KeyState): Promise<boolean>;
+  /** Locks the row until the end of the transaction. */
+  findForUpdate(did: string): Promise<PrincipalRecord | null>;
+  /** Ascending DIDs, at most `limit` rows. */
+  list(filter: PrincipalFilter): Promise<PrincipalRecord[]>;
+  /** False when absent. */
+  setMayBeNamed(did: DidWeb, mayBeNamed: boolean): Promise<boolean>;
+  /** Puts a Principal without an org into one. False when it is absent or in an org already. */
+  setOrg(did: DidWeb, orgId: OrgId): Promise<boolean>;
+  /**
+   * Records the outcome of a check of the domain, dated now. A state that changes bumps the version and starts a new
+   * `verifiedSince`; `proven` dates the last proof found.
+   */
+  recordVerification(
+    did: DidWeb,
+    result: { readonly state: VerificationState; readonly proven: boolean },
+  ): Promise<void>;
+  /**
+   * Puts a document (already stored as evidence) in force, resolved now, and remembers keys never seen before as
+   * active since now. Bumps the version when the document is another one than before.
+   */
+  putDocument(
+    did: DidWeb,
+    documentHash: Sha256,
+    keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[],
+  ): Promise<void>;
+  /** Hosted Principals whose last check is older than `hours`, or was never, the longest unchecked first. */
+  listDueForVerification(hours: number, limit: number): Promise<PrincipalRecord[]>;
+}
+
+export interface PrincipalFilter {
+  readonly kind?: PrincipalKind;
+  readonly state?: VerificationState;
+  readonly orgId?: OrgId;
+  /** DIDs above this one (exclusive). */
+  readonly afterDid?: string;
+  readonly limit: number;
 }
 
 export type NewRelyingParty = Omit<RelyingPartyRecord, 'createdAtMs' | 'version'>;
@@ -87,6 +132,10 @@ export type RelyingPartyChange = Partial<
 export interface RelyingPartyRepository {
   insert(relyingParty: NewRelyingParty): Promise<RelyingPartyRecord>;
   find(did: string): Promise<RelyingPartyRecord | null>;
+  /** Ascending DIDs. */
+  listOfOrg(orgId: OrgId): Promise<RelyingPartyRecord[]>;
+  /** Puts a relying party without an org into one. False when it is absent or in an org already. */
+  setOrg(did: DidWeb, orgId: OrgId): Promise<boolean>;
   /** Bumps the version. Null when absent. */
   update(did: DidWeb, change: RelyingPartyChange): Promise<RelyingPartyRecord | null>;
 }
@@ -98,6 +147,8 @@ export interface ApiKeyRepository {
   findById(keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
   /** Marks the key revoked now, once; answers the row, or null when `subject` has no such key. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
+  /** All keys of a subject, the newest first. */
+  list(subject: string): Promise<ApiKeyRecord[]>;
 }
 
 export interface GrantFilter {
@@ -121,6 +172,18 @@ export interface GrantRepository {
   findForUpdate(id: string): Promise<GrantRecord | null>;
   /** Sets `revocationRecordedAt` now on those that have none. */
   recordRevocation(ids: readonly GrantId[]): Promise<void>;
+  /** Every Grant of a Principal that names an Agent, locked until the end of the transaction, ascending ids. */
+  listNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
+  /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
+  setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
+}
+
+export interface AgentRepository {
+  /** Conflict when this Principal has registered the Agent already. */
+  insert(principal: DidWeb, did: DidKey): Promise<AgentRecord>;
+  find(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;
+  /** Dates the disabling now, the latest one counts. */
+  setDisabled(principal: DidWeb, did: DidKey): Promise<void>;
 }
 
 export interface StatusListRepository {
@@ -149,6 +212,22 @@ export interface EvidenceRepository {
 
 export interface AuditRepository {
   insert(event: AuditRecord): Promise<void>;
+  /** Descending event ids; at most `limit` rows. */
+  list(filter: AuditFilter): Promise<StoredAuditRecord[]>;
+}
+
+export interface AuditFilter {
+  /** Actors (DIDs or org ids) whose events are wanted; null: all. */
+  readonly actors: readonly string[] | null;
+  readonly action?: string;
+  readonly target?: string;
+  /** Inclusive. */
+  readonly sinceMs?: number;
+  /** Exclusive. */
+  readonly untilMs?: number;
+  /** Events with ids below this one (exclusive). */
+  readonly beforeId?: string;
+  readonly limit: number;
 }
 
 export interface ReceiptRepository {
@@ -163,6 +242,12 @@ export interface RevocationStore {
    * exist is committed and dated no later than the stamp. Answers the stamps by Grant id.
    */
   stampRevoked(principal: DidWeb, ids: readonly GrantId[]): Promise<ReadonlyMap<GrantId, number>>;
+  /**
+   * The barrier alone, for what is not one Grant (a key, a Principal, an Agent's many Grants): takes the Principal's
+   * exclusive lock within 2 s, answers the instant at which it was had, and lets go. What was committed before the
+   * call denies every decision that is dated later.
+   */
+  passBarrier(principal: DidWeb): Promise<number>;
 }
 
 /** What one evaluation wants to know; null where the tokens did not even parse that far. */

@@ -35,6 +35,11 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
       });
       return rows[0] ?? null;
     },
+    list: (subject) =>
+      database.read<ApiKeyRecord>({
+        text: `select ${columns} from api_keys where subject = $1 order by created_at desc, key_id`,
+        values: [subject],
+      }),
     async revoke(subject, keyId) {
       const rows = await database.write<ApiKeyRecord>({ text: revokeSql, values: [subject, keyId] });
       return rows[0] ?? null;

@@ -1,5 +1,6 @@
 /** The audit trail: who did what to what. Append-only; the database stamps the time. */
-import type { AuditRepository } from '@svc/service';
+import type { AuditFilter, AuditRepository, StoredAuditRecord } from '@svc/service';
+import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 const insertSql = `
@@ -23,5 +24,23 @@ export function auditRepository(database: Database): AuditRepository {
         ],
       });
     },
+    list: (filter) => database.read<StoredAuditRecord>(listStatement(filter)),
   };
+}
+
+const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", action, target,
+  request_id as "requestId", details,
+  json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
+
+function listStatement(filter: AuditFilter) {
+  const where = new Conditions()
+    .add('actor_did = any (?::text[])', filter.actors ?? undefined)
+    .add('action = ?', filter.action)
+    .add('target = ?', filter.target)
+    .add('occurred_at >= to_timestamp(? / 1000.0)', filter.sinceMs)
+    .add('occurred_at < to_timestamp(? / 1000.0)', filter.untilMs)
+    .add('event_id < ?', filter.beforeId);
+  const limit = where.parameter(filter.limit);
+  const text = `select ${columns} from audit_events where ${where.text} order by event_id desc limit ${limit}`;
+  return { text, values: where.values };
 }

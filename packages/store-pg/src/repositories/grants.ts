@@ -1,5 +1,6 @@
 /** Grants as allocated: who may use which status entry, and whether it is revoked (protocol §9). */
 import type { GrantFilter, GrantRecord, GrantRepository } from '@svc/service';
+import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 const columns = `id, principal, agent, status_list_url as "statusListUrl", status_index as "statusIndex",
@@ -31,6 +32,19 @@ export function grantRepository(database: Database): GrantRepository {
       });
       return rows[0] ?? null;
     },
+    listNamingAgentForUpdate: (principal, agent) =>
+      database.write<GrantRecord>({
+        text: `select ${columns} from grants where principal = $1 and agent = $2 order by id for update`,
+        values: [principal, agent],
+      }),
+    async setRevoked(ids, revokedAtMs) {
+      await database.write({
+        text: `update grants set revoked_at = to_timestamp($2 / 1000.0)
+          where id in (select id from grants where id = any ($1::text[]) order by id for update)
+            and revoked_at is null`,
+        values: [ids, revokedAtMs],
+      });
+    },
     async recordRevocation(ids) {
       // Rows are locked in the order of their ids: two revocations of overlapping sets must not deadlock.
       await database.write({
@@ -44,20 +58,12 @@ export function grantRepository(database: Database): GrantRepository {
 }
 
 function listStatement(filter: GrantFilter) {
-  const values: unknown[] = [];
-  const conditions: string[] = [];
-  const where = (condition: (parameter: string) => string, value: unknown) => {
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-  };
-  if (filter.principals !== null) where((p) => `principal = any (${p}::text[])`, filter.principals);
-  if (filter.agent !== undefined) where((p) => `agent = ${p}`, filter.agent);
-  if (filter.beforeId !== undefined) where((p) => `id < ${p}`, filter.beforeId);
-  if (filter.state === 'active') conditions.push('revocation_recorded_at is null');
-  if (filter.state === 'revoked') conditions.push('revocation_recorded_at is not null');
-  values.push(filter.limit);
-  const text = `select ${columns} from grants
-    where ${conditions.length === 0 ? 'true' : conditions.join(' and ')}
-    order by id desc limit $${values.length}`;
-  return { text, values };
+  const where = new Conditions()
+    .add('principal = any (?::text[])', filter.principals ?? undefined)
+    .add('agent = ?', filter.agent)
+    .add('id < ?', filter.beforeId)
+    .add('(revocation_recorded_at is not null) = ?', filter.state && filter.state === 'revoked');
+  const limit = where.parameter(filter.limit);
+  const text = `select ${columns} from grants where ${where.text} order by id desc limit ${limit}`;
+  return { text, values: where.values };
 }

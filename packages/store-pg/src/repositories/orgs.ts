@@ -1,12 +1,29 @@
-/** Organisations, as far as others refer to them. */
-import type { OrgRepository } from '@svc/service';
+/** Organisations: customer accounts that own Principals and relying parties (interface §Org). */
+import type { OrgRecord, OrgRepository } from '@svc/service';
 import type { Database } from '../database.ts';
+
+const columns = `org_id as "orgId", slug, name, created_at as "createdAtMs"`;
 
 export function orgRepository(database: Database): OrgRepository {
   return {
     async exists(orgId) {
       const rows = await database.read({ text: 'select from orgs where org_id = $1', values: [orgId] });
       return rows.length > 0;
+    },
+    async insert({ orgId, slug, name }) {
+      const [row] = await database.write<OrgRecord>({
+        text: `insert into orgs (org_id, slug, name) values ($1, $2, $3) returning ${columns}`,
+        values: [orgId, slug, name],
+      });
+      if (row === undefined) throw new Error('insert answered no row');
+      return row;
+    },
+    async find(orgId) {
+      const rows = await database.read<OrgRecord>({
+        text: `select ${columns} from orgs where org_id = $1`,
+        values: [orgId],
+      });
+      return rows[0] ?? null;
     },
   };
 }

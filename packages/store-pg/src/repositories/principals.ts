@@ -1,12 +1,13 @@
 /** Principals with their keys and the DID document in force (interface §Principal). */
 import type { DidWeb } from '@svc/protocol';
-import type { NewPrincipal, PrincipalRecord, PrincipalRepository } from '@svc/service';
+import type { NewPrincipal, PrincipalFilter, PrincipalRecord, PrincipalRepository } from '@svc/service';
+import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 /** Columns of a `PrincipalRecord` from `principals p left join evidence e on e.hash = p.document_hash`. */
 export const principalColumns = `
   p.did, p.kind, p.domain, p.slug, p.verification_state as "verificationState",
-  p.verified_since as "verifiedSinceMs", p.last_checked_at as "lastCheckedMs",
+  p.verified_since as "verifiedSinceMs", p.last_checked_at as "lastCheckedMs", p.last_proven_at as "lastProvenMs",
   p.verification_token as "verificationToken", p.org_id as "orgId", p.may_be_named as "mayBeNamed",
   p.created_at as "createdAtMs", p.version,
   case when e.hash is not null then json_build_object(
@@ -69,8 +70,78 @@ export function principalRepository(database: Database): PrincipalRepository {
       const rows = await database.write({ text: setKeyStateSql, values: [principal, kid, state] });
       return rows.length > 0;
     },
+    async findForUpdate(did) {
+      const rows = await database.write<PrincipalRecord>({
+        text: `${select} where p.did = $1 for update of p`,
+        values: [did],
+      });
+      return rows[0] ?? null;
+    },
+    list: (filter) => database.read<PrincipalRecord>(listStatement(filter)),
+    async setMayBeNamed(did, mayBeNamed) {
+      const rows = await database.write({
+        text: 'update principals set may_be_named = $2 where did = $1 returning did',
+        values: [did, mayBeNamed],
+      });
+      return rows.length > 0;
+    },
+    async setOrg(did, orgId) {
+      const rows = await database.write({
+        text: 'update principals set org_id = $2 where did = $1 and org_id is null returning did',
+        values: [did, orgId],
+      });
+      return rows.length > 0;
+    },
+    async recordVerification(did, { state, proven }) {
+      await database.write({ text: recordVerificationSql, values: [did, state, proven] });
+    },
+    async putDocument(did, documentHash, keys) {
+      const kids = keys.map(({ kid }) => kid);
+      const multibases = keys.map(({ publicKeyMultibase }) => publicKeyMultibase);
+      await database.write({ text: putDocumentSql, values: [did, documentHash, kids, multibases] });
+    },
+    listDueForVerification: (hours, limit) =>
+      database.read<PrincipalRecord>({
+        text: `${select} where p.kind = 'hosted'
+            and (p.last_checked_at is null or p.last_checked_at < svc_now() - make_interval(hours => $1))
+          order by p.last_checked_at nulls first, p.did limit $2`,
+        values: [hours, limit],
+      }),
   };
 }
+
+function listStatement(filter: PrincipalFilter) {
+  const where = new Conditions()
+    .add('p.kind = ?', filter.kind)
+    .add('p.verification_state = ?', filter.state)
+    .add('p.org_id = ?', filter.orgId)
+    .add('p.did > ?', filter.afterDid);
+  const limit = where.parameter(filter.limit);
+  return { text: `${select} where ${where.text} order by p.did limit ${limit}`, values: where.values };
+}
+
+const recordVerificationSql = `
+  update principals set
+    verification_state = $2,
+    verified_since = case when $2 <> 'verified' then null when verification_state = 'verified' then verified_since
+      else svc_now() end,
+    last_checked_at = svc_now(),
+    last_proven_at = case when $3 then svc_now() else last_proven_at end,
+    version = version + case when verification_state = $2 then 0 else 1 end
+  where did = $1`;
+
+const putDocumentSql = `
+  with seen as (
+    insert into principal_keys (kid, principal, public_key_multibase)
+    select k.kid, $1, k.public_key_multibase from unnest($3::text[], $4::text[]) as k (kid, public_key_multibase)
+    order by k.kid
+    on conflict (kid) do nothing
+  )
+  update principals set
+    version = version + case when document_hash is not distinct from $2 then 0 else 1 end,
+    document_hash = $2,
+    document_resolved_at = svc_now()
+  where did = $1`;
 
 const insertValues = (principal: NewPrincipal): unknown[] => [
   principal.did,

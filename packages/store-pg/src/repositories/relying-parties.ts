@@ -45,6 +45,19 @@ export function relyingPartyRepository(database: Database): RelyingPartyReposito
       });
       return rows[0] ?? null;
     },
+    listOfOrg: (orgId) =>
+      database.read<RelyingPartyRecord>({
+        text: `select ${columns} from relying_parties where org_id = $1 order by did`,
+        values: [orgId],
+      }),
+    async setOrg(did, orgId) {
+      const rows = await database.write({
+        text: `update relying_parties set org_id = $2, version = version + 1
+          where did = $1 and org_id is null returning did`,
+        values: [did, orgId],
+      });
+      return rows.length > 0;
+    },
     async update(did, change) {
       const rows = await database.write<RelyingPartyRecord>({
         text: updateSql,

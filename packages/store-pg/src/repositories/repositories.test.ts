@@ -31,6 +31,7 @@ describe('principals', () => {
       verificationState: 'verified',
       verifiedSinceMs: world.principal.verifiedSinceMs,
       lastCheckedMs: world.principal.verifiedSinceMs,
+      lastProvenMs: null,
       verificationToken: world.principal.verificationToken,
       orgId: null,
       mayBeNamed: false,

@@ -1,5 +1,6 @@
 import type { Repositories } from '@svc/service';
 import type { Database } from '../database.ts';
+import { agentRepository } from './agents.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { auditRepository } from './audit.ts';
 import { evidenceRepository } from './evidence.ts';
@@ -13,6 +14,7 @@ import { statusListRepository } from './status-lists.ts';
 /** All repositories over one pool or one transaction. */
 export const repositories = (database: Database): Repositories => ({
   orgs: orgRepository(database),
+  agents: agentRepository(database),
   principals: principalRepository(database),
   relyingParties: relyingPartyRepository(database),
   apiKeys: apiKeyRepository(database),

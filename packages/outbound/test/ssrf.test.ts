@@ -1,0 +1,209 @@
+/**
+ * The whole corpus against the guard, with traps listening on loopback (both families, port 443 too where the system
+ * lets us) and a spy under every connection of the process: nothing may connect. Controls show that traps and spy see.
+ */
+import http from 'node:http';
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { DidWeb } from '@svc/protocol';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resolveDidWeb } from '../src/did-web.ts';
+import { nodeDns } from '../src/dns.ts';
+import { createOutbound, type Outbound } from '../src/outbound.ts';
+import { DNS_CASES, LOOPBACK_SPELLINGS, REFUSED_DIDS, REFUSED_URLS } from './ssrf-corpus.ts';
+import { createAuthority } from './support/certificates.ts';
+import { type ConnectSpy, spyOnConnects } from './support/connect-spy.ts';
+import { addressesReply, type DnsServer, startDnsServer } from './support/dns-server.ts';
+import { startHttpHost, startHttpsHost, startTcpHost, type TestHost } from './support/hosts.ts';
+import { HOST_ADDRESS, worldOf } from './support/world.ts';
+
+const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
+const REBINDING = 'rebinding.example';
+
+let spy: ConnectSpy;
+let dnsServer: DnsServer;
+let traps: TestHost[];
+let mapped: TestHost;
+let guards: Record<'production' | 'development', Outbound>;
+
+const trapHits = (): number => traps.reduce((sum, trap) => sum + trap.accepted(), 0);
+
+/** Fixed low ports need a privilege; without it the spy alone watches them. */
+const tryTrapOn443 = (address: string): Promise<TestHost | null> =>
+  new Promise((resolve) => {
+    let accepted = 0;
+    const server = net.createServer((socket) => {
+      accepted += 1;
+      socket.destroy();
+    });
+    server.once('error', () => resolve(null));
+    server.listen(443, address, () =>
+      resolve({
+        endpoint: { address, port: 443 },
+        accepted: () => accepted,
+        close: () => new Promise((closed) => server.close(() => closed())),
+      }),
+    );
+  });
+
+const plainGet = (url: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    http.get(new URL(url), { agent: false }, (response) => resolve(text(response))).once('error', reject);
+  });
+
+/** Dots cannot come from a title, so each case has a name by its number. */
+const caseHost = (i: number): string => `case-${i}.example`;
+
+beforeAll(async () => {
+  const answer200 = (_request: unknown, response: { end(text: string): void }) => response.end('trapped');
+  const low = await Promise.all(['127.0.0.1', '::1'].map(tryTrapOn443));
+  traps = [
+    await startHttpHost(answer200, '127.0.0.1'),
+    await startHttpHost(answer200, '::1'),
+    ...low.filter((trap) => trap !== null),
+  ];
+  mapped = await startHttpHost(answer200);
+  dnsServer = await startDnsServer((question) => {
+    const [, number = ''] = /^case-([0-9]+)\.example$/.exec(question.name) ?? [];
+    if (question.name === REBINDING)
+      return addressesReply(question, question.nth === 0 ? [HOST_ADDRESS] : ['127.0.0.1'], 0);
+    return DNS_CASES[Number(number)]?.respond(question) ?? 'silence';
+  });
+  const dns = nodeDns({ servers: [dnsServer.server], timeoutMs: 50 });
+  const hosts = { 'mapped.example': `http://127.0.0.1:${mapped.endpoint.port}` };
+  guards = {
+    production: createOutbound({ mode: 'production', outboundMap: null, dns }),
+    development: createOutbound({ mode: 'development', outboundMap: { hosts, txt: {} }, dns }),
+  };
+  for (const name of PROXY_VARIABLES) process.env[name] = `http://127.0.0.1:${traps[0]?.endpoint.port ?? 0}`;
+  spy = spyOnConnects();
+});
+
+afterAll(async () => {
+  spy.restore();
+  for (const name of PROXY_VARIABLES) delete process.env[name];
+  await Promise.all([...traps, mapped, dnsServer].map((host) => host.close()));
+});
+
+let hitsBefore = 0;
+beforeEach(() => {
+  spy.clear();
+  hitsBefore = trapHits();
+});
+
+const expectNoConnection = (): void => {
+  expect(spy.connects).toEqual([]);
+  expect(trapHits() - hitsBefore).toBe(0);
+};
+
+describe('the traps and the spy work', () => {
+  it('the corpus is large, and without repetition', () => {
+    const cases = [...REFUSED_URLS, ...REFUSED_DIDS, ...DNS_CASES.map(({ title }) => title)];
+    expect(new Set(cases).size).toBe(cases.length);
+    expect(cases.length).toBeGreaterThanOrEqual(500);
+  });
+
+  it.each(LOOPBACK_SPELLINGS)('a plain client follows %s into a trap', async (host) => {
+    const { hostname } = new URL(`http://${host}/`);
+    const trap = traps[hostname === '[::1]' ? 1 : 0];
+    expect(await plainGet(`http://${host}:${trap?.endpoint.port}/`)).toBe('trapped');
+    expect(trapHits() - hitsBefore).toBe(1);
+    expect(spy.connects.length).toBe(1);
+  });
+
+  it('the spy sees a bare socket', async () => {
+    const host = await startTcpHost((socket) => socket.end());
+    const socket = net.connect(host.endpoint.port, host.endpoint.address);
+    await new Promise((resolve) => socket.once('close', resolve).resume());
+    expect(spy.connects).toEqual([`127.0.0.1:${host.endpoint.port}`]);
+    await host.close();
+  });
+});
+
+describe.each(['production', 'development'] as const)('in %s nothing connects', (mode) => {
+  it.each(REFUSED_URLS)('URL %j', async (url) => {
+    const asked = dnsServer.questions.length;
+    expect(await guards[mode].get(url)).toMatchObject({ kind: 'refused' });
+    expect(await guards[mode].post(url, '{}')).toMatchObject({ kind: 'refused' });
+    expect(dnsServer.questions.length).toBe(asked);
+    expectNoConnection();
+  });
+
+  it.each(REFUSED_DIDS)('DID %j', async (did) => {
+    expect(await resolveDidWeb(guards[mode], did as DidWeb)).toMatchObject({ kind: 'invalid' });
+    expectNoConnection();
+  });
+
+  it.each(DNS_CASES.map((dnsCase, i) => ({ ...dnsCase, i })))('DNS: $title', async ({ i, outcome }) => {
+    const answer = await guards[mode].get(`https://${caseHost(i)}/.well-known/did.json`);
+    expect(answer.kind === 'refused' ? answer.rule : answer.kind === 'unreachable' && answer.fault).toBe(
+      outcome,
+    );
+    expect(dnsServer.questions.some(({ name }) => name === caseHost(i))).toBe(true);
+    expectNoConnection();
+  });
+});
+
+describe('what is allowed', () => {
+  it('in development a mapped name connects to its loopback address and to nothing else', async () => {
+    expect(await guards.development.get('https://mapped.example/')).toMatchObject({ status: 200 });
+    expect(spy.connects).toEqual([`127.0.0.1:${mapped.endpoint.port}`]);
+    expect(await guards.production.get('http://mapped.example/')).toMatchObject({ kind: 'refused' });
+    expect(spy.connects.length).toBe(1);
+  });
+
+  it('a name that rebinds to loopback: one question, one checked connection, then a refusal', async () => {
+    const authority = await createAuthority();
+    const leaf = await authority.issue([REBINDING]);
+    const host = await startHttpsHost(leaf, (_request, response) => void response.end('{}'));
+    const dns = nodeDns({ servers: [dnsServer.server], timeoutMs: 500 });
+    const { outbound, checked } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }, { dns });
+    const asked = () => dnsServer.questions.filter(({ name }) => name === REBINDING).map(({ type }) => type);
+
+    expect(await outbound.get(`https://${REBINDING}/`)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(asked().sort()).toEqual(['A', 'AAAA']);
+    expect(await outbound.get(`https://${REBINDING}/`)).toMatchObject({ kind: 'refused', rule: 'address' });
+    expect(checked).toEqual([{ address: HOST_ADDRESS, port: 443 }]);
+    expect(spy.connects).toEqual([`127.0.0.1:${host.endpoint.port}`]);
+    expect(trapHits() - hitsBefore).toBe(0);
+    await host.close();
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'a redirect (%d) into a trap is an answer, not a way',
+    async (status) => {
+      const authority = await createAuthority();
+      const leaf = await authority.issue(['acme.example']);
+      const location = `http://127.0.0.1:${traps[0]?.endpoint.port}/`;
+      const host = await startHttpsHost(leaf, (_request, response) => {
+        response
+          .writeHead(status, { location, refresh: `0; url=${location}`, link: `<${location}>; rel=preload` })
+          .end();
+      });
+      const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
+      expect(await outbound.get('https://acme.example/')).toMatchObject({ kind: 'answered', status });
+      expect(await outbound.post('https://acme.example/', '{}')).toMatchObject({ kind: 'answered', status });
+      expect(spy.connects).toEqual(Array(2).fill(`127.0.0.1:${host.endpoint.port}`));
+      expect(trapHits() - hitsBefore).toBe(0);
+      await host.close();
+    },
+  );
+
+  it('a socket that leads elsewhere than was checked is closed before a byte is sent', async () => {
+    const authority = await createAuthority();
+    const received: Buffer[] = [];
+    const elsewhere = await startTcpHost((socket) => socket.on('data', (chunk) => received.push(chunk)));
+    // The system takes 0.0.0.0 for loopback: a socket that was sent to one address and is connected to another.
+    const { outbound } = worldOf(authority.ca, {
+      [HOST_ADDRESS]: { address: '0.0.0.0', port: elsewhere.endpoint.port },
+    });
+    expect(await outbound.get('https://acme.example/')).toEqual({
+      kind: 'unreachable',
+      fault: 'connect',
+      why: 'connected to another address than was checked',
+    });
+    expect(spy.connects.length).toBe(1);
+    expect(received).toEqual([]);
+    await elsewhere.close();
+  });
+});

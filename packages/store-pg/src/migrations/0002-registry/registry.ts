@@ -1,0 +1,33 @@
+/**
+ * The registry around Principals: when a hosted domain's proof was last found, Agents as inventory, and the look-ups
+ * of the directory and the audit log (interface §Principal, §Agent, §AuditEvent).
+ */
+import type { Migration } from '../migrations.ts';
+
+export const registry: Migration = {
+  name: '0002-registry',
+  sql: `
+alter table principals add column last_proven_at timestamptz;
+update principals set last_proven_at = verified_since where kind = 'hosted';
+create index principals_due on principals (last_checked_at nulls first) where kind = 'hosted';
+
+create table agents (
+  principal text collate "C" not null references principals,
+  did text collate "C" not null,
+  created_at timestamptz not null default svc_now(),
+  disabled_at timestamptz,
+  primary key (principal, did)
+);
+
+-- The barrier of a revocation alone: the instant is read after the lock, never before.
+create function svc_pass_barrier(p_principal text) returns bigint
+language plpgsql volatile
+set lock_timeout = '2s'
+as $$
+begin
+  perform pg_advisory_xact_lock(1, hashtext(p_principal));
+  return svc_ms(clock_timestamp());
+end
+$$;
+`,
+};
