@@ -4,6 +4,7 @@ const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
 export const EXAMPLE = {
   agent: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
   principal: 'did:web:svc.example:org:acme',
+  signingKey: 'did:web:svc.example:org:acme#key-1',
   relyingParty: 'did:web:svc.example:rp:shop',
   grantId: 'urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E6H8J',
   receiptId: 'drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K',

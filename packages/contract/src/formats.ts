@@ -101,6 +101,11 @@ export const keyId = text(
   /^did:[^#\s]+#[^#\s]+$/,
   'must be a DID URL that names a key: did:web:<domain>#<fragment>',
 );
+/** A key named in a path: bounded, and printable ASCII alone. */
+export const signingKeyId = text(
+  /^did:web:[A-Za-z0-9._:%-]{1,500}#[\x21\x22\x24-\x7e]{1,512}$/,
+  'must be the DID URL of a key: did:web:<domain>#<fragment>',
+).meta({ example: 'did:web:acme.example#key-1' });
 export const compactJws = text(
   /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
   'must be a compact JWS: three base64url parts',

@@ -1,16 +1,22 @@
 /** Every route of the service, by operation id. A new route is one object in an area file. */
+import { agentRoutes } from './areas/agents.ts';
 import { decisionRoutes } from './areas/decisions.ts';
+import { directoryRoutes } from './areas/directory.ts';
 import { grantRoutes } from './areas/grants.ts';
 import { identityRoutes } from './areas/identity.ts';
 import { onboardingRoutes } from './areas/onboarding.ts';
 import { publicRoutes } from './areas/public.ts';
+import { signingKeyRoutes } from './areas/signing-keys.ts';
 import { verifyRoutes } from './areas/verify.ts';
 
 export const routes = {
   ...verifyRoutes,
   ...grantRoutes,
+  ...agentRoutes,
   ...decisionRoutes,
   ...onboardingRoutes,
+  ...directoryRoutes,
+  ...signingKeyRoutes,
   ...identityRoutes,
   ...publicRoutes,
 };
@@ -19,8 +25,11 @@ export const routes = {
 export const TAGS = [
   { name: 'Verify', description: 'Ask whether an Agent may do one thing, and keep the signed answer.' },
   { name: 'Grants', description: 'Reserve Grants before signing them, list them, revoke them.' },
+  { name: 'Agents', description: 'The inventory of Agents, and the kill switch.' },
   { name: 'Decisions', description: 'Receipts of past verifications.' },
   { name: 'Onboarding', description: 'Register Principals and relying parties.' },
+  { name: 'Principals', description: 'The directory: who issues Grants, and under which keys.' },
+  { name: 'Signing keys', description: 'Retire a signing key, or mark it compromised.' },
   { name: 'Identity', description: 'Who a credential belongs to.' },
   { name: 'Public', description: 'What anybody needs to check a Receipt offline. No credential.' },
 ] as const;

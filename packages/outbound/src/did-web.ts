@@ -53,8 +53,6 @@ const ACCEPT = 'application/did+json, application/json;q=0.9';
 export const resolveDidWeb = async (outbound: Outbound, did: DidWeb): Promise<Resolution> => {
   const parsed = parseDidWeb(did);
   if (parsed === null) return invalid('not a did:web DID');
-  // The URL parser drops the default port, so `host%3A443` would be fetched as if it were `host`.
-  if (parsed.port === 443) return invalid('a did:web DID for port 443 is written without a port');
   const answer = await outbound.get(didWebDocumentUrl(parsed), { accept: ACCEPT });
   if (answer.kind !== 'answered') return notAnswered(answer);
   if (answer.status === 200) return parseDocument(answer.body, did);

@@ -126,7 +126,7 @@ const endpointsOf = async (
   if (answer.kind === 'absent' || answer.addresses.length === 0)
     throw new OutboundFault(unreachable('no-address', 'the host name has no address'));
   const refusal = findAddressRefusal(answer.addresses);
-  if (false) throw new OutboundFault(refusal);
+  if (refusal !== null) throw new OutboundFault(refusal);
   const checked = [...new Set(answer.addresses)].map((address) => ({ address, port: HTTPS_PORT }));
   return connectTo === undefined ? checked : checked.map(connectTo);
 };

@@ -197,15 +197,19 @@ const rewritten = (text: string): string | null => {
   }
 };
 
-/** Rewriting these makes an ordinary URL of a public host of them, which may be asked. */
-const isHarmless = (text: string): boolean =>
-  /^https:\/\/(?:acme|xn--[a-z0-9-]+|acme\.xn--[a-z0-9-]+)(?:\.example)?\/[^#]{0,100}$/.test(text) &&
-  !text.endsWith('#');
+const PUBLIC_HOSTS = new Set(['acme.example', 'xn--bcher-kva.example', 'acme.xn--exmple-4nf']);
+
+/** What rewriting made an ordinary URL of a public host: it may be asked, and is not of this corpus. */
+const isOrdinary = (text: string): boolean => {
+  const { protocol, host, username, password } = new URL(text);
+  const isPlain = username === '' && password === '' && !text.includes('#') && text.length <= 2048;
+  return protocol === 'https:' && PUBLIC_HOSTS.has(host) && isPlain;
+};
 
 /** URL texts that are refused before anybody is asked. */
 export const REFUSED_URLS: readonly string[] = [
-  ...new Set([...texts, ...texts.map(rewritten).filter((text) => text !== null && !isHarmless(text))]),
-].filter((text): text is string => text !== null);
+  ...new Set([...texts, ...texts.map(rewritten).filter((text) => text !== null && !isOrdinary(text))]),
+].filter((text) => text !== null);
 
 /** DIDs whose documents may not be fetched, or which are no DIDs at all. */
 export const REFUSED_DIDS = [

@@ -6,6 +6,7 @@ import { type Store, StoreError } from '@svc/service';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool } from './deadline-pool.ts';
 import { toStoreError } from './errors.ts';
+import { runExclusive } from './exclusive.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 import { repositories } from './repositories/repositories.ts';
 import { revocationStore } from './revocation-store.ts';
@@ -82,7 +83,8 @@ export function createStore(options: StoreOptions): Store {
 
   return {
     ...repositories(database),
-    transaction: (work) => runTransaction(admin, (session) => work(repositories(session))),
+    transaction: (work, options) =>
+      runTransaction(admin, (session) => work(repositories(session)), options?.deadlineMs),
     verify: verifyStore({
       database,
       databaseUrl,
@@ -90,6 +92,8 @@ export function createStore(options: StoreOptions): Store {
       commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
     }),
     revocation: revocationStore(admin, deadlines.stampRevokedMs),
+    exclusive: (name, work) => runExclusive(databaseUrl, deadlines, name, work),
+    ensureReceiptPartitions: ensurePartitions,
     async now() {
       const text = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
       const [row] = await database.read<{ ms: number }>({ text, values: [] });

@@ -49,15 +49,17 @@ async function query<Row extends pg.QueryResultRow>(
 /**
  * Runs `work` in one READ COMMITTED transaction. Until COMMIT is sent a lost connection means that nothing is
  * stored (`unavailable`); from then on it is `ambiguous`. COMMIT of a transaction that has failed answers
- * ROLLBACK without an error, so the command tag is what counts.
+ * ROLLBACK without an error, so the command tag is what counts. `deadlineMs` replaces the pool's own limit.
  */
 export async function runTransaction<T>(
   pool: DeadlinePool,
   work: (database: Database) => Promise<T>,
+  deadlineMs?: number,
 ): Promise<T> {
   let commitSent = false;
   const transact = async (client: pg.ClientBase): Promise<Outcome<T>> => {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    if (deadlineMs !== undefined) await client.query(serverLimits(deadlineMs));
     const worked = await workInside(client, work);
     if (!worked.ok) {
       // Without a clean rollback the connection is not idle, and the pool destroys it.
@@ -68,12 +70,16 @@ export async function runTransaction<T>(
     const { command } = await client.query('COMMIT');
     return command === 'COMMIT' ? worked : { ok: false, error: rolledBack() };
   };
-  const outcome = await pool.run(transact).catch((error: unknown) => {
+  const outcome = await pool.run(transact, deadlineMs).catch((error: unknown) => {
     throw toStoreError(error, commitSent ? 'stored' : 'nothing');
   });
   if (!outcome.ok) throw outcome.error;
   return outcome.value;
 }
+
+/** The connection's own limits are those of the pool; `local` ends with the transaction. */
+const serverLimits = (deadlineMs: number): string =>
+  `set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
 
 type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 

@@ -1,7 +1,8 @@
 import { StoreError } from '@svc/service';
 import { expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
 import { withStores } from './testing/open-store.ts';
-import { runSql } from './testing/session.ts';
+import { runSql, withSession } from './testing/session.ts';
 import { hashOf, insertPrincipal, newAuditId } from './testing/world.ts';
 
 const stores = withStores();
@@ -84,4 +85,27 @@ it('is unavailable, and stores nothing, when its connection ends before COMMIT i
 it('its repositories are of no use once it is over', async () => {
   const evidence = await stores.first.transaction(async (tx) => tx.evidence);
   await expect(evidence.insert(artifact('f'))).rejects.toThrow('the transaction is over');
+});
+
+it('a limit given for one transaction outlasts the usual one, on both sides', async () => {
+  const { did } = await insertPrincipal(stores.first);
+  const impatient = createStore({ databaseUrl: stores.url, deadlines: { transactionMs: 100 } });
+  const lock = (deadlineMs?: number) =>
+    impatient.transaction(
+      (tx) => tx.principals.findForUpdate(did),
+      deadlineMs === undefined ? {} : { deadlineMs },
+    );
+  try {
+    await withSession(stores.url, async (holder) => {
+      await holder.query('begin');
+      await holder.query('select from principals where did = $1 for update', [did]);
+      const patient = lock(20_000);
+      await expect(lock()).rejects.toBeInstanceOf(StoreError);
+      await expect(lock()).rejects.toBeInstanceOf(StoreError);
+      await holder.query('commit');
+      expect((await patient)?.did).toBe(did);
+    });
+  } finally {
+    await impatient.close();
+  }
 });

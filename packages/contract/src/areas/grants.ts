@@ -1,6 +1,7 @@
 /** Grants (interface §Endpoints, Principal lifecycle). */
 import { z } from 'zod';
 import { cursor, didKey, didWeb, pageLimit } from '../formats.ts';
+import { actingFor } from '../parameters.ts';
 import {
   grantAllocation,
   grantAllocationRequest,
@@ -63,12 +64,7 @@ export const grantRoutes = {
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
-    query: z.strictObject({
-      principal: didWeb.optional().meta({
-        description:
-          'Org keys: the member Principal to act for (required). A Principal key acts only for itself.',
-      }),
-    }),
+    query: actingFor,
     body: revokeRequest,
     responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },
     errors: {

@@ -1,6 +1,5 @@
 /** Principals and relying parties (interface §Endpoints, Onboarding and organizations). */
-import { z } from 'zod';
-import { didWeb } from '../formats.ts';
+import { didParams } from '../parameters.ts';
 import { principalCreated, principalCreateRequest } from '../resources/principal.ts';
 import {
   relyingParty,
@@ -9,13 +8,6 @@ import {
   relyingPartyUpdateRequest,
 } from '../resources/relying-party.ts';
 import { defineRoute, json } from '../route.ts';
-
-const relyingPartyParams = z.strictObject({
-  did: didWeb.meta({
-    description: 'The DID, percent-encoded: a `%3A` inside it is sent as `%253A`.',
-    example: 'did:web:shop.example',
-  }),
-});
 
 export const onboardingRoutes = {
   createPrincipal: defineRoute({
@@ -59,7 +51,7 @@ export const onboardingRoutes = {
     description: 'Its settings. An RP key reads itself, an org key the members of its org.',
     auth: ['rp', 'org', 'admin'],
     limiter: 'authenticated',
-    params: relyingPartyParams,
+    params: didParams,
     responses: { 200: json(relyingParty, 'The relying party.') },
     errors: {},
   }),
@@ -73,7 +65,7 @@ export const onboardingRoutes = {
       'Changes the members that are given and leaves the others. Verifications see the change at once.',
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
-    params: relyingPartyParams,
+    params: didParams,
     body: relyingPartyUpdateRequest,
     responses: { 200: json(relyingParty, 'The relying party after the change.') },
     errors: {},

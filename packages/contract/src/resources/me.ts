@@ -4,8 +4,9 @@ import { EXAMPLE } from '../examples.ts';
 import { apiKeyId, didWeb, keyId, orgId, timestamp } from '../formats.ts';
 import { org, orgMember } from './org.ts';
 import { verification } from './principal.ts';
+import { keyState } from './signing-key.ts';
 
-const keyState = z.strictObject({ kid: keyId, state: z.enum(['active', 'retired', 'compromised']) });
+const signingKey = z.strictObject({ kid: keyId, state: keyState });
 
 export const me = z
   .strictObject({
@@ -20,7 +21,7 @@ export const me = z
     proof_window_seconds: z.int().optional().meta({ description: 'Relying parties.' }),
     kind: z.enum(['managed', 'hosted']).optional().meta({ description: 'Principals.' }),
     verification: verification.optional(),
-    keys: z.array(keyState).optional().meta({ description: 'Principals: signing keys.' }),
+    keys: z.array(signingKey).optional().meta({ description: 'Principals: signing keys.' }),
     org_id: orgId.nullable().optional().meta({ description: 'Principals and relying parties.' }),
     org: org.optional(),
     members: z.array(orgMember).optional(),

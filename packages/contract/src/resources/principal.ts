@@ -13,9 +13,12 @@ import {
   uri,
 } from '../formats.ts';
 
+export const principalKind = z.enum(['managed', 'hosted']);
+export const verificationState = z.enum(['verified', 'unverified']);
+
 export const verification = z
   .strictObject({
-    state: z.enum(['verified', 'unverified']),
+    state: verificationState,
     token: z.string(),
     dns_txt: z.strictObject({ name: z.string(), value: z.string() }),
     well_known: z.strictObject({ url: uri, body: z.record(z.string(), z.unknown()) }),
@@ -61,7 +64,7 @@ export const principalCreateRequest = z
 
 const principalFields = {
   did: didWeb,
-  kind: z.enum(['managed', 'hosted']),
+  kind: principalKind,
   domain: z.string(),
   verification,
   created_at: timestamp,
@@ -73,6 +76,10 @@ const principalFields = {
 };
 
 export const principal = z.strictObject(principalFields).meta({ id: 'Principal' });
+
+export const principalNamingRequest = z
+  .strictObject({ may_be_named: z.boolean() })
+  .meta({ id: 'PrincipalNamingRequest', example: { may_be_named: true } });
 
 export const principalCreated = z
   .strictObject({

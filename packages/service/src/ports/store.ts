@@ -40,13 +40,28 @@ export class StoreError extends Error {
 
 export interface Store extends Repositories {
   /** Runs `work` in one READ COMMITTED transaction. Rolls back when `work` throws; the commit tag is checked. */
-  transaction<T>(work: (tx: Repositories) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Repositories) => Promise<T>, options?: TransactionOptions): Promise<T>;
   readonly verify: VerifyStore;
   readonly revocation: RevocationStore;
+  /**
+   * Runs `work` if nobody else runs work of this name, on any node. The lock lives on a connection of its own; `lost`
+   * is aborted when that breaks, and somebody else may run the work then. So a lock keeps work from being done twice,
+   * and does not make it safe: the work must be idempotent. Rejects as `work` does, or with `StoreError` before it.
+   */
+  exclusive<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<Exclusive<T>>;
+  /** Creates the partitions of the days to come that are missing. Safe at any time. */
+  ensureReceiptPartitions(): Promise<void>;
   /** The database's clock in milliseconds since the epoch, fractions included. Also tells that it answers. */
   now(): Promise<number>;
   close(): Promise<void>;
 }
+
+export interface TransactionOptions {
+  /** For the whole transaction, instead of the store's usual limit. */
+  readonly deadlineMs?: number;
+}
+
+export type Exclusive<T> = { readonly held: true; readonly value: T } | { readonly held: false };
 
 export interface Repositories {
   readonly orgs: OrgRepository;
@@ -84,9 +99,12 @@ export interface PrincipalRepository {
   findBySlug(slug: string): Promise<PrincipalRecord | null>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
-  /** Changes a key's state, bumps the Principal's version. False when no such key. */
+  /**
+   * Moves a key on and bumps the Principal's version. States only go forward: active, retired, compromised. False, and
+   * nothing changed, when there is no such key or it is there already, or further.
+   */
   setKeyState(principal: DidWeb, kid: string, state: KeyState): Promise<boolean>;
-  /** Locks the row until the end of the transaction. */
+  /** Locks the row until the end of the transaction; its keys and document are read under the lock. */
   findForUpdate(did: string): Promise<PrincipalRecord | null>;
   /** Ascending DIDs, at most `limit` rows. */
   list(filter: PrincipalFilter): Promise<PrincipalRecord[]>;
@@ -111,8 +129,17 @@ export interface PrincipalRepository {
     documentHash: Sha256,
     keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[],
   ): Promise<void>;
-  /** Hosted Principals whose last check is older than `hours`, or was never, the longest unchecked first. */
-  listDueForVerification(hours: number, limit: number): Promise<PrincipalRecord[]>;
+  /** Hosted Principals to be checked now, the longest unchecked first. */
+  listDueForVerification(rule: VerificationDueRule, limit: number): Promise<PrincipalRecord[]>;
+}
+
+/** When the domain of a hosted Principal is checked again; it is due at the first of these. Never checked is due. */
+export interface VerificationDueRule {
+  readonly everyHours: number;
+  /** For a verified one whose last check could not be made. */
+  readonly retryHours: number;
+  /** For a verified one, since its proof was last found: then the state must not be kept without one. */
+  readonly unknownForHours: number;
 }
 
 export interface PrincipalFilter {
@@ -176,14 +203,16 @@ export interface GrantRepository {
   listNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
   /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
   setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
+  /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */
+  listUnstamped(seconds: number, limit: number): Promise<Pick<GrantRecord, 'id' | 'principal'>[]>;
 }
 
 export interface AgentRepository {
   /** Conflict when this Principal has registered the Agent already. */
   insert(principal: DidWeb, did: DidKey): Promise<AgentRecord>;
   find(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;
-  /** Dates the disabling now, the latest one counts. */
-  setDisabled(principal: DidWeb, did: DidKey): Promise<void>;
+  /** Dates the disabling; the latest one counts. Nothing happens when the Agent is not registered. */
+  setDisabled(principal: DidWeb, did: DidKey, disabledAtMs: number): Promise<void>;
 }
 
 export interface StatusListRepository {

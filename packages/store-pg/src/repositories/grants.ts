@@ -45,6 +45,13 @@ export function grantRepository(database: Database): GrantRepository {
         values: [ids, revokedAtMs],
       });
     },
+    listUnstamped: (seconds, limit) =>
+      database.read<Pick<GrantRecord, 'id' | 'principal'>>({
+        text: `select id, principal from grants
+          where revoked_at is null and revocation_recorded_at < svc_now() - make_interval(secs => $1)
+          order by revocation_recorded_at, id limit $2`,
+        values: [seconds, limit],
+      }),
     async recordRevocation(ids) {
       // Rows are locked in the order of their ids: two revocations of overlapping sets must not deadlock.
       await database.write({

@@ -35,8 +35,9 @@ const insertSql = `
 
 const setKeyStateSql = `
   with changed as (
-    update principal_keys set since = case state when $3 then since else svc_now() end, state = $3
+    update principal_keys set since = svc_now(), state = $3
     where principal = $1 and kid = $2
+      and array_position('{active,retired,compromised}', state) < array_position('{active,retired,compromised}', $3)
     returning principal
   )
   update principals set version = version + 1 from changed where did = changed.principal
@@ -71,11 +72,9 @@ export function principalRepository(database: Database): PrincipalRepository {
       return rows.length > 0;
     },
     async findForUpdate(did) {
-      const rows = await database.write<PrincipalRecord>({
-        text: `${select} where p.did = $1 for update of p`,
-        values: [did],
-      });
-      return rows[0] ?? null;
+      // Two statements: a row that was waited for is read anew, but what is joined to it would still be of before.
+      await database.write({ text: 'select did from principals where did = $1 for update', values: [did] });
+      return findWhere('p.did = $1', did);
     },
     list: (filter) => database.read<PrincipalRecord>(listStatement(filter)),
     async setMayBeNamed(did, mayBeNamed) {
@@ -100,12 +99,16 @@ export function principalRepository(database: Database): PrincipalRepository {
       const multibases = keys.map(({ publicKeyMultibase }) => publicKeyMultibase);
       await database.write({ text: putDocumentSql, values: [did, documentHash, kids, multibases] });
     },
-    listDueForVerification: (hours, limit) =>
+    listDueForVerification: ({ everyHours, retryHours, unknownForHours }, limit) =>
       database.read<PrincipalRecord>({
-        text: `${select} where p.kind = 'hosted'
-            and (p.last_checked_at is null or p.last_checked_at < svc_now() - make_interval(hours => $1))
-          order by p.last_checked_at nulls first, p.did limit $2`,
-        values: [hours, limit],
+        text: `${select} where p.kind = 'hosted' and (
+            p.last_checked_at is null
+            or p.last_checked_at < svc_now() - make_interval(hours => $1)
+            or p.verification_state = 'verified' and (
+              ${lastProven} < svc_now() - make_interval(hours => $2)
+              or ${lastProven} < p.last_checked_at and p.last_checked_at < svc_now() - make_interval(hours => $3)))
+          order by p.last_checked_at nulls first, p.did limit $4`,
+        values: [everyHours, unknownForHours, retryHours, limit],
       }),
   };
 }
@@ -129,6 +132,8 @@ const recordVerificationSql = `
     last_proven_at = case when $3 then svc_now() else last_proven_at end,
     version = version + case when verification_state = $2 then 0 else 1 end
   where did = $1`;
+
+const lastProven = `coalesce(p.last_proven_at, '-infinity')`;
 
 const putDocumentSql = `
   with seen as (

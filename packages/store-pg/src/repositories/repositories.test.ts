@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withStores } from '../testing/open-store.ts';
-import { runSql } from '../testing/session.ts';
+import { runSql, untilRow, withSession } from '../testing/session.ts';
 import {
   createWorld,
   hashOf,
@@ -65,17 +65,40 @@ describe('principals', () => {
     expect(await stores.first.principals.findBySlug(did)).toEqual(inserted);
   });
 
-  it('a change of a key state moves its date once and the version each time', async () => {
+  it('a key moves forward only; each move is dated and bumps the version, anything else changes nothing', async () => {
     const { did, keys } = world.principal;
     const kid = keys[0]?.kid ?? '';
-    expect(await stores.first.principals.setKeyState(did, kid, 'retired')).toBe(true);
-    const retired = await stores.first.principals.find(did);
-    expect(await stores.first.principals.setKeyState(did, kid, 'retired')).toBe(true);
-    const again = await stores.first.principals.find(did);
+    const { setKeyState, find } = stores.first.principals;
+    expect(await setKeyState(did, kid, 'active')).toBe(false);
+    expect(await setKeyState(did, kid, 'retired')).toBe(true);
+    const retired = await find(did);
     expect(retired).toMatchObject({ version: 2, keys: [{ state: 'retired' }] });
-    expect(again).toMatchObject({ version: 3, keys: retired?.keys });
-    expect(await stores.first.principals.setKeyState(did, `${did}#other`, 'retired')).toBe(false);
-    expect((await stores.first.principals.find(did))?.version).toBe(3);
+    expect(await setKeyState(did, kid, 'retired')).toBe(false);
+    expect(await find(did)).toEqual(retired);
+    expect(await setKeyState(did, kid, 'compromised')).toBe(true);
+    const compromised = await find(did);
+    expect(compromised).toMatchObject({ version: 3, keys: [{ state: 'compromised' }] });
+    for (const state of ['active', 'retired', 'compromised'] as const)
+      expect(await setKeyState(did, kid, state)).toBe(false);
+    expect(await setKeyState(did, `${did}#other`, 'retired')).toBe(false);
+    expect(await find(did)).toEqual(compromised);
+  });
+
+  it('what is found for an update is read after the lock was had', async () => {
+    const { did, keys } = world.principal;
+    const kid = keys[0]?.kid ?? '';
+    await withSession(stores.url, async (other) => {
+      await other.query('begin');
+      await other.query('update principals set version = version + 1 where did = $1', [did]);
+      const found = stores.first.transaction((tx) => tx.principals.findForUpdate(did));
+      await untilRow(
+        other,
+        `select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`,
+      );
+      await other.query(`update principal_keys set state = 'compromised' where kid = $1`, [kid]);
+      await other.query('commit');
+      expect(await found).toMatchObject({ version: 2, keys: [{ kid, state: 'compromised' }] });
+    });
   });
 
   it('are listed by org in the order of their DIDs', async () => {
@@ -262,4 +285,18 @@ it('facts come back in the order of the questions, absent ones as null', async (
     { principal: world.principal, grant },
   ]);
   expect(await stores.first.verify.findFacts([])).toEqual([]);
+});
+
+describe('agents', () => {
+  it('the latest disabling counts; one that is not registered stays absent', async () => {
+    const { did } = world.principal;
+    const agent = newAgent();
+    await stores.first.agents.setDisabled(did, agent, 1_000);
+    expect(await stores.first.agents.find(did, agent)).toBeNull();
+    const inserted = await stores.first.agents.insert(did, agent);
+    expect(inserted).toMatchObject({ did: agent, principal: did, disabledAtMs: null });
+    await expect(stores.first.agents.insert(did, agent)).rejects.toMatchObject({ kind: 'conflict' });
+    for (const at of [2_000, 3_000, 2_500]) await stores.first.agents.setDisabled(did, agent, at);
+    expect(await stores.second.agents.find(did, agent)).toEqual({ ...inserted, disabledAtMs: 3_000 });
+  });
 });

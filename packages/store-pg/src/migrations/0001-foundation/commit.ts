@@ -3,7 +3,7 @@
  *
  * Advisory locks: (1, hash of a Principal's DID) is shared by commits and exclusive to the revoker; (2, day
  * number) is shared by commits and exclusive to whoever closes the day. Elsewhere: (3, 0) partition creation,
- * (4, 0) migration, (5, hash of a domain) status list numbers.
+ * (4, 0) migration, (5, hash of a domain) status list numbers, (6, hash of a name) work for one node at a time.
  *
  * What makes it correct:
  * - The function is VOLATILE plpgsql under READ COMMITTED, so each statement has its own snapshot, and the one

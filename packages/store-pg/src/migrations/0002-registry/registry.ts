@@ -11,6 +11,10 @@ alter table principals add column last_proven_at timestamptz;
 update principals set last_proven_at = verified_since where kind = 'hosted';
 create index principals_due on principals (last_checked_at nulls first) where kind = 'hosted';
 
+-- Revocations that a crash left between their two phases; empty otherwise.
+create index grants_unstamped on grants (revocation_recorded_at)
+  where revocation_recorded_at is not null and revoked_at is null;
+
 create table agents (
   principal text collate "C" not null references principals,
   did text collate "C" not null,

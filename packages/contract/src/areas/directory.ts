@@ -1,0 +1,71 @@
+/** The Principal directory (interface §Endpoints, Principal lifecycle). */
+import { z } from 'zod';
+import { didWeb, orgId, pageLimit } from '../formats.ts';
+import { didParams } from '../parameters.ts';
+import {
+  principal,
+  principalKind,
+  principalNamingRequest,
+  verificationState,
+} from '../resources/principal.ts';
+import { principalDirectory, principalView } from '../resources/principal-directory.ts';
+import { defineRoute, json } from '../route.ts';
+
+export const directoryRoutes = {
+  listPrincipals: defineRoute({
+    method: 'get',
+    path: '/principals',
+    tag: 'Principals',
+    summary: 'List Principals',
+    description: [
+      'The directory, in ascending order of DIDs: who is registered, how each is verified, and every key it has had.',
+      'Any live key of a relying party, a Principal or an org may read it.',
+    ].join('\n'),
+    auth: ['rp', 'principal', 'org', 'admin'],
+    limiter: 'authenticated',
+    query: z.strictObject({
+      kind: principalKind.optional(),
+      state: verificationState.optional(),
+      org_id: orgId.optional().meta({ description: 'Only for keys of that org and the operator.' }),
+      limit: pageLimit,
+      cursor: didWeb.optional().meta({
+        description: 'The `next_cursor` of the previous page: the last DID on it.',
+      }),
+    }),
+    responses: { 200: json(principalDirectory, 'One page of the directory.') },
+    errors: {
+      FORBIDDEN: '`org_id` with a key that is not an org’s.',
+      NOT_FOUND: '`org_id` is not the org of this key.',
+    },
+  }),
+
+  getPrincipal: defineRoute({
+    method: 'get',
+    path: '/principals/{did}',
+    tag: 'Principals',
+    summary: 'Get a Principal',
+    description: [
+      'The full record, with how to prove the domain, for the Principal itself, its org’s keys and the operator. Any',
+      'other live key sees the directory entry.',
+    ].join('\n'),
+    auth: ['principal', 'admin', 'org', 'rp'],
+    limiter: 'authenticated',
+    params: didParams,
+    responses: { 200: json(principalView, 'The Principal, as this key may see it.') },
+    errors: {},
+  }),
+
+  updatePrincipal: defineRoute({
+    method: 'patch',
+    path: '/principals/{did}',
+    tag: 'Principals',
+    summary: 'Set whether a Principal may be named',
+    description: 'Records the Principal’s consent to be named on the public metrics page, or takes it back.',
+    auth: ['admin'],
+    limiter: 'authenticated',
+    params: didParams,
+    body: principalNamingRequest,
+    responses: { 200: json(principal, 'The Principal after the change.') },
+    errors: {},
+  }),
+} as const;

@@ -1,0 +1,18 @@
+/** Parameters that several routes share. */
+import { z } from 'zod';
+import { didWeb } from './formats.ts';
+
+/** Interface §Principal lifecycle: whom a Principal key or an org:admin key acts for. */
+export const actingFor = z.strictObject({
+  principal: didWeb.optional().meta({
+    description:
+      'Org keys: the member Principal to act for (required). A Principal key acts only for itself.',
+  }),
+});
+
+export const didParams = z.strictObject({
+  did: didWeb.meta({
+    description: 'The DID, percent-encoded: a `%3A` inside it is sent as `%253A`.',
+    example: 'did:web:shop.example',
+  }),
+});

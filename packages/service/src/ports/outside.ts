@@ -1,0 +1,40 @@
+/**
+ * What hosted Principals publish on hosts of their own (protocol §13). Both ports answer within a few seconds and
+ * never reject for anything that a remote host or a resolver does.
+ */
+import type { DidWeb } from '@svc/protocol';
+
+export interface ResolvedKey {
+  /** Absolute DID URL under the DID itself. */
+  readonly kid: string;
+  readonly publicKeyMultibase: string;
+}
+
+/** `invalid`: the host serves something that is no document of this DID. `unreachable`: it could not be asked. */
+export type DidResolution =
+  | {
+      readonly kind: 'resolved';
+      /** The document exactly as it was served. */
+      readonly text: string;
+      /** Its usable Ed25519 assertion keys. */
+      readonly keys: readonly ResolvedKey[];
+    }
+  | { readonly kind: 'invalid' | 'unreachable'; readonly problem: string };
+
+export interface DidResolver {
+  resolve(did: DidWeb): Promise<DidResolution>;
+}
+
+export interface DomainClaim {
+  readonly did: DidWeb;
+  /** As it stands in the DID. */
+  readonly domain: string;
+  readonly token: string;
+}
+
+/** `absent`: positively no proof in either place. `unknown`: none seen, and one place could not be asked. */
+export type DomainProof = 'proven' | 'absent' | 'unknown';
+
+export interface DomainProver {
+  check(claim: DomainClaim): Promise<DomainProof>;
+}

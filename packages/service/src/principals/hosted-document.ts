@@ -1,0 +1,56 @@
+/**
+ * DID documents of hosted Principals (protocol §13): fetched from their host, stored as evidence, and put in force in
+ * one transaction, so that no Receipt can name a document that is not stored.
+ */
+import { sha256Of } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import type { DidResolution } from '../ports/outside.ts';
+import type { PrincipalRecord } from '../ports/records.ts';
+import type { Repositories } from '../ports/store.ts';
+import { storeDocument } from './store-document.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'didResolver'>;
+
+/** `stored`: `principal` has the document in force now, this one or one that is newer. */
+export type Refreshed =
+  | { readonly kind: 'stored'; readonly principal: PrincipalRecord }
+  | Exclude<DidResolution, { kind: 'resolved' }>;
+
+/** One fetch, and one more when another node put a document in force meanwhile that says something else. */
+const MAX_FETCHES = 2;
+
+/** Fetches the document and puts it in force. Rejects when storage does; the document in force then stays. */
+export const refreshHostedDocument = async (deps: Deps, { did }: PrincipalRecord): Promise<Refreshed> => {
+  for (let fetches = 1; ; fetches++) {
+    const askedAtMs = deps.clock.nowMs();
+    const resolution = await deps.didResolver.resolve(did);
+    if (resolution.kind !== 'resolved') return resolution;
+    const { principal, overtaken } = await deps.store.transaction(async (tx) => {
+      const locked = await tx.principals.findForUpdate(did);
+      if (locked === null) return { principal: null, overtaken: false };
+      return putResolved(deps, tx, locked, resolution, askedAtMs);
+    });
+    if (principal === null) return { kind: 'unreachable', problem: 'the Principal is gone' };
+    if (!overtaken || fetches === MAX_FETCHES) return { kind: 'stored', principal };
+  }
+};
+
+/**
+ * Puts a document in force for a Principal whose row is locked, unless one was put in force since this one was asked
+ * for: a slow answer never replaces a newer one. `overtaken`: that one has other bytes.
+ */
+export const putResolved = async (
+  deps: Pick<ServiceDeps, 'crypto'>,
+  tx: Repositories,
+  locked: PrincipalRecord,
+  { text, keys }: Extract<DidResolution, { kind: 'resolved' }>,
+  askedAtMs: number,
+): Promise<{ readonly principal: PrincipalRecord | null; readonly overtaken: boolean }> => {
+  const { did, document } = locked;
+  const hash = sha256Of(deps.crypto, text);
+  if (document !== null && document.resolvedAtMs >= askedAtMs)
+    return { principal: locked, overtaken: document.hash !== hash };
+  if (document?.hash !== hash) await storeDocument(tx, hash, text);
+  await tx.principals.putDocument(did, hash, keys);
+  return { principal: await tx.principals.find(did), overtaken: false };
+};

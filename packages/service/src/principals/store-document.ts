@@ -1,0 +1,12 @@
+/** DID documents as evidence: whoever audits a Receipt finds the bytes that its hash names. */
+import type { Sha256 } from '@svc/protocol';
+import type { Repositories } from '../ports/store.ts';
+
+export const DID_DOCUMENT_CONTENT_TYPE = 'application/did+json';
+
+export const storeDocument = (
+  tx: Pick<Repositories, 'evidence'>,
+  hash: Sha256,
+  text: string,
+): Promise<void> =>
+  tx.evidence.insert({ hash, contentType: DID_DOCUMENT_CONTENT_TYPE, body: Buffer.from(text, 'utf8') });

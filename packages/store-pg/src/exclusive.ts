@@ -1,0 +1,59 @@
+/**
+ * Work for one node at a time: a session advisory lock (6, hash of the name) on a connection of its own, which is
+ * asked for a sign of life now and then, since a stopped server or a cut cable closes no socket. The lock is no fence:
+ * whoever lost it may still be at work when the next one begins.
+ */
+import { type Exclusive, StoreError } from '@svc/service';
+import { clientConfig, StoreClient } from './client.ts';
+import { toStoreError } from './errors.ts';
+
+interface Limits {
+  readonly connectMs: number;
+  readonly readMs: number;
+}
+
+const SIGN_OF_LIFE_MS = 2_000;
+
+/** See `Store.exclusive`. */
+export async function runExclusive<T>(
+  databaseUrl: string,
+  { connectMs, readMs }: Limits,
+  name: string,
+  work: (lost: AbortSignal) => Promise<T>,
+): Promise<Exclusive<T>> {
+  const client = new StoreClient({
+    ...clientConfig(databaseUrl, readMs),
+    connectionTimeoutMillis: connectMs,
+    query_timeout: readMs,
+  });
+  const lost = new AbortController();
+  const lose = () => lost.abort(new StoreError('unavailable', `the lock of ${name} is lost`));
+  client.on('error', lose);
+  client.on('end', lose);
+  let pulse: NodeJS.Timeout | undefined;
+  try {
+    if (!(await tryLock(client, name))) return { held: false };
+    pulse = setInterval(() => void client.query('select 1').catch(lose), SIGN_OF_LIFE_MS);
+    return { held: true, value: await work(lost.signal) };
+  } finally {
+    clearInterval(pulse);
+    // The lock goes with the session, however that ends.
+    const cut = setTimeout(() => client.destroy(), readMs);
+    await client.end().catch(() => {});
+    clearTimeout(cut);
+    client.destroy();
+  }
+}
+
+async function tryLock(client: StoreClient, name: string): Promise<boolean> {
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ held: boolean }>(
+      'select pg_try_advisory_lock(6, hashtext($1)) as held',
+      [name],
+    );
+    return rows[0]?.held === true;
+  } catch (error) {
+    throw toStoreError(error, 'nothing');
+  }
+}
