@@ -7,7 +7,8 @@ export default defineConfig({
   platform: 'neutral',
   external: [/^node:/],
   noExternal: ['@svc/sdk-core'],
-  dts: { resolve: ['@svc/sdk-core'] },
+  // By path: reached as a package, its declarations would be left out and imported from where nobody has them.
+  dts: { compilerOptions: { paths: { '@svc/sdk-core': ['../sdk-core/src/index.ts'] } } },
   clean: true,
   sourcemap: true,
 });

@@ -189,6 +189,7 @@ CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, 
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
+CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING brin (created_at);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);

@@ -1,21 +1,15 @@
 /** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
 import type { AddressInfo } from 'node:net';
 import type { Config, Secrets } from '@svc/config';
-import type { DidWeb } from '@svc/protocol';
-import { nativeCrypto } from '@svc/protocol/native';
+import { type OpenedService, openService } from '@svc/process';
 import {
   Authenticator,
-  DatabaseClock,
-  type Log,
-  pooledRandom,
   type ServiceDeps,
   ServiceError,
-  type ServiceIdentity,
   type Store,
   StoreError,
   Verifier,
 } from '@svc/service';
-import { createStore, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { buildHandlers } from './handlers/index.ts';
@@ -33,7 +27,7 @@ import { publishEvidence } from './publish-evidence.ts';
 export interface Api {
   readonly address: AddressInfo;
   readonly adminAddress: AddressInfo;
-  readonly identity: ServiceIdentity;
+  readonly service: ServiceDeps;
   /** Stops taking work, finishes what is under way, closes storage. Resolves within about 10 s. */
   close(): Promise<void>;
 }
@@ -46,45 +40,20 @@ export interface ApiDeps {
 }
 
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
-export const startApi = async ({ config, secrets, databaseUrl, logger }: ApiDeps): Promise<Api> => {
-  await migrate(databaseUrl);
-  const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
-  const log: Log = {
-    warn: (event, fields) => logger.warn(fields, event),
-    error: (event, fields) => logger.error(fields, event),
-  };
+export const startApi = async (deps: ApiDeps): Promise<Api> => {
+  const opened = await openService(deps);
   try {
-    const clock = await DatabaseClock.start(store, log);
-    const identity = identityOf(config, secrets);
-    const service: ServiceDeps = {
-      store,
-      clock,
-      random: pooledRandom(),
-      crypto: nativeCrypto,
-      identity,
-      log,
-    };
-    await publishEvidence(service);
-    return await listen(service, { config, secrets, logger });
+    await publishEvidence(opened.service);
+    return await listen(opened, deps);
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
 };
 
-const identityOf = (config: Config, { receiptKeys, statusKeys }: Secrets): ServiceIdentity => ({
-  did: `did:web:${config.domain}` as DidWeb,
-  domain: config.domain,
-  env: config.env,
-  baseUrl: config.baseUrl,
-  statusBaseUrl: config.statusBaseUrl,
-  receiptKeys,
-  statusKeys,
-});
-
 const listen = async (
-  service: ServiceDeps,
-  { config, secrets, logger }: Pick<ApiDeps, 'config' | 'secrets' | 'logger'>,
+  { service, close: closeService }: OpenedService,
+  { config, secrets, logger }: ApiDeps,
 ): Promise<Api> => {
   const registry = new Registry();
   const authenticator = new Authenticator(service.store, service.clock, {
@@ -125,9 +94,9 @@ const listen = async (
       const { connectionsCut } = await http.shutdown();
       if (connectionsCut > 0) logger.warn({ connectionsCut }, 'connections cut at the shutdown deadline');
       await admin.close();
-      await service.store.close();
+      await closeService();
     };
-    return { address, adminAddress, identity: service.identity, close };
+    return { address, adminAddress, service, close };
   } catch (error) {
     await admin.close();
     throw error;

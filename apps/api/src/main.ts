@@ -1,7 +1,7 @@
 /** The API process. `--help` lists the variables that configure it. */
 import { describeVariables } from '@svc/config';
-import { createLogger } from './http/index.ts';
-import { closeOnSignal, explainStartFailure, runApi } from './process/run-api.ts';
+import { closeOnSignal, createLogger, explainStartFailure } from '@svc/process';
+import { runApi } from './process/run-api.ts';
 
 const main = async (): Promise<void> => {
   if (process.argv.includes('--help')) {

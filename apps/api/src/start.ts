@@ -1,25 +1,41 @@
 /**
- * `npm start`: the whole service in development on the embedded database, its main job done once for everybody to
- * see, and then left running.
+ * `npm start`: the whole service in development on the embedded database, maintenance included, its main job done once
+ * for everybody to see, and then left running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import {
+  closeOnSignal,
+  createLogger,
+  explainStartFailure,
+  maintenanceJobs,
+  reportRound,
+  startMaintenance,
+} from '@svc/process';
 import { report } from './demonstration/report.ts';
 import { createTenants, type Tenants } from './demonstration/tenants.ts';
 import { freshVerifyBody, type Walkthrough, walkThrough } from './demonstration/walkthrough.ts';
-import { createLogger } from './http/index.ts';
-import { closeOnSignal, explainStartFailure, type RunningApi, runApi } from './process/run-api.ts';
+import { type RunningApi, runApi } from './process/run-api.ts';
 
 const FRESH_PROOF_EVERY_MS = 60_000;
 
 const start = async (): Promise<void> => {
   const logger = createLogger('warn');
   const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger);
-  closeOnSignal(running.close, logger);
+  const { service } = running.api;
+  const maintenance = startMaintenance(
+    { store: service.store, report: reportRound(logger) },
+    maintenanceJobs(service),
+  );
+  const close = async () => {
+    await maintenance.stop();
+    await running.close();
+  };
+  closeOnSignal(close, logger);
   try {
     await demonstrate(running);
   } catch (error) {
-    await running.close();
+    await close();
     throw error;
   }
 };
@@ -27,7 +43,7 @@ const start = async (): Promise<void> => {
 const demonstrate = async ({ api, config, secrets }: RunningApi): Promise<void> => {
   const baseUrl = `http://${config.host}:${api.address.port}`;
   const didDocument: unknown = await (await fetch(`${baseUrl}/.well-known/did.json`)).json();
-  const tenants = await createTenants(baseUrl, secrets.adminToken, api.identity.did);
+  const tenants = await createTenants(baseUrl, secrets.adminToken, api.service.identity.did);
   const { shown, openGrant } = await walkThrough(tenants, didDocument);
   const bodyPath = join(config.dataDir, 'demonstration', 'verify.json');
   await keepFresh(bodyPath, tenants, openGrant);

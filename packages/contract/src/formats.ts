@@ -15,6 +15,7 @@ import {
   isReceiptId,
   isSha256,
   type OrgId,
+  parseTimestamp,
   type ReceiptId,
   type Sha256,
 } from '@svc/protocol';
@@ -122,6 +123,26 @@ export const displayName = text(
   /^[^\p{Cc}]{1,200}$/u,
   'must be 1 to 200 characters without control characters',
 );
+
+/** The owner's note on an API key. */
+export const label = text(/^[^\p{Cc}]{0,100}$/u, 'must be at most 100 characters without control characters');
+
+/** A filter that is compared as it stands. */
+export const searchText = text(
+  /^[^\p{Cc}]{1,512}$/u,
+  'must be 1 to 512 characters without control characters',
+);
+
+/** A query parameter that is an RFC 3339 time in UTC; leaves as milliseconds since the epoch. */
+export const instant = timestamp
+  .transform((value, context) => {
+    const [, seconds = '', fraction = ''] = /^(.{19})(?:\.(\d+))?Z$/.exec(value) ?? [];
+    const ms = parseTimestamp(`${seconds}Z`);
+    if (ms !== null) return ms + Number(fraction.padEnd(3, '0').slice(0, 3));
+    context.addIssue({ code: 'custom', message: 'must be a day and time that exist' });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', format: 'date-time', example: '2026-11-20T08:00:00Z' });
 
 export const cursor = text(/^[\x21-\x7e]{1,512}$/, 'must be the next_cursor of the previous page').meta({
   description: 'The `next_cursor` of the previous page.',

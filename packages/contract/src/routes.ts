@@ -1,10 +1,14 @@
 /** Every route of the service, by operation id. A new route is one object in an area file. */
 import { agentRoutes } from './areas/agents.ts';
+import { apiKeyRoutes } from './areas/api-keys.ts';
+import { auditRoutes } from './areas/audit.ts';
 import { decisionRoutes } from './areas/decisions.ts';
 import { directoryRoutes } from './areas/directory.ts';
+import { domainVerificationRoutes } from './areas/domain-verification.ts';
 import { grantRoutes } from './areas/grants.ts';
 import { identityRoutes } from './areas/identity.ts';
 import { onboardingRoutes } from './areas/onboarding.ts';
+import { orgRoutes } from './areas/orgs.ts';
 import { publicRoutes } from './areas/public.ts';
 import { signingKeyRoutes } from './areas/signing-keys.ts';
 import { verifyRoutes } from './areas/verify.ts';
@@ -16,8 +20,12 @@ export const routes = {
   ...decisionRoutes,
   ...onboardingRoutes,
   ...directoryRoutes,
+  ...domainVerificationRoutes,
   ...signingKeyRoutes,
+  ...orgRoutes,
   ...identityRoutes,
+  ...apiKeyRoutes,
+  ...auditRoutes,
   ...publicRoutes,
 };
 
@@ -30,6 +38,9 @@ export const TAGS = [
   { name: 'Onboarding', description: 'Register Principals and relying parties.' },
   { name: 'Principals', description: 'The directory: who issues Grants, and under which keys.' },
   { name: 'Signing keys', description: 'Retire a signing key, or mark it compromised.' },
+  { name: 'Orgs', description: 'Customer accounts: their members and their keys.' },
   { name: 'Identity', description: 'Who a credential belongs to.' },
+  { name: 'API keys', description: 'Issue, list and revoke keys. A value is shown once.' },
+  { name: 'Audit', description: 'Who changed what.' },
   { name: 'Public', description: 'What anybody needs to check a Receipt offline. No credential.' },
 ] as const;

@@ -59,7 +59,17 @@ const brandOf = new Map(
 
 /** The schemas of the reference, by record. */
 export const contractSchemas = (): Readonly<Record<string, Schema>> =>
-  (buildOpenApiDocument().components?.schemas ?? {}) as Record<string, Schema>;
+  withNullDocument((buildOpenApiDocument().components?.schemas ?? {}) as Record<string, Schema>);
+
+/** The reference does not show that `did_document` may be null, as its schema has it; this says so. */
+function withNullDocument(schemas: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+  const { PrincipalDirectoryEntry: entry } = schemas;
+  const document = entry?.properties?.did_document;
+  if (entry === undefined || document?.type !== 'object') return schemas;
+  const nullable = { ...document, type: ['object', 'null'] };
+  const properties = { ...entry.properties, did_document: nullable };
+  return { ...schemas, PrincipalDirectoryEntry: { ...entry, properties } };
+}
 
 /** The text of `src/wire.generated.ts`. */
 export function wireTypesText(
@@ -76,6 +86,7 @@ export function wireTypesText(
 }
 
 const HEADER = `/** Generated from the contract by \`pnpm --filter @svc/sdk-core generate\`. Do not edit. */\n`;
+const LINE_CHARS = 90;
 const REFERENCE = '#/components/schemas/';
 
 /** The roots and everything they refer to, in alphabetical order. */
@@ -96,7 +107,8 @@ function get(schemas: Readonly<Record<string, Schema>>, name: string): Schema {
 
 function declarationOf(name: string, schema: Schema): string {
   const type = typeOf(schema, '');
-  const declaration = type.startsWith('{') ? `interface ${name} ${type}` : `type ${name} = ${type};`;
+  const declaration =
+    schema.properties === undefined ? `type ${name} =${spaced(type)};` : `interface ${name} ${type}`;
   return `${docOf(schema, '')}export ${declaration}\n`;
 }
 
@@ -104,15 +116,16 @@ const docOf = ({ description }: Schema, indent: string): string =>
   description === undefined ? '' : `${indent}/** ${description.replaceAll('*/', '*\\/')} */\n`;
 
 function typeOf(schema: Schema, indent: string): string {
-  const { $ref, allOf, anyOf, oneOf, type, items, properties } = schema;
+  const { $ref, allOf, anyOf, oneOf, type, enum: values, items, properties } = schema;
   const union = anyOf ?? oneOf;
   if ($ref !== undefined) return $ref.slice(REFERENCE.length);
   // How the reference says "that record, with a description of its own".
   if (allOf?.length === 1 && allOf[0] !== undefined) return typeOf(allOf[0], indent);
-  if (union !== undefined) return unionOf(union.map((one) => typeOf(one, indent)));
+  if (union !== undefined) return unionOf((inner) => union.map((one) => typeOf(one, inner)), indent);
   if ('const' in schema) return literal(schema.const);
-  if (schema.enum !== undefined) return unionOf(schema.enum.map(literal));
-  if (Array.isArray(type)) return unionOf(type.map((one) => typeOf({ ...schema, type: one }, indent)));
+  if (values !== undefined) return unionOf(() => values.map(literal), indent);
+  if (isList(type))
+    return unionOf((inner) => type.map((one) => typeOf({ ...schema, type: one }, inner)), indent);
   if (type === 'string') return brandOf.get(schema.pattern) ?? 'string';
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'boolean' || type === 'null') return type;
@@ -122,7 +135,17 @@ function typeOf(schema: Schema, indent: string): string {
   throw new Error(`no rule for the schema ${JSON.stringify(schema)}`);
 }
 
-const unionOf = (types: readonly string[]): string => [...new Set(types)].join(' | ');
+const isList = (type: Schema['type']): type is readonly string[] => Array.isArray(type);
+
+/** On one line where there is room. */
+function unionOf(typesAt: (indent: string) => readonly string[], indent: string): string {
+  const line = [...new Set(typesAt(indent))].join(' | ');
+  if (line.length <= LINE_CHARS && !line.includes('\n')) return line;
+  return [...new Set(typesAt(`${indent}    `))].map((type) => `\n${indent}  | ${type}`).join('');
+}
+
+/** A union of many lines begins on one of its own. */
+const spaced = (type: string): string => (type.startsWith('\n') ? type : ` ${type}`);
 
 const arrayOf = (type: string): string => (/^\w+$|^{/.test(type) ? `${type}[]` : `(${type})[]`);
 
@@ -138,7 +161,7 @@ function objectOf(schema: Schema, properties: Readonly<Record<string, Schema>>, 
   const members = Object.entries(properties).map(([name, member]) => {
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : literal(name);
     const mark = schema.required?.includes(name) ? '' : '?';
-    return `${docOf(member, inner)}${inner}${key}${mark}: ${typeOf(member, inner)};\n`;
+    return `${docOf(member, inner)}${inner}${key}${mark}:${spaced(typeOf(member, inner))};\n`;
   });
   return `{\n${members.join('')}${indent}}`;
 }

@@ -18,7 +18,8 @@ export interface Failure {
   isLost: boolean;
 }
 
-const MAX_RESPONSE_BYTES = 1_048_576;
+/** More than any answer of the interface but the list of an Agent's revoked Grants. */
+export const MAX_RESPONSE_BYTES = 1_048_576;
 
 export function readAnswer(response: Response, text: string | null, nowMs: number): Answer | Failure {
   const requestId = response.headers.get('svc-request-id');
@@ -38,8 +39,12 @@ export function readAnswer(response: Response, text: string | null, nowMs: numbe
   return { error, canRetry: isGateway || status === 503 || status === 429, isLost: isGateway };
 }
 
-/** The body, or null if it is not UTF-8 or longer than any answer of the interface. Rejects if it breaks off. */
-export async function readText(response: Response, deadline: Deadline): Promise<string | null> {
+/** The body, or null if it is not UTF-8 or longer than `maxBytes`. Rejects if it breaks off. */
+export async function readText(
+  response: Response,
+  deadline: Deadline,
+  maxBytes: number,
+): Promise<string | null> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
   const parts: Uint8Array[] = [];
@@ -50,7 +55,7 @@ export async function readText(response: Response, deadline: Deadline): Promise<
       if (done) return decodeUtf8(concat(parts, length));
       parts.push(value);
       length += value.byteLength;
-      if (length > MAX_RESPONSE_BYTES) return null;
+      if (length > maxBytes) return null;
     }
   } finally {
     reader.cancel().catch(() => undefined);

@@ -1,5 +1,36 @@
 /** How both client libraries talk to the service. Bundled into each of them; not published by itself. */
-export { type Answer, type Failure, readAnswer, readText } from './answer.ts';
-export { type Deadline, startDeadline } from './deadline.ts';
+export {
+  type ApiKeys,
+  type AuditFilter,
+  type AuditLog,
+  type CallOptions,
+  createApiKeys,
+  createAuditLog,
+  getMe,
+} from './account.ts';
+export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
 export { SvcError, type SvcErrorKind } from './errors.ts';
-export { type Call, createTransport, type Transport, type TransportOptions } from './transport.ts';
+export { iteratePages } from './pages.ts';
+export {
+  checked,
+  didKey,
+  didWeb,
+  grantId,
+  integer,
+  isDidKey,
+  isDidWeb,
+  jsonObject,
+  list,
+  nullable,
+  oneOf,
+  optional,
+  orgId,
+  type Reader,
+  record,
+  text,
+  timestamp,
+  unexpected,
+} from './read.ts';
+export { readDirectoryEntry, readPrincipal } from './records.ts';
+export { createTransport, type Transport } from './transport.ts';
+export type * from './wire.generated.ts';

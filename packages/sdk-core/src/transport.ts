@@ -1,11 +1,11 @@
 /**
- * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). Every call made through here can be
- * sent twice without harm: reads; a reservation that is then not used; a revocation; a verify with an
- * `Idempotency-Key`. So lost connections, 429 and 503 are tried again, within one deadline and with `Retry-After`
+ * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). A call made through here can be sent
+ * twice without harm unless it says otherwise: reads; a reservation that is then not used; a revocation; a verify with
+ * an `Idempotency-Key`. So lost connections, 429 and 503 are tried again, within one deadline and with `Retry-After`
  * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/protocol';
-import { type Answer, type Failure, readAnswer, readText } from './answer.ts';
+import { type Answer, type Failure, MAX_RESPONSE_BYTES, readAnswer, readText } from './answer.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
@@ -35,6 +35,10 @@ export interface Call {
   headers?: Readonly<Record<string, string>>;
   /** Whether the call changes anything: a lost answer then leaves the outcome unknown. */
   hasEffect: boolean;
+  /** The call would do the same thing a second time: it is repeated only where it certainly did nothing. */
+  isOnceOnly?: boolean;
+  /** 1 MiB unless given. */
+  maxResponseBytes?: number;
   isPublic?: boolean;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
@@ -64,8 +68,9 @@ export function createTransport(options: TransportOptions): Transport {
         if (!('error' in result)) return result;
         isLost ||= result.isLost;
         const delayMs = backoffMs(result.error, attempt, random());
-        const canRetry = result.canRetry && attempt < maxAttempts && delayMs < deadline.remainingMs();
-        if (!canRetry) throw finalError(result.error, isLost && call.hasEffect);
+        const canRetry = mayRepeat(call, result) && attempt < maxAttempts;
+        if (!canRetry || delayMs >= deadline.remainingMs())
+          throw finalError(result.error, isLost && call.hasEffect);
         // Ends early with the deadline; the next attempt then reports which way it ended.
         await deadline.within(sleep(delayMs)).catch(() => undefined);
       }
@@ -80,6 +85,7 @@ interface BuiltRequest {
   url: string;
   init: RequestInit;
   fetch: typeof fetch;
+  maxResponseBytes: number;
 }
 
 function buildRequest(call: Call, options: TransportOptions, baseUrl: string): BuiltRequest {
@@ -97,7 +103,12 @@ function buildRequest(call: Call, options: TransportOptions, baseUrl: string): B
   const search = query.size === 0 ? '' : `?${query}`;
   // Called as a plain function: browsers refuse a `fetch` that is invoked as a method of something else.
   const fetchNow = options.fetch ?? globalThis.fetch;
-  return { url: `${baseUrl}${call.path}${search}`, init, fetch: (input, init) => fetchNow(input, init) };
+  return {
+    url: `${baseUrl}${call.path}${search}`,
+    init,
+    fetch: (input, init) => fetchNow(input, init),
+    maxResponseBytes: call.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+  };
 }
 
 async function tryOnce(
@@ -113,7 +124,7 @@ async function tryOnce(
     response = await deadline.within(
       request.fetch(request.url, { ...request.init, signal: deadline.signal }),
     );
-    text = await readText(response, deadline);
+    text = await readText(response, deadline, request.maxResponseBytes);
   } catch (cause) {
     if (deadline.ended !== null) return ended(deadline.ended, true, cause);
     const error = new SvcError('network', 'the connection to the service failed', { cause });
@@ -129,6 +140,10 @@ const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Fa
   canRetry: false,
   isLost,
 });
+
+/** A 503 may stand for a commit whose end the service itself does not know. */
+const mayRepeat = ({ isOnceOnly = false }: Call, { canRetry, isLost, error }: Failure): boolean =>
+  canRetry && !(isOnceOnly && (isLost || error.status === 503));
 
 /** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost. */
 function finalError(error: SvcError, isLost: boolean): SvcError {

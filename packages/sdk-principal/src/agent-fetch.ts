@@ -4,7 +4,7 @@
  * next address would need a Proof of its own, and must not be handed this one.
  */
 import { type Action, type Grant, parseGrant } from '@svc/protocol';
-import { SvcError } from '@svc/sdk-core';
+import { SvcError } from '@svc/sdk-core/errors';
 import type { Agent } from './agent-key.ts';
 import { signProof } from './sign-proof.ts';
 

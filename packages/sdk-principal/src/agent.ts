@@ -1,6 +1,6 @@
 /** For Agents: a key, Proofs, and a `fetch` that carries them. */
 export type { Action } from '@svc/protocol';
-export { SvcError, type SvcErrorKind } from '@svc/sdk-core';
+export { SvcError, type SvcErrorKind } from '@svc/sdk-core/errors';
 export { type AgentFetch, type AgentFetchOptions, createAgentFetch } from './agent-fetch.ts';
 export { type Agent, type AgentKey, agentFromJwk, generateAgentKey } from './agent-key.ts';
 export type { Ed25519PrivateJwk } from './ed25519.ts';

@@ -3,7 +3,7 @@
  * been imported; @noble/ed25519 stands in where a browser's WebCrypto does not know the algorithm yet.
  */
 import { decodeBase64url, encodeBase64url, portableCrypto } from '@svc/protocol';
-import { SvcError } from '@svc/sdk-core';
+import { SvcError } from '@svc/sdk-core/errors';
 
 /** Keep it secret. No member but these is needed; others are ignored. */
 export interface Ed25519PrivateJwk {

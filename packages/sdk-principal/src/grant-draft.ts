@@ -19,9 +19,8 @@ import {
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
-import { SvcError } from '@svc/sdk-core';
+import { type GrantAllocation, SvcError } from '@svc/sdk-core';
 import { buildStatusEntry } from '@svc/status-list';
-import type { GrantAllocation } from './wire.ts';
 
 export interface GrantRequest {
   /** The Agent's did:key. */

@@ -1,15 +1,32 @@
 export type { Capability, Signer } from '@svc/protocol';
-export { SvcError, type SvcErrorKind } from '@svc/sdk-core';
-export { apiCall, purchase } from './capabilities.ts';
 export {
+  type Agent as RegisteredAgent,
+  type ApiKey,
+  type ApiKeyIssued,
+  type ApiKeyList,
+  type ApiKeys,
+  type AuditEvent,
+  type AuditFilter,
+  type AuditList,
+  type AuditLog,
   type CallOptions,
-  createPrincipalClient,
-  type GrantFilter,
-  type IssuedGrant,
-  type PrincipalClient,
-  type PrincipalClientOptions,
-} from './client.ts';
+  type Directory,
+  type DirectoryFilter,
+  type GrantList,
+  type GrantSummary,
+  type Me,
+  type Principal,
+  type PrincipalDirectory,
+  type PrincipalDirectoryEntry,
+  SvcError,
+  type SvcErrorKind,
+} from '@svc/sdk-core';
+export type { Agents, DisabledAgent } from './agents.ts';
+export { apiCall, purchase } from './capabilities.ts';
+export { createPrincipalClient, type PrincipalClient, type PrincipalClientOptions } from './client.ts';
 export type { Ed25519PrivateJwk } from './ed25519.ts';
 export type { GrantRequest } from './grant-draft.ts';
+export type { GrantFilter, Grants, IssuedGrant } from './grants.ts';
+export type { OwnRecord } from './own-record.ts';
 export { generatePrincipalKey, type PrincipalKey, signerFromJwk } from './principal-key.ts';
-export type { GrantList, GrantSummary, Me } from './wire.ts';
+export type { SigningKeys } from './signing-keys.ts';

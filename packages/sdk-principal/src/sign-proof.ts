@@ -13,7 +13,7 @@ import {
   parseProof,
   signCompactJws,
 } from '@svc/protocol';
-import { SvcError } from '@svc/sdk-core';
+import { SvcError } from '@svc/sdk-core/errors';
 import type { Agent } from './agent-key.ts';
 
 export interface ProofRequest {

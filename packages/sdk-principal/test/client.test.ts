@@ -407,7 +407,7 @@ const me = {
   role: 'principal',
   key_id: '0123456789ab',
   service_did: 'did:web:svc.example',
-  env: 'test',
+  env: 'development',
 };
 
 describe('the transport', () => {

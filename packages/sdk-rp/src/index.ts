@@ -1,6 +1,25 @@
 export type { Action, Capability, CryptoPort, ReasonCode } from '@svc/protocol';
 export type { Receipt } from '@svc/receipts';
-export { SvcError, type SvcErrorKind } from '@svc/sdk-core';
+export {
+  type ApiKey,
+  type ApiKeyIssued,
+  type ApiKeyList,
+  type ApiKeys,
+  type Attestation,
+  type AuditEvent,
+  type AuditFilter,
+  type AuditList,
+  type AuditLog,
+  type CallOptions,
+  type Directory,
+  type DirectoryFilter,
+  type Me,
+  type PrincipalDirectory,
+  type PrincipalDirectoryEntry,
+  type RelyingParty,
+  SvcError,
+  type SvcErrorKind,
+} from '@svc/sdk-core';
 export type { SvcAuthority } from './authorize.ts';
 export {
   checkReceipt,
@@ -9,8 +28,8 @@ export {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+export type { OwnSettings } from './own-settings.ts';
 export {
-  type CallOptions,
   createVerifier,
   RequestMismatchError,
   type Verdict,
@@ -18,4 +37,4 @@ export {
   type VerifierOptions,
   type VerifyInput,
 } from './verifier.ts';
-export type { Attestation, Decision, Me, OutcomeType } from './wire.ts';
+export type { Decision, OutcomeType } from './wire.ts';

@@ -14,7 +14,22 @@ import {
   type ReasonCode,
 } from '@svc/protocol';
 import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
-import { createTransport, SvcError, type Transport } from '@svc/sdk-core';
+import {
+  type ApiKeys,
+  type AuditLog,
+  type CallOptions,
+  createApiKeys,
+  createAuditLog,
+  createDirectory,
+  createTransport,
+  type Directory,
+  getMe,
+  type Me,
+  type PrincipalDirectoryEntry,
+  readDirectoryEntry,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
 import {
   checkReceipt,
   REQUEST_HASH_FAILURE,
@@ -22,8 +37,9 @@ import {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+import { createOwnSettings, type OwnSettings } from './own-settings.ts';
 import { fetchedDocument, pinnedDocument, type ServiceDocument } from './service-document.ts';
-import { type Decision, type Me, parseDecision, parseMe } from './wire.ts';
+import { type Decision, readDecision } from './wire.ts';
 
 export interface VerifierOptions {
   /** The service's address, https. */
@@ -61,11 +77,6 @@ export interface VerifyInput {
   request: ReceivedRequest;
 }
 
-export interface CallOptions {
-  signal?: AbortSignal;
-  timeoutMs?: number;
-}
-
 /** `allowed` only with a genuine Receipt about exactly this request. */
 export type Verdict =
   | { allowed: true; decision: 'ALLOW'; receipt: Receipt; authority: Capability }
@@ -80,6 +91,12 @@ export interface Verifier {
     /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
     get(receiptId: string, options?: CallOptions): Promise<Decision>;
   };
+  readonly apiKeys: ApiKeys;
+  /** Every Principal: how it is verified, and its keys with their states. */
+  readonly directory: Directory<PrincipalDirectoryEntry>;
+  /** This relying party's own settings. */
+  readonly relyingParty: OwnSettings;
+  readonly audit: AuditLog;
   /** Whose key this is. */
   me(options?: CallOptions): Promise<Me>;
 }
@@ -107,9 +124,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return {
     verify: (input, call = {}) => verify(transport, documents, options, input, call),
     decisions: { get: (receiptId, call = {}) => getDecision(transport, documents, options, receiptId, call) },
-    async me(call = {}) {
-      return parseMe((await transport.send({ method: 'GET', path: '/me', hasEffect: false, ...call })).body);
-    },
+    apiKeys: createApiKeys(transport),
+    directory: createDirectory(transport, readDirectoryEntry),
+    relyingParty: createOwnSettings(transport, options.relyingParty),
+    audit: createAuditLog(transport),
+    me: (call = {}) => getMe(transport, call),
   };
 }
 
@@ -192,7 +211,7 @@ async function getDecision(
   const path = `/decisions/${receiptId}`;
   const didDocument = await documents.get();
   const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
-  const { receipt, outcomes } = parseDecision(body);
+  const { receipt, outcomes } = readDecision(body);
   const service = serviceDid === undefined ? {} : { serviceDid };
   const check = (document: unknown): VerifiedReceipt =>
     verifyReceipt(receipt, document, { crypto, ...service });

@@ -466,7 +466,13 @@ describe('reading', () => {
   });
 
   it('the key comes from SVC_RP_KEY unless given', async () => {
-    const me = { subject: SHOP, role: 'rp', key_id: '0123456789ab', service_did: SERVICE, env: 'test' };
+    const me = {
+      subject: SHOP,
+      role: 'rp',
+      key_id: '0123456789ab',
+      service_did: SERVICE,
+      env: 'development',
+    };
     await using server = await startServer([{ json: me }]);
     const verifier = createVerifier({ baseUrl: server.baseUrl, serviceDid: SERVICE });
     expect(await failure(verifier.me())).toMatchObject({ kind: 'configuration', message: /SVC_RP_KEY/ });

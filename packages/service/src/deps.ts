@@ -1,5 +1,6 @@
 /** What every use case is given. */
 import type { ServiceIdentity } from './identity/service-identity.ts';
+import type { DidResolver, DomainProver } from './ports/outside.ts';
 import type { Clock, CryptoPort, Log, Random } from './ports/ports.ts';
 import type { Store } from './ports/store.ts';
 
@@ -10,4 +11,6 @@ export interface ServiceDeps {
   readonly crypto: CryptoPort;
   readonly identity: ServiceIdentity;
   readonly log: Log;
+  readonly didResolver: DidResolver;
+  readonly domainProver: DomainProver;
 }

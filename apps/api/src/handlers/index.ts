@@ -2,7 +2,16 @@
 import type { ServiceDeps, Verifier } from '@svc/service';
 import type { Handlers } from '../http/index.ts';
 import type { DecisionMetrics } from '../metrics/decision-metrics.ts';
+import { disableAgent } from './agents/disable-agent.ts';
+import { registerAgent } from './agents/register-agent.ts';
+import { issueApiKey, listApiKeys, revokeApiKey } from './api-keys/api-keys.ts';
+import { issueObserverKey, listObserverKeys, revokeObserverKey } from './api-keys/observer-keys.ts';
+import { listAudit } from './audit/list-audit.ts';
 import { getDecision } from './decisions/get-decision.ts';
+import { getPrincipal } from './directory/get-principal.ts';
+import { listPrincipals } from './directory/list-principals.ts';
+import { updatePrincipal } from './directory/update-principal.ts';
+import { verifyPrincipal } from './directory/verify-principal.ts';
 import { allocateGrant } from './grants/allocate-grant.ts';
 import { listGrants } from './grants/list-grants.ts';
 import { revokeGrant } from './grants/revoke-grant.ts';
@@ -11,10 +20,16 @@ import { createPrincipal } from './onboarding/create-principal.ts';
 import { createRelyingParty } from './onboarding/create-relying-party.ts';
 import { getRelyingParty } from './onboarding/get-relying-party.ts';
 import { updateRelyingParty } from './onboarding/update-relying-party.ts';
+import { addOrgMember } from './orgs/add-org-member.ts';
+import { createOrg } from './orgs/create-org.ts';
+import { getOrg } from './orgs/get-org.ts';
+import { issueOrgApiKey, listOrgApiKeys, revokeOrgApiKey } from './orgs/org-api-keys.ts';
 import { getPrincipalDidDocument, getServiceDidDocument } from './public/did-documents.ts';
 import { getEvidence } from './public/get-evidence.ts';
 import { getHealth } from './public/get-health.ts';
 import { getStatusList } from './public/get-status-list.ts';
+import { compromiseKey } from './signing-keys/compromise-key.ts';
+import { retireKey } from './signing-keys/retire-key.ts';
 import { verify } from './verify/verify.ts';
 
 export interface HandlerDeps {
@@ -29,12 +44,33 @@ export const buildHandlers = ({ service, verifier, metrics, isHealthy }: Handler
   allocateGrant: allocateGrant(service),
   listGrants: listGrants(service),
   revokeGrant: revokeGrant(service),
+  registerAgent: registerAgent(service),
+  disableAgent: disableAgent(service),
+  listPrincipals: listPrincipals(service),
+  getPrincipal: getPrincipal(service),
+  updatePrincipal: updatePrincipal(service),
+  retireKey: retireKey(service),
+  compromiseKey: compromiseKey(service),
   getDecision: getDecision(service),
   createPrincipal: createPrincipal(service),
+  verifyPrincipal: verifyPrincipal(service),
   createRelyingParty: createRelyingParty(service),
   getRelyingParty: getRelyingParty(service),
   updateRelyingParty: updateRelyingParty(service),
+  createOrg: createOrg(service),
+  getOrg: getOrg(service),
+  addOrgMember: addOrgMember(service),
+  listOrgApiKeys: listOrgApiKeys(service),
+  issueOrgApiKey: issueOrgApiKey(service),
+  revokeOrgApiKey: revokeOrgApiKey(service),
   getMe: getMe(service),
+  listApiKeys: listApiKeys(service),
+  issueApiKey: issueApiKey(service),
+  revokeApiKey: revokeApiKey(service),
+  listObserverKeys: listObserverKeys(service),
+  issueObserverKey: issueObserverKey(service),
+  revokeObserverKey: revokeObserverKey(service),
+  listAudit: listAudit(service),
   getHealth: getHealth(service, isHealthy),
   getServiceDidDocument: getServiceDidDocument(service),
   getPrincipalDidDocument: getPrincipalDidDocument(service),

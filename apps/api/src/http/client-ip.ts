@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import type { Caller } from './caller.ts';
 
 export const clientIpOf = (request: IncomingMessage, trustProxyHops: number): string => {
   const socketIp = withoutMapping(request.socket.remoteAddress ?? 'unknown');
@@ -17,6 +18,16 @@ export const clientIpOf = (request: IncomingMessage, trustProxyHops: number): st
 const withoutMapping = (ip: string): string => {
   const tail = /^::ffff:([0-9.]+)$/i.exec(ip)?.[1];
   return tail !== undefined && isIPv4(tail) ? tail : ip;
+};
+
+/**
+ * Whom a call was made for. The console calls for its customers and forwards their addresses in `x-svc-client-ip`
+ * (interface §POST /orgs/self-serve); from any other caller the header is not believed.
+ */
+export const customerIpOf = (caller: Caller | null, request: IncomingMessage, clientIp: string): string => {
+  if (caller?.class !== 'provision') return clientIp;
+  const forwarded = withoutMapping([request.headers['x-svc-client-ip'] ?? []].flat().join(',').trim());
+  return isIP(forwarded) === 0 ? clientIp : forwarded;
 };
 
 /** What one client is counted under: an IPv4 address, or the /64 that one IPv6 subscriber holds. */

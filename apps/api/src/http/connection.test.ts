@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { errorBody } from '@svc/contract';
+import { createLogger } from '@svc/process';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAdminService, type Readiness } from './admin-service.ts';
-import { createLogger } from './logger.ts';
 import { startService, TOKENS } from './testing/fixture.ts';
 
 /** The parts of one raw answer. */

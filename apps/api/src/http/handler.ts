@@ -8,7 +8,7 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   /** The body exactly as received, or null where the route takes none. */
   readonly bodyText: string | null;
   readonly requestId: string;
-  /** Address of the client as the configured proxies report it. */
+  /** Address of the client as the configured proxies report it; for the console, that of its customer. */
   readonly clientIp: string;
 }
 

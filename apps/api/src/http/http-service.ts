@@ -12,10 +12,10 @@ import { refuseConnection } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import type { HttpDeps } from './deps.ts';
 import { Exchange, type ExchangeSettings, NO_ROUTE } from './exchange.ts';
-import { withoutRedaction } from './logger.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { Pipeline } from './pipeline.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
+import { withoutRedaction } from './without-redaction.ts';
 
 export interface HttpService {
   listen(port: number, host: string): Promise<AddressInfo>;

@@ -17,5 +17,4 @@ export type {
 export { HTTP_LIMITS, type HttpDeps, type HttpLimits } from './deps.ts';
 export type { Handler, HandlerContext, Handlers } from './handler.ts';
 export { createHttpService, type HttpService } from './http-service.ts';
-export { createLogger } from './logger.ts';
 export { createHttpMetrics, type HttpMetrics } from './metrics.ts';

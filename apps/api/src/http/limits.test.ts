@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limiterKeyOf } from './client-ip.ts';
+import type { Caller } from './caller.ts';
+import { customerIpOf, limiterKeyOf } from './client-ip.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { startService, TOKENS } from './testing/fixture.ts';
 
@@ -66,6 +68,36 @@ describe('client addresses', () => {
     ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
   ])('%s is counted as %s', (ip, key) => {
     expect(limiterKeyOf(ip)).toBe(key);
+  });
+
+  const forwarding = (ip: string) => ({ headers: { 'x-svc-client-ip': ip } }) as unknown as IncomingMessage;
+  const console = { class: 'provision', subject: null, keyId: null } as const;
+
+  it.each([
+    ['198.51.100.7', '198.51.100.7'],
+    ['::ffff:198.51.100.7', '198.51.100.7'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['198.51.100.7, 198.51.100.8', '203.0.113.9'],
+    ['somewhere', '203.0.113.9'],
+    ['', '203.0.113.9'],
+  ])('the console speaks for a customer at x-svc-client-ip: %j is %s', (sent, ip) => {
+    expect(customerIpOf(console, forwarding(sent), '203.0.113.9')).toBe(ip);
+  });
+
+  it('x-svc-client-ip of anybody else is not believed', () => {
+    const others = [null, { class: 'admin', subject: null, keyId: null }] satisfies (Caller | null)[];
+    for (const caller of others)
+      expect(customerIpOf(caller, forwarding('198.51.100.7'), '203.0.113.9')).toBe('203.0.113.9');
+  });
+
+  it('x-svc-client-ip does not get round the limit of failed authentications', async () => {
+    const { call } = await startService({ limits: { failedAuthenticationsPerMinute: 2 } });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) {
+      const headers = { 'x-svc-client-ip': `198.51.100.${i}` };
+      statuses.push((await call('GET', '/me', { token: 'dk_rp_nobody', headers })).status);
+    }
+    expect(statuses).toEqual([401, 401, 429]);
   });
 
   it('X-Forwarded-For is ignored without a configured proxy', async () => {

@@ -3,6 +3,7 @@
  * answer. What differs between endpoints is in the contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
+import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Exchange } from './exchange.ts';
 import { Gate } from './gate.ts';
@@ -39,7 +40,8 @@ export class Pipeline {
     try {
       const caller = await this.gate.admit(route, exchange);
       const input = await readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
-      const { requestId, clientIp } = exchange;
+      const { requestId } = exchange;
+      const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       exchange.send(answerOf(await handler({ ...input, caller, requestId, clientIp })));
     } catch (error) {
       this.fail(exchange, error);

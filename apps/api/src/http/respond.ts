@@ -16,7 +16,11 @@ export const answerOf = (reply: Reply): Answer => ({
 });
 
 export const errorText = (error: ErrorCode, message: string): string =>
-  JSON.stringify({ error, message } satisfies ErrorBody);
+  JSON.stringify({ error, message: withoutKeys(message) } satisfies ErrorBody);
+
+/** Messages quote what was sent. A key in the wrong place, or part of one, is not sent back. */
+const withoutKeys = (message: string): string =>
+  message.replaceAll(/\b(dk_(?:[a-z]+_)+)[0-9A-Za-z]{6,}/g, '$1…');
 
 export const answerOfError = (error: ApiError): Answer => ({
   status: error.status,

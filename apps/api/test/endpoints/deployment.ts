@@ -1,4 +1,4 @@
-/** One API process on a database of its own, and what tests need beside it: tenants, orgs, keys of every class. */
+/** API processes on a database of their own, and what tests need beside it: tenants, orgs, keys of every class. */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -28,7 +28,9 @@ export interface Registered {
 }
 
 export interface Deployment {
+  /** The first of `processes`, which serve the same deployment. */
   readonly process: ApiProcess;
+  readonly processes: readonly ApiProcess[];
   readonly sql: Client;
   call(method: string, path: string, options?: ContractCallOptions): Promise<ContractAnswer>;
   /** POST as the operator; the body of a 201. */
@@ -45,12 +47,12 @@ export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5
 export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(10))}`;
 
 /** Declares the deployment for a test file. `env` adds to the harness's own. */
-export const withDeployment = (env: Readonly<Record<string, string>> = {}): Deployment => {
+export const withDeployment = (env: Readonly<Record<string, string>> = {}, nodes = 1): Deployment => {
   const database = withDatabase();
   let api: ApiProcesses | undefined;
   let sql: Client | undefined;
   beforeAll(async () => {
-    api = await startApiProcesses(1, database.url, { SVC_TRUST_PROXY: '1', ...env });
+    api = await startApiProcesses(nodes, database.url, { SVC_TRUST_PROXY: '1', ...env });
     sql = new Client({ connectionString: database.url });
     await sql.connect();
   });
@@ -65,6 +67,9 @@ export const withDeployment = (env: Readonly<Record<string, string>> = {}): Depl
   const deployment: Deployment = {
     get process() {
       return started(api?.processes[0]);
+    },
+    get processes() {
+      return started(api).processes;
     },
     get sql() {
       return started(sql);

@@ -1,6 +1,6 @@
 /** `GET /me` for each class of key (interface §API keys and caller identity). */
 import { beforeAll, expect, it } from 'vitest';
-import { DOMAIN } from '../harness/api-process.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
 import type { Tenants } from '../harness/tenants.ts';
 import { withDeployment } from './deployment.ts';
 
@@ -53,17 +53,34 @@ it('a Principal key: its Principal, how it is verified, and its signing keys', a
   });
 });
 
-it.each(['org:read', 'org:admin'] as const)('an %s key: its org', async (role) => {
-  expect(await me(await deployment.createKey(role, orgId))).toMatchObject({
+it.each(['org:read', 'org:admin'] as const)(
+  'an %s key: its org and the members, as GET /orgs shows them',
+  async (role) => {
+    const key = await deployment.createKey(role, orgId);
+    const { members, ...org } = (await deployment.call('GET', `/orgs/${orgId}`, { key })).json;
+    expect(await me(key)).toEqual({ ...common, subject: orgId, role, org, members });
+    expect(members).toMatchObject([{ did: tenants.principalDid }, { did: tenants.rpDid }]);
+  },
+);
+
+it('an observer key: the service, and what it may call', async () => {
+  const { json } = await deployment.call('POST', '/observer-keys', {
+    key: ADMIN_TOKEN,
+    body: { label: 'board' },
+  });
+  expect(await me(String(json.api_key))).toEqual({
     ...common,
-    subject: orgId,
-    role,
+    subject: common.service_did,
+    role: 'observer',
+    key_label: 'board',
+    scope: ['GET /decisions/stats', 'GET /usage'],
   });
 });
 
 it('a label given to a key is shown', async () => {
-  const key = await deployment.createKey('rp', tenants.rpDid);
-  const keyId = (await me(key))?.key_id;
-  await deployment.sql.query('update api_keys set label = $1 where key_id = $2', ['till 7', keyId]);
-  expect((await me(key))?.key_label).toBe('till 7');
+  const { json } = await deployment.call('POST', '/api-keys', {
+    key: tenants.rpKey,
+    body: { label: 'till 7' },
+  });
+  expect(await me(String(json.api_key))).toMatchObject({ subject: tenants.rpDid, key_label: 'till 7' });
 });

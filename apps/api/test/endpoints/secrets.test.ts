@@ -1,6 +1,7 @@
 /**
  * No secret that passes through the service stays in it: after a whole session, errors and a failing database
- * included, neither the log nor any column of the database holds one. API keys are stored as their SHA-256.
+ * included, neither the log nor any column of the database holds one, and no answer shows a key but the one that issued
+ * it. API keys are stored as their SHA-256.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -18,11 +19,76 @@ const env = { ...productionEnv(), SVC_PROVISION_KEYS: PROVISION_KEY };
 const deployment = withDeployment(env);
 
 interface Secrets {
-  /** API keys that the service issued. */
+  /** Live API keys. */
   readonly apiKeys: string[];
+  /** Those of them that an answer issued. */
+  readonly issued: string[];
   /** Everything else that must stay nowhere: tokens, private keys, Grants, Proofs. */
   readonly others: string[];
 }
+
+/** Every answer of the session, headers included. */
+const answers: string[] = [];
+
+const call: typeof deployment.call = async (...request) => {
+  const answer = await deployment.call(...request);
+  answers.push(answer.text, JSON.stringify(answer.headers));
+  return answer;
+};
+
+interface Issued {
+  readonly did: string;
+  readonly key: string;
+  readonly keyId: string;
+}
+
+/** A call that issues a key. */
+const issue = async (
+  { apiKeys, issued }: Secrets,
+  path: string,
+  body: object,
+  by = ADMIN_TOKEN,
+): Promise<Issued> => {
+  const { status, text, json } = await call('POST', path, { key: by, body });
+  if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
+  const key = String(json.api_key);
+  apiKeys.push(key);
+  issued.push(key);
+  return { did: String(json.did), key, keyId: String(json.api_key_id ?? json.key_id) };
+};
+
+/** A key of every class, each used, listed by everybody who may, revoked, and listed again. */
+const manageKeys = async (secrets: Secrets, { principalDid, principalKey, rpDid, rpKey }: Tenants) => {
+  const org = await call('POST', '/orgs', {
+    key: ADMIN_TOKEN,
+    body: { slug: randomSlug('org'), name: 'Org' },
+  });
+  const place = `/orgs/${org.json.org_id}`;
+  for (const did of [principalDid, rpDid])
+    await call('POST', `${place}/members`, { key: ADMIN_TOKEN, body: { did } });
+  const admin = await issue(secrets, `${place}/api-keys`, { role: 'admin', label: 'ops' });
+  const keys: readonly (readonly [place: string, key: Issued])[] = [
+    [`${place}/api-keys`, await issue(secrets, `${place}/api-keys`, { role: 'read' }, admin.key)],
+    ['/api-keys', await issue(secrets, '/api-keys', { label: 'own' }, principalKey)],
+    ['/api-keys', await issue(secrets, '/api-keys', {}, rpKey)],
+    ['/api-keys', await issue(secrets, `/api-keys?subject=${rpDid}`, {}, admin.key)],
+    ['/observer-keys', await issue(secrets, '/observer-keys', {})],
+  ];
+  const readEverything = async () => {
+    for (const key of [ADMIN_TOKEN, admin.key, principalKey, rpKey, ...keys.map(([, one]) => one.key)])
+      for (const path of [
+        ...['/me', '/api-keys', `/api-keys?subject=${rpDid}`, `/api-keys?subject=${principalDid}`],
+        ...[`${place}/api-keys`, place, '/observer-keys', '/audit?limit=200', '/grants'],
+        ...[`/principals/${principalDid}`, '/principals', `/relying-parties/${rpDid}`],
+      ])
+        await call('GET', path, { key });
+  };
+  await readEverything();
+  for (const [path, { keyId }] of keys)
+    for (let times = 0; times < 2; times++)
+      expect((await call('POST', `${path}/${keyId}/revoke`, { key: ADMIN_TOKEN })).status).toBe(200);
+  await readEverything();
+};
 
 const serviceKeys = (): string[] =>
   ['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS'].flatMap((name) => {
@@ -32,13 +98,12 @@ const serviceKeys = (): string[] =>
 
 const onboard = async (secrets: Secrets): Promise<Tenants> => {
   const [key, agentKey] = [await generatePrincipalKey(), await generateAgentKey()];
-  const principal = await deployment.register('/principals', {
+  const principal = await issue(secrets, '/principals', {
     kind: 'managed',
     slug: randomSlug('p'),
     keys: [key.registration],
   });
-  const rp = await deployment.register('/relying-parties', { kind: 'managed', slug: randomSlug('r') });
-  secrets.apiKeys.push(principal.key, rp.key);
+  const rp = await issue(secrets, '/relying-parties', { kind: 'managed', slug: randomSlug('r') });
   secrets.others.push(key.privateJwk.d, agentKey.privateJwk.d);
   return {
     principalDid: principal.did,
@@ -70,21 +135,21 @@ const misplace = async ({ apiKeys, others }: Secrets) => {
       ['GET', `/evidence/${text}`],
       ['GET', `/org/${text}/did.json`],
     ] as const)
-      await deployment.call(method, path, { key });
+      await call(method, path, { key });
     const bodies = [
       { [secret]: 1 },
       { kind: 'managed', slug: secret },
       { kind: 'managed', slug: 'a', keys: [{ d: secret }] },
       secret,
     ];
-    for (const body of bodies) await deployment.call('POST', '/principals', { key, body });
+    for (const body of bodies) await call('POST', '/principals', { key, body });
     for (const rawBody of [
       `{"grant":"${secret}`,
       `{"grant":"${secret}","proof":"${secret}","action":{"d":"${secret}"}}`,
     ])
-      await deployment.call('POST', '/verify', { key: apiKeys[1] ?? '', rawBody });
-    await deployment.call('GET', '/me', { headers: { authorization: `Basic ${secret}` } });
-    await deployment.call('GET', '/me', { key: `${secret}x` });
+      await call('POST', '/verify', { key: apiKeys[1] ?? '', rawBody });
+    await call('GET', '/me', { headers: { authorization: `Basic ${secret}` } });
+    await call('GET', '/me', { key: `${secret}x` });
   }
 };
 
@@ -98,7 +163,7 @@ const useGrants = async (tenants: Tenants, { others }: Secrets) => {
   };
   others.push(grant.grant);
   const send = (body: unknown, headers: Record<string, string> = {}, key = tenants.rpKey) =>
-    deployment.call('POST', '/verify', { key, body, headers });
+    call('POST', '/verify', { key, body, headers });
   const statuses = [];
   const first = await fresh();
   for (const body of [first, first, { ...(await fresh()), action: {} }])
@@ -118,9 +183,9 @@ const useGrants = async (tenants: Tenants, { others }: Secrets) => {
 const failInside = async ({ apiKeys }: Secrets) => {
   const key = await deployment.createKey('principal', 'did:web:nobody.example');
   apiKeys.push(key);
-  expect((await deployment.call('GET', '/me', { key })).status).toBe(500);
+  expect((await call('GET', '/me', { key })).status).toBe(500);
   const body = { agent: (await generateAgentKey()).did };
-  expect((await deployment.call('POST', '/grants', { key, body })).status).toBe(500);
+  expect((await call('POST', '/grants', { key, body })).status).toBe(500);
 };
 
 /** Every row of every table as text; bytes as hex. */
@@ -136,10 +201,11 @@ const dump = async (): Promise<string> => {
   return text;
 };
 
-it('after a whole session no secret is in the log or in the database', async () => {
-  const secrets: Secrets = { apiKeys: [], others: serviceKeys() };
+it('after a whole session no secret is in the log, in the database or in a second answer', async () => {
+  const secrets: Secrets = { apiKeys: [], issued: [], others: serviceKeys() };
   const tenants = await onboard(secrets);
   await useGrants(tenants, secrets);
+  await manageKeys(secrets, tenants);
   await failInside(secrets);
   await misplace(secrets);
 
@@ -150,6 +216,10 @@ it('after a whole session no secret is in the log or in the database', async () 
   expect(logged).toMatch(/"level":50,.*Internal error/);
   expect(logged).toContain('nobody.example');
   for (const key of secrets.apiKeys) expect(stored).toContain(createHash('sha256').update(key).digest('hex'));
+
+  const shown = (key: string) => answers.filter((answer) => answer.includes(key)).length;
+  for (const key of secrets.apiKeys)
+    expect([key.slice(0, 12), shown(key)]).toEqual([key.slice(0, 12), secrets.issued.includes(key) ? 1 : 0]);
 
   const found = [...secrets.apiKeys, ...secrets.others, ADMIN_TOKEN, PROVISION_KEY].filter((secret) => {
     // A JWS must not be there in part either: its signature is what makes it worth something.

@@ -10,7 +10,7 @@ export const identityRoutes = {
     summary: 'Who am I?',
     description:
       'Whom the key belongs to, which deployment this is, and the DID whose keys sign its Receipts.',
-    auth: ['principal', 'rp', 'org'],
+    auth: ['principal', 'rp', 'org', 'observer'],
     limiter: 'authenticated',
     responses: { 200: json(me, 'The subject of the key.') },
     errors: {},

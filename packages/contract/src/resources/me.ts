@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { apiKeyId, didWeb, keyId, orgId, timestamp } from '../formats.ts';
+import { apiKeyRole } from './api-key.ts';
 import { org, orgMember } from './org.ts';
 import { verification } from './principal.ts';
 import { keyState } from './signing-key.ts';
@@ -11,7 +12,7 @@ const signingKey = z.strictObject({ kid: keyId, state: keyState });
 export const me = z
   .strictObject({
     subject: z.union([didWeb, orgId]),
-    role: z.enum(['principal', 'rp', 'org:read', 'org:admin', 'observer']),
+    role: apiKeyRole,
     key_id: apiKeyId,
     service_did: didWeb,
     env: z.enum(['development', 'production']),
@@ -23,8 +24,8 @@ export const me = z
     verification: verification.optional(),
     keys: z.array(signingKey).optional().meta({ description: 'Principals: signing keys.' }),
     org_id: orgId.nullable().optional().meta({ description: 'Principals and relying parties.' }),
-    org: org.optional(),
-    members: z.array(orgMember).optional(),
+    org: org.optional().meta({ description: 'Org keys.' }),
+    members: z.array(orgMember).optional().meta({ description: 'Org keys.' }),
     scope: z
       .array(z.string())
       .optional()

@@ -1,11 +1,13 @@
-/** Org and its members, as `GET /me` shows them to an org key (interface §Org). */
+/** Org, its members and its requests (interface §Org). */
 import { z } from 'zod';
-import { didWeb, orgId, timestamp } from '../formats.ts';
+import { EXAMPLE } from '../examples.ts';
+import { didWeb, displayName, orgId, slug, timestamp } from '../formats.ts';
 import { verification } from './principal.ts';
 
-export const org = z
-  .strictObject({ org_id: orgId, slug: z.string(), name: z.string(), created_at: timestamp })
-  .meta({ id: 'Org' });
+const fields = { org_id: orgId, slug: z.string(), name: z.string(), created_at: timestamp };
+const example = { org_id: EXAMPLE.orgId, slug: 'acme', name: 'Acme', created_at: EXAMPLE.at };
+
+export const org = z.strictObject(fields).meta({ id: 'Org', example });
 
 export const orgMember = z
   .discriminatedUnion('kind', [
@@ -28,3 +30,35 @@ export const orgMember = z
     }),
   ])
   .meta({ id: 'OrgMember' });
+
+export const orgWithMembers = z.strictObject({ ...fields, members: z.array(orgMember) }).meta({
+  id: 'OrgWithMembers',
+  example: {
+    ...example,
+    members: [
+      {
+        did: EXAMPLE.relyingParty,
+        kind: 'relying_party',
+        created_at: EXAMPLE.at,
+        name: 'Shop',
+        proof_window_seconds: 60,
+        verify_rate_limit_per_minute: 600,
+      },
+    ],
+  },
+});
+
+export const orgCreateRequest = z
+  .strictObject({ slug, name: displayName })
+  .meta({ id: 'OrgCreateRequest', example: { slug: 'acme', name: 'Acme' } });
+
+export const orgMemberRequest = z
+  .strictObject({ did: didWeb })
+  .meta({ id: 'OrgMemberRequest', example: { did: EXAMPLE.relyingParty } });
+
+export const orgMemberAdded = z
+  .strictObject({ org_id: orgId, did: didWeb, kind: z.enum(['principal', 'relying_party']) })
+  .meta({
+    id: 'OrgMemberAdded',
+    example: { org_id: EXAMPLE.orgId, did: EXAMPLE.relyingParty, kind: 'relying_party' },
+  });

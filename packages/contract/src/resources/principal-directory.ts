@@ -54,4 +54,6 @@ export const principalDirectory = z
   .meta({ id: 'PrincipalDirectory', example: { principals: [exampleEntry], next_cursor: null } });
 
 /** The full record for those it belongs to, the directory entry for everybody else. */
-export const principalView = z.union([principal, principalDirectoryEntry]);
+export const principalView = z
+  .union([principal, principalDirectoryEntry])
+  .meta({ example: principal.meta()?.example });

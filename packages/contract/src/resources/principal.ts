@@ -75,7 +75,25 @@ const principalFields = {
     .meta({ description: 'Consent to be named on the public metrics page.' }),
 };
 
-export const principal = z.strictObject(principalFields).meta({ id: 'Principal' });
+const example = {
+  did: EXAMPLE.principal,
+  kind: 'managed',
+  domain: 'svc.example',
+  verification: {
+    state: 'verified',
+    token: 'c29tZS10b2tlbg',
+    dns_txt: { name: '_svc-challenge.svc.example', value: 'svc-verification=c29tZS10b2tlbg' },
+    well_known: {
+      url: 'https://svc.example/.well-known/svc-verification.json',
+      body: { did: EXAMPLE.principal, token: 'c29tZS10b2tlbg' },
+    },
+    reverified_every_hours: 24,
+    did_document_url: 'https://svc.example/org/acme/did.json',
+  },
+  created_at: EXAMPLE.at,
+} as const;
+
+export const principal = z.strictObject(principalFields).meta({ id: 'Principal', example });
 
 export const principalNamingRequest = z
   .strictObject({ may_be_named: z.boolean() })
@@ -91,21 +109,7 @@ export const principalCreated = z
   .meta({
     id: 'PrincipalCreated',
     example: {
-      did: EXAMPLE.principal,
-      kind: 'managed',
-      domain: 'svc.example',
-      verification: {
-        state: 'verified',
-        token: 'c29tZS10b2tlbg',
-        dns_txt: { name: '_svc-challenge.svc.example', value: 'svc-verification=c29tZS10b2tlbg' },
-        well_known: {
-          url: 'https://svc.example/.well-known/svc-verification.json',
-          body: { did: EXAMPLE.principal, token: 'c29tZS10b2tlbg' },
-        },
-        reverified_every_hours: 24,
-        did_document_url: 'https://svc.example/org/acme/did.json',
-      },
-      created_at: EXAMPLE.at,
+      ...example,
       did_document_resolved: true,
       api_key: exampleApiKey('dk_principal_'),
       api_key_id: EXAMPLE.keyId,

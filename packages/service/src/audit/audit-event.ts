@@ -6,11 +6,23 @@ import type { AuditRecord } from '../ports/records.ts';
 
 export type AuditAction =
   | 'principal.create'
+  | 'principal.verify'
   | 'relying_party.create'
   | 'relying_party.update'
   | 'api_key.create'
+  | 'api_key.revoke'
+  | 'agent.register'
+  | 'agent.disable'
+  | 'key.retire'
+  | 'key.compromise'
   | 'grant.allocate'
   | 'grant.revoke';
+
+/** The service itself: what its worker does on nobody's request. */
+export interface SystemActor {
+  readonly class: 'system';
+}
+export const SYSTEM: SystemActor = { class: 'system' };
 
 export interface Audited {
   readonly action: AuditAction;
@@ -21,7 +33,7 @@ export interface Audited {
 
 export const auditEvent = (
   { clock, random }: Pick<ServiceDeps, 'clock' | 'random'>,
-  caller: Caller,
+  caller: Caller | SystemActor,
   { action, target, requestId, details = {} }: Audited,
 ): AuditRecord => ({
   eventId: `aud_${encodeUlid(clock.nowMs(), random.bytes(10))}`,
@@ -32,7 +44,7 @@ export const auditEvent = (
   details,
 });
 
-const actorOf = (caller: Caller): AuditRecord['actor'] => {
+const actorOf = (caller: Caller | SystemActor): AuditRecord['actor'] => {
   switch (caller.class) {
     case 'admin':
       return { kind: 'admin', did: null, keyId: null };
@@ -42,6 +54,7 @@ const actorOf = (caller: Caller): AuditRecord['actor'] => {
       return { kind: caller.class, did: caller.subject, keyId: caller.key.keyId };
     case 'observer':
     case 'provision':
+    case 'system':
       return { kind: 'system', did: null, keyId: null };
   }
 };

@@ -9,9 +9,10 @@ import type { DidWeb, GrantId } from '@svc/protocol';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { internal, notFound, ServiceError } from '../errors.ts';
+import { internal, notFound } from '../errors.ts';
 import type { GrantRecord } from '../ports/records.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
+import { notYetVisible } from '../revocation/barrier.ts';
 import { setStatusBits } from './status-list.ts';
 
 export interface Revocation {
@@ -64,13 +65,3 @@ const stamp = async ({ store }: ServiceDeps, principal: DidWeb, grantId: GrantId
   }
   throw internal(`no stamp for ${grantId}`);
 };
-
-const notYetVisible = (cause: StoreError): ServiceError =>
-  new ServiceError(
-    'SERVICE_UNAVAILABLE',
-    'The revocation is recorded but not yet visible everywhere. Repeat the call.',
-    {
-      cause,
-      detail: cause.message,
-    },
-  );

@@ -172,7 +172,9 @@ export interface ApiKeyRepository {
   insert(key: Omit<ApiKeyRecord, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKeyRecord>;
   findByHash(keyHash: string): Promise<ApiKeyRecord | null>;
   findById(keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
-  /** Marks the key revoked now, once; answers the row, or null when `subject` has no such key. */
+  /** Keeps the key from being revoked until the end of the transaction. False when it has been already. */
+  holdLive(keyHash: string): Promise<boolean>;
+  /** Marks a live key revoked now; null when `subject` has no live key of this id. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
   /** All keys of a subject, the newest first. */
   list(subject: string): Promise<ApiKeyRecord[]>;
@@ -211,8 +213,8 @@ export interface AgentRepository {
   /** Conflict when this Principal has registered the Agent already. */
   insert(principal: DidWeb, did: DidKey): Promise<AgentRecord>;
   find(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;
-  /** Dates the disabling; the latest one counts. Nothing happens when the Agent is not registered. */
-  setDisabled(principal: DidWeb, did: DidKey, disabledAtMs: number): Promise<void>;
+  /** Dates the disabling now; the latest one counts. Null when the Agent is not registered. */
+  setDisabled(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;
 }
 
 export interface StatusListRepository {
@@ -245,9 +247,15 @@ export interface AuditRepository {
   list(filter: AuditFilter): Promise<StoredAuditRecord[]>;
 }
 
+/** Who acted: `did` is a DID or an org id, and means this kind of subject only. */
+export interface AuditActor {
+  readonly kind: 'principal' | 'rp' | 'org';
+  readonly did: string;
+}
+
 export interface AuditFilter {
-  /** Actors (DIDs or org ids) whose events are wanted; null: all. */
-  readonly actors: readonly string[] | null;
+  /** Actors whose events are wanted; null: all. */
+  readonly actors: readonly AuditActor[] | null;
   readonly action?: string;
   readonly target?: string;
   /** Inclusive. */

@@ -21,8 +21,7 @@ import type { PrincipalRecord } from '../ports/records.ts';
 import { type NewPrincipal, type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from './did-document.ts';
 import { domainOf, isAllowedDomain, isServiceManagedDomain, managedPrincipalDid } from './domain.ts';
-
-export const DID_DOCUMENT_CONTENT_TYPE = 'application/did+json';
+import { storeDocument } from './store-document.ts';
 
 export interface NewKey {
   /** Fragment; default `key-<n>`. */
@@ -48,7 +47,8 @@ export const createPrincipal = async (
   requestId: string,
 ): Promise<PrincipalCreated> => {
   const orgId = await orgForOnboarding(deps, caller, request.org_id);
-  const draft = request.kind === 'managed' ? draftManaged(deps, request) : draftHosted(deps, request.did);
+  const draft =
+    request.kind === 'managed' ? draftManaged(deps, request) : await draftHosted(deps, request.did);
   const verificationToken = encodeBase64url(deps.random.bytes(24));
   try {
     return await deps.store.transaction((tx) =>
@@ -101,19 +101,23 @@ const strictMultikey = ({ crypto }: ServiceDeps, multibase: string, i: number): 
   );
 };
 
-const draftHosted = (deps: ServiceDeps, did: DidWeb): Draft => {
+/** Asks the host for its document; a Principal is registered whatever comes of that. */
+const draftHosted = async (deps: ServiceDeps, did: DidWeb): Promise<Draft> => {
   if (parseDidWeb(did) === null || !isAllowedDomain(deps.identity, did))
     throw invalidRequest('did: must be did:web:<host>[:<segment>…] without a port');
   if (isServiceManagedDomain(deps.identity, did))
     throw conflict(`${did} lies under this service's own domain; register it with kind "managed".`);
+  if ((await deps.store.principals.find(did)) !== null) throw conflict(`${did} is already registered.`);
+  const resolution = await deps.didResolver.resolve(did);
+  const isResolved = resolution.kind === 'resolved';
   return {
     did,
     kind: 'hosted',
     domain: domainOf(did),
     slug: null,
     verificationState: 'unverified',
-    keys: [],
-    document: null,
+    keys: isResolved ? resolution.keys : [],
+    document: isResolved ? resolution.text : null,
   };
 };
 
@@ -125,12 +129,7 @@ const insertPrincipal = async (
   requestId: string,
 ): Promise<PrincipalCreated> => {
   const documentHash = document === null ? null : sha256Of(deps.crypto, document);
-  if (document !== null && documentHash !== null)
-    await tx.evidence.insert({
-      hash: documentHash,
-      contentType: DID_DOCUMENT_CONTENT_TYPE,
-      body: Buffer.from(document, 'utf8'),
-    });
+  if (document !== null && documentHash !== null) await storeDocument(tx, documentHash, document);
   const principal = await tx.principals.insert({ ...draft, documentHash });
   await insertStatusList(deps, tx, principal);
   const key = await issueApiKey(tx, deps.random, { role: 'principal', subject: principal.did, label: null });

@@ -19,13 +19,18 @@ import {
 } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
-import type { GrantRecord, PrincipalRecord } from '../ports/records.ts';
+import type { GrantRecord, IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
 import type { FactsQuery, FactsRecord } from '../ports/store.ts';
+import { effectiveState } from '../principals/verification-state.ts';
+import { DocumentRefresher } from './document-refresher.ts';
 import { Gatherer } from './gatherer.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
+/** Without the text of the document, which may be long and has served once it is parsed. */
 interface LoadedPrincipal {
-  readonly record: PrincipalRecord;
+  readonly record: Omit<PrincipalRecord, 'document'> & {
+    readonly document: Omit<IssuerDocumentRecord, 'body'> | null;
+  };
   readonly document: DidDocument | null;
   readonly loadedAtMs: number;
 }
@@ -40,16 +45,18 @@ const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
 const PRINCIPAL_REMEMBERED_MS = 60_000;
 const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null };
 
-type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
 export class FactLoader {
   private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
   private readonly grants = new LRUCache<string, GrantRecord>({ max: 50_000 });
   private readonly statusLists: StatusListReader;
   private readonly gatherer: Gatherer<FactsQuery, FactsRecord>;
+  private readonly documents: DocumentRefresher;
 
   constructor(private readonly deps: Deps) {
     this.statusLists = new StatusListReader(deps);
+    this.documents = new DocumentRefresher(deps);
     this.gatherer = new Gatherer((queries) => deps.store.verify.findFacts(queries), GATHERING);
   }
 
@@ -59,10 +66,14 @@ export class FactLoader {
    */
   async load({ grant }: Presented, proofSpent: boolean): Promise<LoadedFacts> {
     if (!grant.ok) return NOTHING;
-    const { principal, allocation } = await this.find(grant.value);
+    const { principal: known, allocation } = await this.find(grant.value);
+    const principal = known === null ? null : await this.withFreshDocument(known);
     return {
       facts: {
-        principal: principal === null ? absent : found(principalFact(principal.record, grant.value.kid)),
+        principal:
+          principal === null
+            ? absent
+            : found(principalFact(principal.record, grant.value.kid, this.deps.clock.nowMs())),
         document: principal === null ? absent : documentFact(principal),
         allocation: allocation === null ? absent : found(allocationFact(allocation)),
         status:
@@ -103,6 +114,13 @@ export class FactLoader {
     };
   }
 
+  /** The same Principal when its document needs no refresh, or no fresher one was had in time. */
+  private async withFreshDocument(known: LoadedPrincipal): Promise<LoadedPrincipal> {
+    if (!this.documents.isDue(known.record)) return known;
+    const record = await this.documents.refresh(known.record);
+    return this.remember(record, this.deps.clock.nowMs()) ?? known;
+  }
+
   private remembered(did: string): LoadedPrincipal | undefined {
     const principal = this.principals.get(did);
     const fresh =
@@ -113,7 +131,9 @@ export class FactLoader {
   private remember(record: PrincipalRecord | null, loadedAtMs: number): LoadedPrincipal | null {
     if (record === null) return null;
     const document = record.document === null ? null : parseDidDocument(record.document.body, record.did);
-    const principal = { record, document, loadedAtMs };
+    const stored = record.document;
+    const kept = stored === null ? null : { hash: stored.hash, resolvedAtMs: stored.resolvedAtMs };
+    const principal = { record: { ...record, document: kept }, document, loadedAtMs };
     this.principals.set(record.did, principal);
     return principal;
   }
@@ -124,18 +144,22 @@ export class FactLoader {
   }
 }
 
-const principalFact = ({ verificationState, keys }: PrincipalRecord, kid: string): PrincipalFact => {
-  const key = keys.find((candidate) => candidate.kid === kid);
+const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs: number): PrincipalFact => {
+  const key = principal.keys.find((candidate) => candidate.kid === kid);
   return {
-    verification: verificationState,
+    verification: effectiveState(principal, nowMs),
     key: key === undefined ? null : { state: key.state, sinceMs: key.sinceMs },
   };
 };
 
-/** A managed document is read from our own storage; a hosted one is as old as its last resolution. */
+/**
+ * A managed document is read from our own storage; a hosted one is as old as its last resolution, which the database
+ * may date a moment after our clock's now: no Receipt shows it as resolved after its evaluation.
+ */
 const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer<DocumentFact> => {
   if (record.document === null || document === null) return unavailable;
-  const resolvedAtMs = record.kind === 'managed' ? loadedAtMs : record.document.resolvedAtMs;
+  const resolvedAtMs =
+    record.kind === 'managed' ? loadedAtMs : Math.min(loadedAtMs, record.document.resolvedAtMs);
   return found({ document, hash: record.document.hash, resolvedAtMs });
 };
 

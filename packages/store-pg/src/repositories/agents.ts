@@ -21,12 +21,12 @@ export function agentRepository(database: Database): AgentRepository {
       });
       return rows[0] ?? null;
     },
-    async setDisabled(principal, did, disabledAtMs) {
-      await database.write({
-        text: `update agents set disabled_at = greatest(disabled_at, to_timestamp($3 / 1000.0))
-          where principal = $1 and did = $2`,
-        values: [principal, did, disabledAtMs],
+    async setDisabled(principal, did) {
+      const rows = await database.write<AgentRecord>({
+        text: `update agents set disabled_at = svc_now() where principal = $1 and did = $2 returning ${columns}`,
+        values: [principal, did],
       });
+      return rows[0] ?? null;
     },
   };
 }

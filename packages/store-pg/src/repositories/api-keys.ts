@@ -6,8 +6,8 @@ const columns = `encode(key_hash, 'hex') as "keyHash", key_id as "keyId", role, 
   created_at as "createdAtMs", revoked_at as "revokedAtMs"`;
 
 const revokeSql = `
-  update api_keys set revoked_at = coalesce(revoked_at, svc_now())
-  where subject = $1 and key_id = $2 returning ${columns}`;
+  update api_keys set revoked_at = svc_now()
+  where subject = $1 and key_id = $2 and revoked_at is null returning ${columns}`;
 
 export function apiKeyRepository(database: Database): ApiKeyRepository {
   return {
@@ -40,6 +40,13 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
         text: `select ${columns} from api_keys where subject = $1 order by created_at desc, key_id`,
         values: [subject],
       }),
+    async holdLive(keyHash) {
+      const rows = await database.write({
+        text: `select from api_keys where key_hash = decode($1, 'hex') and revoked_at is null for share`,
+        values: [keyHash],
+      });
+      return rows.length > 0;
+    },
     async revoke(subject, keyId) {
       const rows = await database.write<ApiKeyRecord>({ text: revokeSql, values: [subject, keyId] });
       return rows[0] ?? null;

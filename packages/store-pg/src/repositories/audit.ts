@@ -34,7 +34,15 @@ const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", a
 
 function listStatement(filter: AuditFilter) {
   const where = new Conditions()
-    .add('actor_did = any (?::text[])', filter.actors ?? undefined)
+    // The first narrows by the index, the second tells apart subjects of two kinds that share a DID.
+    .add(
+      'actor_did = any (?::text[])',
+      filter.actors?.map(({ did }) => did),
+    )
+    .add(
+      `actor_kind || ' ' || actor_did = any (?::text[])`,
+      filter.actors?.map(({ kind, did }) => `${kind} ${did}`),
+    )
     .add('action = ?', filter.action)
     .add('target = ?', filter.target)
     .add('occurred_at >= to_timestamp(? / 1000.0)', filter.sinceMs)

@@ -73,7 +73,10 @@ export function principalRepository(database: Database): PrincipalRepository {
     },
     async findForUpdate(did) {
       // Two statements: a row that was waited for is read anew, but what is joined to it would still be of before.
-      await database.write({ text: 'select did from principals where did = $1 for update', values: [did] });
+      await database.write({
+        text: 'select did from principals where did = $1 for no key update',
+        values: [did],
+      });
       return findWhere('p.did = $1', did);
     },
     list: (filter) => database.read<PrincipalRecord>(listStatement(filter)),

@@ -1,25 +1,39 @@
 /** `GET /me`: whom the key belongs to. */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import { type ApiKeyRecord, internal, type ServiceDeps, verificationOf } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
+import {
+  type ApiKeyRecord,
+  getOrg,
+  internal,
+  listMembers,
+  type ServiceDeps,
+  verificationOf,
+} from '@svc/service';
+import type { Handler, OrgCaller } from '../../http/index.ts';
+import { presentMembers, presentOrg } from '../../present/org.ts';
 
 type Me = Body<Routes['getMe'], 200>;
+
+/** Interface §Authentication, Observer key. */
+const OBSERVER_SCOPE = ['GET /decisions/stats', 'GET /usage'];
 
 export const getMe =
   (deps: ServiceDeps): Handler<Routes['getMe']> =>
   async ({ caller }) => {
-    const common = presentKey(deps, caller.key);
-    if (caller.class === 'rp') {
-      const { name, proofWindowSeconds, orgId } = caller.relyingParty;
-      return {
-        status: 200,
-        body: { ...common, name, proof_window_seconds: proofWindowSeconds, org_id: orgId },
-      };
+    const answer = (more: Partial<Me>) =>
+      ({ status: 200, body: { ...presentKey(deps, caller.key), ...more } }) as const;
+    switch (caller.class) {
+      case 'rp': {
+        const { name, proofWindowSeconds, orgId } = caller.relyingParty;
+        return answer({ name, proof_window_seconds: proofWindowSeconds, org_id: orgId });
+      }
+      case 'principal':
+        return answer(await presentSelf(deps, caller.subject));
+      case 'org':
+        return answer(await presentOwnOrg(deps, caller));
+      case 'observer':
+        return answer({ scope: OBSERVER_SCOPE });
     }
-    if (caller.class === 'principal')
-      return { status: 200, body: { ...common, ...(await presentSelf(deps, caller.subject)) } };
-    return { status: 200, body: common };
   };
 
 const presentKey = ({ identity }: ServiceDeps, key: ApiKeyRecord): Me => ({
@@ -42,3 +56,8 @@ const presentSelf = async (deps: ServiceDeps, did: string): Promise<Partial<Me>>
     org_id: principal.orgId,
   };
 };
+
+const presentOwnOrg = async (deps: ServiceDeps, caller: OrgCaller): Promise<Partial<Me>> => ({
+  org: presentOrg(await getOrg(deps, caller, caller.subject)),
+  members: presentMembers(deps.identity, await listMembers(deps, caller.subject)),
+});

@@ -4,15 +4,16 @@
  */
 import { connect } from 'node:net';
 import { findResponseProblem, type Route, type RouteId, routes } from '@svc/contract';
+import { createLogger } from '@svc/process';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { ApiKeyRecord } from '@svc/service';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
+import type { z } from 'zod';
 import type { Caller, RpCaller } from '../caller.ts';
 import { HTTP_LIMITS, type HttpDeps } from '../deps.ts';
 import type { Handlers } from '../handler.ts';
 import { createHttpService } from '../http-service.ts';
-import { createLogger } from '../logger.ts';
 import { createHttpMetrics } from '../metrics.ts';
 
 export const TOKENS = {
@@ -207,15 +208,24 @@ export const exampleBody = (id: RouteId): unknown => {
 
 /** A path of a route with its parameters filled in. */
 export const examplePath = (id: RouteId): string =>
-  routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(EXAMPLE_PARAMS[name] ?? name),
-  );
+  routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(exampleParam(id, name)));
 
-const EXAMPLE_PARAMS: Readonly<Record<string, string>> = {
-  receipt_id: 'drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K',
-  did: 'did:web:localhost%3A8080:rp:shop',
-  slug: 'acme',
-  hash: `sha256:${'a'.repeat(64)}`,
-  domain: 'localhost%3A8080',
-  number: '1',
+/** The first example that the route's own schema takes: one name can stand for two forms. */
+const exampleParam = (id: RouteId, name: string): string => {
+  const { params }: Route = routes[id];
+  const schema: z.ZodType | undefined = params?.shape[name];
+  const takes = (text: string) => schema?.safeParse(text).success === true;
+  return (EXAMPLE_PARAMS[name] ?? []).find(takes) ?? name;
+};
+
+const EXAMPLE_PARAMS: Readonly<Record<string, readonly string[]>> = {
+  receipt_id: ['drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K'],
+  org_id: ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'],
+  key_id: ['3fa1c09be742'],
+  kid: ['did:web:localhost%3A8080:org:acme#key-1'],
+  did: ['did:web:localhost%3A8080:rp:shop', 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
+  slug: ['acme'],
+  hash: [`sha256:${'a'.repeat(64)}`],
+  domain: ['localhost%3A8080'],
+  number: ['1'],
 };

@@ -30,9 +30,3 @@ export const createLogger = (level: Level, destination?: DestinationStream): Log
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } },
     destination ?? gathered(),
   );
-
-/**
- * The same log for lines made only of fields the frame itself puts together, none of which can be a secret. Looking
- * for secrets in each of them would cost more than the line.
- */
-export const withoutRedaction = (logger: Logger): Logger => logger.child({}, { redact: [] });

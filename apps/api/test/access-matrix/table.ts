@@ -1,0 +1,421 @@
+/**
+ * The access table: for every route, who is answered what about whose subject. A route without a row does not compile.
+ *
+ * Columns: RP key, Principal key, org:read key, org:admin key, observer key, admin token, provision key. A number answers
+ * for all subjects; four numbers for {own, own org's, foreign, absent}. Public routes answer anybody alike.
+ */
+import type { RouteId } from '@svc/contract';
+import { generateAgentKey } from '@svc/sdk-principal/agent';
+import { randomSlug } from '../endpoints/deployment.ts';
+import type { Subject } from './world.ts';
+
+export type Cell = number | readonly [own: number, org: number, foreign: number, absent: number];
+type Columns = readonly [
+  rp: Cell,
+  principal: Cell,
+  orgRead: Cell,
+  orgAdmin: Cell,
+  observer: Cell,
+  admin: Cell,
+  provision: Cell,
+];
+
+export interface Call {
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** One way of calling a route. `subject` is what the call names, `own` what belongs to the caller. */
+export interface Case {
+  readonly what: string;
+  readonly outcomes: Columns | { readonly anybody: Cell };
+  readonly call: (subject: Subject, own: Subject) => Call | Promise<Call>;
+}
+
+/** Itself alone; itself and the members of its org; everybody that exists. */
+const own = (status: number): Cell => [status, 404, 404, 404];
+const members = (status: number): Cell => [status, status, 404, 404];
+const every = (status: number): Cell => [status, status, status, 404];
+
+const encoded = encodeURIComponent;
+/** Each registration is a first one. */
+const newAgent = async () => (await generateAgentKey()).did;
+
+export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
+  verify: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 401, 401, 401, 401, 401, 401],
+      call: () => ({ path: '/verify', body: { grant: '', proof: '', action: {} } }),
+    },
+  ],
+
+  allocateGrant: [
+    {
+      what: 'names an Agent, which is nobody’s',
+      outcomes: [401, 201, 401, 401, 401, 401, 401],
+      call: async () => ({ path: '/grants', body: { agent: await newAgent() } }),
+    },
+  ],
+  listGrants: [
+    {
+      what: 'names a Principal',
+      outcomes: [401, own(200), members(200), members(200), 401, 200, 401],
+      call: ({ principal }) => ({ path: `/grants?principal=${principal}` }),
+    },
+    {
+      what: 'names nobody',
+      outcomes: [401, 200, 200, 200, 401, 200, 401],
+      call: () => ({ path: '/grants' }),
+    },
+  ],
+  revokeGrant: [
+    {
+      what: 'names a Principal and its Grant',
+      outcomes: [401, [200, 403, 403, 403], 403, members(200), 401, 401, 401],
+      call: ({ principal, grantId }) => ({
+        path: `/revoke?principal=${principal}`,
+        body: { grant_id: grantId },
+      }),
+    },
+    {
+      what: 'names a Grant, for the Principal of the caller',
+      outcomes: [401, own(200), 403, own(200), 401, 401, 401],
+      call: ({ grantId }, { principal }) => ({
+        path: `/revoke?principal=${principal}`,
+        body: { grant_id: grantId },
+      }),
+    },
+  ],
+
+  registerAgent: [
+    {
+      what: 'names a Principal',
+      outcomes: [401, [201, 403, 403, 403], 403, members(201), 401, 401, 401],
+      call: async ({ principal }) => ({
+        path: `/agents?principal=${principal}`,
+        body: { did: await newAgent() },
+      }),
+    },
+  ],
+  disableAgent: [
+    {
+      what: 'names a Principal and its Agent',
+      outcomes: [401, [200, 403, 403, 403], 403, members(200), 401, 401, 401],
+      call: ({ principal, agent }) => ({ path: `/agents/${agent}/disable?principal=${principal}` }),
+    },
+    {
+      what: 'names an Agent, for the Principal of the caller',
+      outcomes: [401, own(200), 403, own(200), 401, 401, 401],
+      call: ({ agent }, { principal }) => ({ path: `/agents/${agent}/disable?principal=${principal}` }),
+    },
+  ],
+
+  retireKey: signingKeyCases('retire'),
+  compromiseKey: signingKeyCases('compromise'),
+
+  listPrincipals: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 401, 200, 401],
+      call: () => ({ path: '/principals' }),
+    },
+    {
+      what: 'names an org',
+      outcomes: [403, 403, members(200), members(200), 401, 200, 401],
+      call: ({ orgId }) => ({ path: `/principals?org_id=${orgId}` }),
+    },
+  ],
+  getPrincipal: [
+    {
+      what: 'names a Principal: the directory is open to every live key',
+      outcomes: [every(200), every(200), every(200), every(200), 401, every(200), 401],
+      call: ({ principal }) => ({ path: `/principals/${principal}` }),
+    },
+  ],
+  updatePrincipal: [
+    {
+      what: 'names a Principal',
+      outcomes: [401, 401, 401, 401, 401, every(200), 401],
+      call: ({ principal }) => ({ path: `/principals/${principal}`, body: { may_be_named: true } }),
+    },
+  ],
+  verifyPrincipal: [
+    {
+      what: 'names a Principal',
+      outcomes: [401, own(200), 403, members(200), 401, every(200), 401],
+      call: ({ principal }) => ({ path: `/principals/${principal}/verify` }),
+    },
+  ],
+
+  getDecision: [
+    {
+      what: 'names a Receipt',
+      outcomes: [own(200), 401, members(200), members(200), 401, every(200), 401],
+      call: ({ receiptId }) => ({ path: `/decisions/${receiptId}` }),
+    },
+    {
+      what: 'names a Receipt and its relying party',
+      outcomes: [own(200), 401, members(200), members(200), 401, every(200), 401],
+      call: ({ receiptId, relyingParty }) => ({ path: `/decisions/${receiptId}?rp=${relyingParty}` }),
+    },
+  ],
+
+  createPrincipal: [
+    {
+      what: 'into an org',
+      outcomes: [401, 401, 403, [201, 201, 403, 403], 401, [201, 201, 201, 400], 401],
+      call: ({ orgId }) => ({
+        path: '/principals',
+        body: { kind: 'hosted', did: `did:web:${randomSlug('h')}.example`, org_id: orgId },
+      }),
+    },
+    {
+      what: 'without naming an org',
+      outcomes: [401, 401, 403, 201, 401, 201, 401],
+      call: () => ({
+        path: '/principals',
+        body: { kind: 'hosted', did: `did:web:${randomSlug('h')}.example` },
+      }),
+    },
+  ],
+  createRelyingParty: [
+    {
+      what: 'into an org',
+      outcomes: [401, 401, 403, [201, 201, 403, 403], 401, [201, 201, 201, 400], 401],
+      call: ({ orgId }) => ({
+        path: '/relying-parties',
+        body: { kind: 'managed', slug: randomSlug('r'), org_id: orgId },
+      }),
+    },
+    {
+      what: 'without naming an org',
+      outcomes: [401, 401, 403, 201, 401, 201, 401],
+      call: () => ({ path: '/relying-parties', body: { kind: 'managed', slug: randomSlug('r') } }),
+    },
+  ],
+  getRelyingParty: [
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 401, members(200), members(200), 401, every(200), 401],
+      call: ({ relyingParty }) => ({ path: `/relying-parties/${relyingParty}` }),
+    },
+  ],
+  updateRelyingParty: [
+    {
+      what: 'names a relying party',
+      outcomes: [401, 401, 403, members(200), 401, every(200), 401],
+      call: ({ relyingParty }) => ({ path: `/relying-parties/${relyingParty}`, body: { name: 'Shop' } }),
+    },
+  ],
+
+  createOrg: [
+    {
+      what: 'names nobody',
+      outcomes: [401, 401, 401, 401, 401, 201, 401],
+      call: () => ({ path: '/orgs', body: { slug: randomSlug('org'), name: 'Org' } }),
+    },
+  ],
+  getOrg: [
+    {
+      what: 'names an org',
+      outcomes: [401, 401, members(200), members(200), 401, every(200), 401],
+      call: ({ orgId }) => ({ path: `/orgs/${orgId}` }),
+    },
+  ],
+  addOrgMember: [
+    {
+      what: 'names an org and its relying party',
+      outcomes: [401, 401, 401, 401, 401, every(201), 401],
+      call: ({ orgId, relyingParty }) => ({ path: `/orgs/${orgId}/members`, body: { did: relyingParty } }),
+    },
+    {
+      what: 'names a Principal, into the org of the caller',
+      outcomes: [401, 401, 401, 401, 401, [201, 201, 409, 404], 401],
+      call: ({ principal }, { orgId }) => ({ path: `/orgs/${orgId}/members`, body: { did: principal } }),
+    },
+  ],
+  listOrgApiKeys: [
+    {
+      what: 'names an org',
+      outcomes: [401, 401, members(200), members(200), 401, every(200), 401],
+      call: ({ orgId }) => ({ path: `/orgs/${orgId}/api-keys` }),
+    },
+  ],
+  issueOrgApiKey: [
+    {
+      what: 'names an org',
+      outcomes: [401, 401, 403, members(201), 401, every(201), 401],
+      call: ({ orgId }) => ({ path: `/orgs/${orgId}/api-keys`, body: { role: 'read' } }),
+    },
+  ],
+  revokeOrgApiKey: [
+    {
+      what: 'names an org and its key',
+      outcomes: [401, 401, 403, members(200), 401, every(200), 401],
+      call: ({ orgId, orgKeyId }) => ({ path: `/orgs/${orgId}/api-keys/${orgKeyId}/revoke` }),
+    },
+    {
+      what: 'names a key, in the org of the caller',
+      outcomes: [401, 401, 403, members(200), 401, members(200), 401],
+      call: ({ orgKeyId }, { orgId }) => ({ path: `/orgs/${orgId}/api-keys/${orgKeyId}/revoke` }),
+    },
+    {
+      what: 'names a key of a relying party, in the org of the caller',
+      outcomes: [401, 401, 403, 404, 401, 404, 401],
+      call: ({ relyingPartyKeyId }, { orgId }) => ({
+        path: `/orgs/${orgId}/api-keys/${relyingPartyKeyId}/revoke`,
+      }),
+    },
+  ],
+
+  getMe: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 200, 401, 401],
+      call: () => ({ path: '/me' }),
+    },
+  ],
+
+  listApiKeys: [
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 404, members(200), members(200), 401, every(200), 401],
+      call: ({ relyingParty }) => ({ path: `/api-keys?subject=${relyingParty}` }),
+    },
+    {
+      what: 'names a Principal',
+      outcomes: [404, own(200), members(200), members(200), 401, every(200), 401],
+      call: ({ principal }) => ({ path: `/api-keys?subject=${principal}` }),
+    },
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 400, 400, 401, 400, 401],
+      call: () => ({ path: '/api-keys' }),
+    },
+  ],
+  issueApiKey: [
+    {
+      what: 'names a relying party',
+      outcomes: [own(201), 404, 403, members(201), 401, every(201), 401],
+      call: ({ relyingParty }) => ({ path: `/api-keys?subject=${relyingParty}`, body: {} }),
+    },
+    {
+      what: 'names a Principal',
+      outcomes: [404, own(201), 403, members(201), 401, every(201), 401],
+      call: ({ principal }) => ({ path: `/api-keys?subject=${principal}`, body: {} }),
+    },
+    {
+      what: 'names nobody',
+      outcomes: [201, 201, 403, 400, 401, 400, 401],
+      call: () => ({ path: '/api-keys', body: {} }),
+    },
+  ],
+  revokeApiKey: [
+    {
+      what: 'names a key of a relying party',
+      outcomes: [own(200), 404, 403, members(200), 401, every(200), 401],
+      call: ({ relyingPartyKeyId }) => ({ path: `/api-keys/${relyingPartyKeyId}/revoke` }),
+    },
+    {
+      what: 'names a key of a Principal',
+      outcomes: [404, own(200), 403, members(200), 401, every(200), 401],
+      call: ({ principalKeyId }) => ({ path: `/api-keys/${principalKeyId}/revoke` }),
+    },
+    {
+      what: 'names a relying party and its key',
+      outcomes: [own(200), 404, 403, 403, 401, every(200), 401],
+      call: ({ relyingParty, relyingPartyKeyId }) => ({
+        path: `/api-keys/${relyingPartyKeyId}/revoke?subject=${relyingParty}`,
+      }),
+    },
+    {
+      what: 'names an org key, which has a place of its own',
+      outcomes: [404, 404, 403, 404, 401, 404, 401],
+      call: ({ orgKeyId }) => ({ path: `/api-keys/${orgKeyId}/revoke` }),
+    },
+  ],
+  listObserverKeys: [
+    {
+      what: 'names nobody',
+      outcomes: [401, 401, 401, 401, 401, 200, 401],
+      call: () => ({ path: '/observer-keys' }),
+    },
+  ],
+  issueObserverKey: [
+    {
+      what: 'names nobody',
+      outcomes: [401, 401, 401, 401, 401, 201, 401],
+      call: () => ({ path: '/observer-keys', body: {} }),
+    },
+  ],
+  revokeObserverKey: [
+    {
+      what: 'names an observer key; all are the service’s',
+      outcomes: [401, 401, 401, 401, 401, every(200), 401],
+      call: ({ observerKeyId }) => ({ path: `/observer-keys/${observerKeyId}/revoke` }),
+    },
+    {
+      what: 'names a key of another class',
+      outcomes: [401, 401, 401, 401, 401, 404, 401],
+      call: ({ principalKeyId }) => ({ path: `/observer-keys/${principalKeyId}/revoke` }),
+    },
+  ],
+
+  listAudit: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 401, 200, 401],
+      call: () => ({ path: '/audit' }),
+    },
+    {
+      what: 'names an actor',
+      outcomes: [403, 403, 403, 403, 401, 200, 401],
+      call: ({ relyingParty }) => ({ path: `/audit?actor=${relyingParty}` }),
+    },
+  ],
+
+  getHealth: [{ what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/healthz' }) }],
+  getServiceDidDocument: [
+    { what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/.well-known/did.json' }) },
+  ],
+  getPrincipalDidDocument: [
+    {
+      what: 'names a Principal',
+      outcomes: { anybody: every(200) },
+      call: ({ principalSlug }) => ({ path: `/org/${principalSlug}/did.json` }),
+    },
+  ],
+  getEvidence: [
+    {
+      what: 'names an artifact',
+      outcomes: { anybody: every(200) },
+      call: ({ evidenceHash }) => ({ path: `/evidence/${encoded(evidenceHash)}` }),
+    },
+  ],
+  getStatusList: [
+    {
+      what: 'names a list',
+      outcomes: { anybody: every(200) },
+      call: ({ statusListPath }) => ({ path: statusListPath }),
+    },
+  ],
+};
+
+/** Interface §Principal lifecycle: the one place where another's thing is 403 and an absent one 404. */
+function signingKeyCases(operation: 'retire' | 'compromise'): readonly Case[] {
+  return [
+    {
+      what: 'names a Principal and its key',
+      outcomes: [401, [200, 403, 403, 403], 403, members(200), 401, 401, 401],
+      call: ({ principal, kid }) => ({ path: `/keys/${encoded(kid)}/${operation}?principal=${principal}` }),
+    },
+    {
+      what: 'names a key, for the Principal of the caller',
+      outcomes: [401, [200, 403, 403, 404], 403, [200, 403, 403, 404], 401, 401, 401],
+      call: ({ kid }, { principal }) => ({
+        path: `/keys/${encoded(kid)}/${operation}?principal=${principal}`,
+      }),
+    },
+  ];
+}

@@ -1,0 +1,59 @@
+/** A hosted Principal's own web server on loopback, reached through `SVC_OUTBOUND_MAP`. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+export interface PrincipalHost {
+  readonly url: string;
+  /** What the host serves, by path; a path that is not there is 404. Text as it stands, anything else as JSON. */
+  readonly pages: Map<string, unknown>;
+  /** Paths asked for, in order. */
+  readonly asked: readonly string[];
+  /** While true, every request is cut without an answer. */
+  isDown: boolean;
+  /** Requests wait for it before they are answered. */
+  gate: Promise<void>;
+  close(): Promise<void>;
+}
+
+export const DID_DOCUMENT = '/.well-known/did.json';
+export const PROOF = '/.well-known/svc-verification.json';
+
+export const startPrincipalHost = async (): Promise<PrincipalHost> => {
+  const asked: string[] = [];
+  const pages = new Map<string, unknown>();
+  const server = createServer((request, response) => void answer(request, response));
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    asked.push(request.url ?? '');
+    await host.gate;
+    if (host.isDown) return request.socket.destroy();
+    const page = pages.get(request.url ?? '');
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(typeof page === 'string' ? page : JSON.stringify(page ?? {}));
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const host: PrincipalHost = {
+    url: `http://127.0.0.1:${port}`,
+    pages,
+    asked,
+    isDown: false,
+    gate: Promise.resolve(),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  return host;
+};
+
+export const didDocument = (did: string, keys: readonly { readonly publicKeyMultibase: string }[]) => ({
+  '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
+  id: did,
+  verificationMethod: keys.map(({ publicKeyMultibase }, i) => ({
+    id: `${did}#key-${i + 1}`,
+    type: 'Multikey',
+    controller: did,
+    publicKeyMultibase,
+  })),
+  assertionMethod: keys.map((_, i) => `${did}#key-${i + 1}`),
+});

@@ -1,0 +1,27 @@
+/** From the environment to the jobs of this process and what they stand on. */
+import { type Environment, loadSecrets } from '@svc/config';
+import {
+  ConfigurationError,
+  type Job,
+  maintenanceJobs,
+  type OpenedService,
+  openService,
+  readConfig,
+} from '@svc/process';
+import type { Logger } from 'pino';
+
+export interface Worker extends OpenedService {
+  readonly jobs: readonly Job[];
+}
+
+/** Throws `ConfigurationError`; rejects when the database cannot be asked. */
+export const openWorker = async (env: Environment, logger: Logger): Promise<Worker> => {
+  const config = readConfig(env);
+  if (config.database.kind !== 'external')
+    throw new ConfigurationError([
+      'DATABASE_URL is required: the embedded database belongs to the process that starts it',
+    ]);
+  const secrets = loadSecrets(config);
+  const opened = await openService({ config, secrets, databaseUrl: config.database.url, logger });
+  return { ...opened, jobs: maintenanceJobs(opened.service) };
+};

@@ -1,0 +1,153 @@
+/** Worker processes as they are built, and a deployment with hosted Principals for them to look after. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type DidWeb, encodeUlid, type GrantId, type Sha256 } from '@svc/protocol';
+import type { Store } from '@svc/service';
+
+const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+export interface WorkerProcess {
+  readonly log: readonly string[];
+  /** The exit code, or null after a kill. */
+  readonly ended: Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface WorkerOptions {
+  readonly databaseUrl: string;
+  readonly hosts: Readonly<Record<string, string>>;
+  readonly parameters?: readonly string[];
+}
+
+/** The caller ends it. */
+export const startWorker = ({ databaseUrl, hosts, parameters = [] }: WorkerOptions): WorkerProcess => {
+  if (!existsSync(PROGRAM)) throw new Error('the worker is not built: run `npm run build` first');
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-worker-test-'));
+  const child = spawn(process.execPath, [PROGRAM, ...parameters], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: databaseUrl,
+      SVC_BASE_URL: 'http://svc.test',
+      SVC_DATA_DIR: dataDir,
+      SVC_OUTBOUND_MAP: JSON.stringify(hosts),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    if (stream !== null) createInterface({ input: stream }).on('line', (line) => log.push(line));
+  return { log, ended: endOf(child, dataDir), signal: (name) => void child.kill(name) };
+};
+
+const endOf = (child: ChildProcess, dataDir: string): Promise<number | null> =>
+  new Promise((resolve) => {
+    child.once('close', (code) => {
+      rmSync(dataDir, { recursive: true, force: true });
+      resolve(code);
+    });
+  });
+
+/** One round of every job; its log is in the message when it failed. */
+export const runOnce = async (options: Omit<WorkerOptions, 'parameters'>): Promise<readonly string[]> => {
+  const worker = startWorker({ ...options, parameters: ['--once'] });
+  const code = await worker.ended;
+  if (code !== 0) throw new Error(`exit ${code}:\n${worker.log.join('\n')}`);
+  return worker.log;
+};
+
+export interface Hosts {
+  readonly url: string;
+  /** Host names asked for a proof, in order. */
+  readonly asked: readonly string[];
+  /** Names whose proof is served, with the DID and token. */
+  readonly proofs: Map<string, { readonly did: string; readonly token: string }>;
+  /** Questions wait for it. */
+  gate: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** All hosts in one server, told apart by name. */
+export const startHosts = async (): Promise<Hosts> => {
+  const asked: string[] = [];
+  const proofs: Hosts['proofs'] = new Map();
+  const server = createServer(async (request, response) => {
+    const name = request.headers.host ?? '';
+    const isProof = request.url === '/.well-known/svc-verification.json';
+    if (isProof) asked.push(name);
+    await hosts.gate;
+    const proof = isProof ? proofs.get(name) : undefined;
+    response.writeHead(proof === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(proof ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const hosts: Hosts = {
+    url: `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`,
+    asked,
+    proofs,
+    gate: Promise.resolve(),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  return hosts;
+};
+
+/** A hosted Principal that was never checked. */
+export const insertHosted = async (store: Store): Promise<{ did: DidWeb; name: string; token: string }> => {
+  const name = `host-${randomBytes(5).toString('hex')}.example`;
+  const did = `did:web:${name}` as DidWeb;
+  const token = randomBytes(8).toString('hex');
+  await store.principals.insert({
+    did,
+    kind: 'hosted',
+    domain: name,
+    slug: null,
+    verificationState: 'unverified',
+    verificationToken: token,
+    orgId: null,
+    mayBeNamed: false,
+    keys: [],
+    documentHash: null,
+  });
+  return { did, name, token };
+};
+
+/** Grants of a Principal, in a list of their own. */
+export const insertGrants = async (store: Store, principal: DidWeb, count: number): Promise<GrantId[]> => {
+  const url = `https://status.example/${randomBytes(6).toString('hex')}/1`;
+  const hash = `sha256:${createHash('sha256').update(url).digest('hex')}` as Sha256;
+  await store.evidence.insert({ hash, contentType: 'application/vc+jwt', body: Buffer.from(url) });
+  await store.statusLists.insert({
+    url,
+    principal,
+    domain: principal.slice('did:web:'.length),
+    number: 1,
+    sizeBits: 131_072,
+    permutationKey: randomBytes(32),
+    bits: new Uint8Array(16_384),
+    credential: url,
+    credentialHash: hash,
+    validFromMs: Date.now(),
+  });
+  const ids = Array.from(
+    { length: count },
+    () => `urn:svc:grant:${encodeUlid(Date.now(), randomBytes(10))}` as GrantId,
+  );
+  for (const [statusIndex, id] of ids.entries())
+    await store.grants.insert({
+      id,
+      principal,
+      agent: `did:key:z6Mk${randomBytes(20).toString('hex')}` as never,
+      statusListUrl: url,
+      statusIndex,
+    });
+  return ids;
+};

@@ -1,0 +1,185 @@
+/**
+ * Checks and fetches that overlap, on one database: what was asked earlier never undoes what was asked later. The
+ * outside answers when the test says so.
+ */
+import type { DidWeb } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  checkDomain,
+  DatabaseClock,
+  type DidResolution,
+  type DomainProof,
+  pooledRandom,
+  refreshHostedDocument,
+  reverifyDomains,
+  type ServiceDeps,
+  type Store,
+  StoreError,
+  SYSTEM,
+} from '@svc/service';
+import { createStore } from '@svc/store-pg';
+import { withDatabase } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertHosted } from './harness.ts';
+
+const database = withDatabase();
+let store: Store;
+let clock: DatabaseClock;
+beforeAll(async () => {
+  store = createStore({ databaseUrl: database.url });
+  clock = await DatabaseClock.start(store, { warn: () => {}, error: () => {} });
+});
+afterAll(async () => {
+  clock?.stop();
+  await store?.close();
+});
+
+const UNREACHABLE: DidResolution = { kind: 'unreachable', problem: 'nobody there' };
+
+/** A node of the deployment, with an outside of its own. */
+const node = (outside: {
+  prove?: () => Promise<DomainProof>;
+  resolve?: () => Promise<DidResolution>;
+}): ServiceDeps => ({
+  store,
+  clock,
+  random: pooledRandom(),
+  crypto: nativeCrypto,
+  log: { warn: () => {}, error: () => {} },
+  domainProver: { check: outside.prove ?? (async () => 'unknown') },
+  didResolver: { resolve: outside.resolve ?? (async () => UNREACHABLE) },
+  // No check needs to know who we are.
+  identity: undefined as never,
+});
+
+const principalOf = async (did: DidWeb) => {
+  const principal = await store.principals.find(did);
+  if (principal === null) throw new Error('not found');
+  return principal;
+};
+const checking = { actor: SYSTEM, requestId: null, auditAlways: false };
+const check = async (deps: ServiceDeps, did: DidWeb) => checkDomain(deps, await principalOf(did), checking);
+
+/** A question that is open until `answer` is called. */
+const question = <T>() => {
+  let answer = (_: T) => {};
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const answered = new Promise<T>((resolve) => {
+    answer = resolve;
+  });
+  const ask = () => {
+    asked();
+    return answered;
+  };
+  return { ask, isAsked, answer: (value: T) => answer(value) };
+};
+
+describe('checks of a domain', () => {
+  it('a proof seen before the loss was recorded does not bring the verification back', async () => {
+    const { did } = await insertHosted(store);
+    expect((await check(node({ prove: async () => 'proven' }), did))?.from).toBe('unverified');
+    const early = question<DomainProof>();
+    const slow = check(node({ prove: early.ask }), did);
+    await early.isAsked;
+    await check(node({ prove: async () => 'absent' }), did);
+    early.answer('proven');
+    expect(await slow).toBeNull();
+    expect((await principalOf(did)).verificationState).toBe('unverified');
+  });
+
+  it('two that agree are both recorded', async () => {
+    const { did } = await insertHosted(store);
+    const both = [question<DomainProof>(), question<DomainProof>()];
+    const results = Promise.all(both.map(({ ask }) => check(node({ prove: ask }), did)));
+    for (const { isAsked, answer } of both) {
+      await isAsked;
+      answer('absent');
+    }
+    expect((await results).map((checked) => checked?.principal.verificationState)).toEqual([
+      'unverified',
+      'unverified',
+    ]);
+  });
+
+  it('two rounds at once without a lock change and audit each Principal once', async () => {
+    const dids = await Promise.all(Array.from({ length: 25 }, async () => (await insertHosted(store)).did));
+    const proving = node({ prove: async () => 'proven' });
+    const rounds = await Promise.all(
+      [0, 1, 2].map(() => reverifyDomains(proving, new AbortController().signal)),
+    );
+    expect(rounds.reduce((sum, { changed }) => sum + changed, 0)).toBeGreaterThanOrEqual(dids.length);
+    for (const did of dids) {
+      const events = await store.audit.list({ actors: null, target: did, limit: 10 });
+      expect(events.map(({ details }) => [details.from, details.to])).toEqual([['unverified', 'verified']]);
+    }
+  });
+
+  it('one that cannot be recorded fails alone and stays due', async () => {
+    const { did: broken } = await insertHosted(store);
+    const { did: sound } = await insertHosted(store);
+    const deps = node({ prove: async () => 'absent' });
+    const failing = {
+      ...deps,
+      store: {
+        ...store,
+        principals: {
+          ...store.principals,
+          find: (did: string) =>
+            did === broken ? Promise.reject(new StoreError('refused', 'no')) : store.principals.find(did),
+        },
+      },
+    };
+    expect(await reverifyDomains(failing, new AbortController().signal)).toMatchObject({ failed: 1 });
+    expect((await principalOf(broken)).lastCheckedMs).toBeNull();
+    expect((await principalOf(sound)).lastCheckedMs).not.toBeNull();
+  });
+});
+
+describe('fetches of a DID document', () => {
+  const documentText = (did: DidWeb, mark: string) => JSON.stringify({ id: did, mark });
+  const resolved = (did: DidWeb, mark: string): DidResolution => ({
+    kind: 'resolved',
+    text: documentText(did, mark),
+    keys: [{ kid: `${did}#${mark}`, publicKeyMultibase: 'z6MkKey' }],
+  });
+
+  /** A question in the same millisecond counts as asked before. */
+  const untilLaterThan = async (did: DidWeb) => {
+    const { document } = await principalOf(did);
+    while (clock.nowMs() <= (document?.resolvedAtMs ?? 0)) await new Promise(setImmediate);
+  };
+
+  it('one asked for before the document in force was had is asked for again', async () => {
+    const { did } = await insertHosted(store);
+    const early = question<DidResolution>();
+    const answers = [early.ask, async () => resolved(did, 'newest')];
+    const slow = refreshHostedDocument(
+      node({ resolve: () => (answers.shift() ?? early.ask)() }),
+      await principalOf(did),
+    );
+    await early.isAsked;
+    const quick = node({ resolve: async () => resolved(did, 'new') });
+    await refreshHostedDocument(quick, await principalOf(did));
+    await untilLaterThan(did);
+    early.answer(resolved(did, 'old'));
+    expect((await slow).kind).toBe('stored');
+    const { document, keys } = await principalOf(did);
+    expect(document?.body).toBe(documentText(did, 'newest'));
+    expect(keys.map(({ kid }) => kid).toSorted()).toEqual([`${did}#new`, `${did}#newest`]);
+  });
+
+  it('the same document again changes its date and not the version that decisions rest on', async () => {
+    const { did } = await insertHosted(store);
+    const deps = node({ resolve: async () => resolved(did, 'same') });
+    await refreshHostedDocument(deps, await principalOf(did));
+    const before = await principalOf(did);
+    await untilLaterThan(did);
+    await refreshHostedDocument(deps, before);
+    const after = await principalOf(did);
+    expect(after.version).toBe(before.version);
+    expect(after.document?.resolvedAtMs).toBeGreaterThan(before.document?.resolvedAtMs ?? 0);
+  });
+});

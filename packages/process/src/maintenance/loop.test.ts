@@ -1,0 +1,104 @@
+import type { Exclusive } from '@svc/service';
+import { describe, expect, it } from 'vitest';
+import { type Job, type Round, runRound, startMaintenance } from './loop.ts';
+
+/** A lock that one may hold at a time, and that the test can lose. */
+const oneLock = () => {
+  const held = new Map<string, AbortController>();
+  return {
+    lose: (name: string) => held.get(name)?.abort(),
+    async exclusive<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<Exclusive<T>> {
+      if (held.has(name)) return { held: false };
+      const lost = new AbortController();
+      held.set(name, lost);
+      try {
+        return { held: true, value: await work(lost.signal) };
+      } finally {
+        held.delete(name);
+      }
+    },
+  };
+};
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+
+/** Runs until it is told to stop, then answers 1. */
+const patientJob = (name: string): Job => ({
+  name,
+  everyMs: 1,
+  run: async (stop) => {
+    await aborted(stop);
+    return { stopped: 1 };
+  },
+});
+
+describe('a round', () => {
+  it('is done by one node at a time', async () => {
+    const store = oneLock();
+    const stop = new AbortController();
+    const first = runRound(store, patientJob('a'), stop.signal);
+    expect(await runRound(store, patientJob('a'), stop.signal)).toEqual({ job: 'a', outcome: 'elsewhere' });
+    stop.abort();
+    expect(await first).toEqual({ job: 'a', outcome: 'done', result: { stopped: 1 } });
+  });
+
+  it('is told when its lock is lost', async () => {
+    const store = oneLock();
+    const round = runRound(store, patientJob('a'), new AbortController().signal);
+    store.lose('job:a');
+    expect(await round).toMatchObject({ outcome: 'done' });
+  });
+
+  it('that fails is reported, not thrown', async () => {
+    const error = new Error('no');
+    const job: Job = { name: 'a', everyMs: 1, run: () => Promise.reject(error) };
+    const round = await runRound(oneLock(), job, new AbortController().signal);
+    expect(round).toEqual({ job: 'a', outcome: 'failed', error });
+  });
+});
+
+describe('maintenance', () => {
+  it('goes on after a failure, and jobs do not wait for each other', async () => {
+    let rounds = 0;
+    let enough = () => {};
+    const isEnough = new Promise<void>((resolve) => {
+      enough = resolve;
+    });
+    const failing: Job = {
+      name: 'failing',
+      everyMs: 1,
+      run: async () => {
+        rounds += 1;
+        if (rounds === 3) enough();
+        throw new Error('no');
+      },
+    };
+    const reported: Round[] = [];
+    const maintenance = startMaintenance({ store: oneLock(), report: (round) => void reported.push(round) }, [
+      patientJob('patient'),
+      failing,
+    ]);
+    await isEnough;
+    await maintenance.stop();
+    expect(reported.filter(({ job }) => job === 'failing').length).toBeGreaterThanOrEqual(3);
+    expect(reported).toContainEqual({ job: 'patient', outcome: 'done', result: { stopped: 1 } });
+  });
+
+  it('begins nothing more once it is stopped', async () => {
+    let rounds = 0;
+    const job: Job = {
+      name: 'a',
+      everyMs: 1,
+      run: async () => {
+        rounds += 1;
+        return {};
+      },
+    };
+    const maintenance = startMaintenance({ store: oneLock(), report: () => {} }, [job]);
+    await maintenance.stop();
+    const atStop = rounds;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(rounds).toBe(atStop);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * Jobs that run again and again. Each has a loop of its own: a round, then a pause with some jitter, so that the nodes
+ * of a deployment drift apart. A round takes the job's lock, so that one node at a time works on it; a job finds by
+ * itself what there is to do, so a round that was missed or cut off is made up for by the next.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Store } from '@svc/service';
+
+export interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  /**
+   * Idempotent, since a lock that is lost cannot be noticed at once. Begins nothing more once `stop` is aborted, and
+   * then resolves within a few seconds. Answers numbers for the log.
+   */
+  run(stop: AbortSignal): Promise<Readonly<Record<string, number>>>;
+}
+
+/** `elsewhere`: another node is at this job. */
+export type Round =
+  | { readonly job: string; readonly outcome: 'done'; readonly result: Readonly<Record<string, number>> }
+  | { readonly job: string; readonly outcome: 'elsewhere' }
+  | { readonly job: string; readonly outcome: 'failed'; readonly error: unknown };
+
+export interface Maintenance {
+  /** Begins nothing more and waits for what is under way, for 8 s at most. */
+  stop(): Promise<void>;
+}
+
+interface LoopDeps {
+  readonly store: Pick<Store, 'exclusive'>;
+  readonly report: (round: Round) => void;
+}
+
+const JITTER = 0.2;
+const AFTER_FAILURE_MS = 15_000;
+const STOP_WITHIN_MS = 8_000;
+
+export const startMaintenance = ({ store, report }: LoopDeps, jobs: readonly Job[]): Maintenance => {
+  const stopping = new AbortController();
+  const loop = async (job: Job): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const round = await runRound(store, job, stopping.signal);
+      report(round);
+      const pauseMs = round.outcome === 'failed' ? Math.min(job.everyMs, AFTER_FAILURE_MS) : job.everyMs;
+      await pauseUnless(stopping.signal, pauseMs * (1 + JITTER * (Math.random() - 0.5)));
+    }
+  };
+  const loops = Promise.all(jobs.map(loop));
+  return {
+    stop: async () => {
+      stopping.abort();
+      const over = new AbortController();
+      await Promise.race([loops, pauseUnless(over.signal, STOP_WITHIN_MS)]);
+      over.abort();
+    },
+  };
+};
+
+/** One round of one job; never rejects. */
+export const runRound = async (
+  store: Pick<Store, 'exclusive'>,
+  job: Job,
+  stop: AbortSignal,
+): Promise<Round> => {
+  try {
+    const done = await store.exclusive(`job:${job.name}`, (lost) => job.run(AbortSignal.any([stop, lost])));
+    return done.held
+      ? { job: job.name, outcome: 'done', result: done.value }
+      : { job: job.name, outcome: 'elsewhere' };
+  } catch (error) {
+    return { job: job.name, outcome: 'failed', error };
+  }
+};
+
+/** Ends early, and without an error, when `signal` is aborted. */
+const pauseUnless = async (signal: AbortSignal, ms: number): Promise<void> => {
+  await pause(ms, undefined, { signal }).catch(() => {});
+};

@@ -1,0 +1,13 @@
+/** Rounds in the log: what was done, and what failed. A round that found nothing to do says nothing. */
+import type { Logger } from 'pino';
+import type { Round } from './loop.ts';
+
+export const reportRound =
+  (logger: Logger) =>
+  (round: Round): void => {
+    const { job } = round;
+    if (round.outcome === 'failed') logger.warn({ job, err: round.error }, 'job.failed');
+    if (round.outcome !== 'done') return;
+    const didSomething = Object.values(round.result).some((count) => count > 0);
+    if (didSomething) logger.info({ job, ...round.result }, 'job.done');
+  };

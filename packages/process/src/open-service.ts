@@ -1,0 +1,63 @@
+/** The use cases' dependencies, put together from a configuration. What is opened here is closed by `close`. */
+import type { Config, Secrets } from '@svc/config';
+import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
+import type { DidWeb } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { DatabaseClock, pooledRandom, type ServiceDeps, type ServiceIdentity } from '@svc/service';
+import { createStore, migrate } from '@svc/store-pg';
+import type { Logger } from 'pino';
+
+export interface OpenedService {
+  readonly service: ServiceDeps;
+  close(): Promise<void>;
+}
+
+export interface ServiceSources {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly databaseUrl: string;
+  readonly logger: Logger;
+}
+
+/** Migrates the database first. Rejects, with everything closed again, when it cannot be asked. */
+export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
+  const { config, secrets, databaseUrl, logger } = sources;
+  await migrate(databaseUrl);
+  const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
+  const log: ServiceDeps['log'] = {
+    warn: (event, fields) => logger.warn(fields, event),
+    error: (event, fields) => logger.error(fields, event),
+  };
+  try {
+    const clock = await DatabaseClock.start(store, log);
+    const close = async () => {
+      clock.stop();
+      await store.close();
+    };
+    const identity = identityOf(config, secrets);
+    const service = { store, clock, random: pooledRandom(), crypto: nativeCrypto, identity, log };
+    return { service: { ...service, ...outsideOf(config) }, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+};
+
+const identityOf = (config: Config, { receiptKeys, statusKeys }: Secrets): ServiceIdentity => ({
+  did: `did:web:${config.domain}` as DidWeb,
+  domain: config.domain,
+  env: config.env,
+  baseUrl: config.baseUrl,
+  statusBaseUrl: config.statusBaseUrl,
+  receiptKeys,
+  statusKeys,
+});
+
+/** Everything that leaves for hosts of others goes through one guard, within its bounds. */
+const outsideOf = ({ env, outboundMap }: Config): Pick<ServiceDeps, 'didResolver' | 'domainProver'> => {
+  const outbound = createOutbound({ mode: env, outboundMap });
+  return {
+    didResolver: { resolve: (did) => resolveDidWeb(outbound, did) },
+    domainProver: { check: (claim) => checkDomainProof(outbound, claim) },
+  };
+};

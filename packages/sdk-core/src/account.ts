@@ -1,0 +1,105 @@
+/**
+ * What Principals and relying parties do alike: who they are, their API keys, their audit log (interface §Endpoints,
+ * API keys, identity, audit, usage). Records are as the service sends them; what a call did is told in camelCase.
+ */
+import { isApiKeyId } from '@svc/protocol';
+import { SvcError } from './errors.ts';
+import { iteratePages } from './pages.ts';
+import { readApiKeyIssued, readApiKeyList, readApiKeyRevoked, readAuditList, readMe } from './records.ts';
+import type { Transport } from './transport.ts';
+import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire.generated.ts';
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface ApiKeys {
+  /** Ids and labels, newest first, revoked ones included; never a value. */
+  list(options?: CallOptions): Promise<ApiKeyList>;
+  /**
+   * A further key; the old ones stay. To rotate: issue, change over, revoke. `api_key` is shown only here.
+   * @throws SvcError Never sent twice: after `outcome-unknown` or a 503 an unused key may be in the list.
+   */
+  issue(request?: { label?: string }, options?: CallOptions): Promise<ApiKeyIssued>;
+  /** At once and for good. Repeatable. A key may revoke itself. */
+  revoke(keyId: string, options?: CallOptions): Promise<{ keyId: string; revokedAt: string }>;
+}
+
+export interface AuditFilter {
+  /** `noun.verb`, for example `grant.revoke`. */
+  action?: AuditEvent['action'];
+  /** Exactly what it was done to: a DID, or the id of a Grant or key. */
+  target?: string;
+  /** At this instant or later. */
+  since?: Date | string;
+  /** Before this instant. */
+  until?: Date | string;
+  /** Per page, 1–200. */
+  limit?: number;
+}
+
+export interface AuditLog {
+  /** What the subject of the key did, newest first, fetched page by page as it is consumed. */
+  list(filter?: AuditFilter, options?: CallOptions): AsyncGenerator<AuditEvent, void, undefined>;
+  page(filter?: AuditFilter & { cursor?: string }, options?: CallOptions): Promise<AuditList>;
+}
+
+export async function getMe(transport: Transport, call: CallOptions): Promise<Me> {
+  const { body } = await transport.send({ method: 'GET', path: '/me', hasEffect: false, ...call });
+  return readMe(body, 'the identity');
+}
+
+export function createApiKeys(transport: Transport): ApiKeys {
+  const path = '/api-keys';
+  return {
+    async list(call = {}) {
+      const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+      return readApiKeyList(body, 'the list');
+    },
+    async issue({ label } = {}, call = {}) {
+      const request = label === undefined ? {} : { label };
+      const sent = { method: 'POST', path, body: request, hasEffect: true, isOnceOnly: true } as const;
+      return readApiKeyIssued((await transport.send({ ...sent, ...call })).body, 'the key');
+    },
+    async revoke(keyId, call = {}) {
+      if (!isApiKeyId(keyId)) throw new SvcError('invalid-argument', 'not the id of an API key');
+      const sent = { method: 'POST', path: `${path}/${keyId}/revoke`, hasEffect: true } as const;
+      const answer = await transport.send({ ...sent, ...call });
+      const revoked = readApiKeyRevoked(answer.body, 'the revocation');
+      if (revoked.key_id !== keyId)
+        throw new SvcError('bad-response', 'the service answered about another key', answer);
+      return { keyId, revokedAt: revoked.revoked_at };
+    },
+  };
+}
+
+export function createAuditLog(transport: Transport): AuditLog {
+  const page: AuditLog['page'] = async ({ since, until, ...filter } = {}, call = {}) => {
+    const query = { ...filter, ...instant('since', since), ...instant('until', until) };
+    const { body } = await transport.send({
+      method: 'GET',
+      path: '/audit',
+      query,
+      hasEffect: false,
+      ...call,
+    });
+    return readAuditList(body, 'the page');
+  };
+  return {
+    page,
+    list: (filter = {}, call = {}) =>
+      iteratePages(
+        (cursor) => page({ ...filter, ...cursor }, call),
+        ({ events }) => events,
+      ),
+  };
+}
+
+function instant(name: string, value: Date | string | undefined): Record<string, string> {
+  if (value === undefined) return {};
+  if (typeof value === 'string') return { [name]: value };
+  if (Number.isNaN(value.getTime()))
+    throw new SvcError('invalid-argument', `${name} must be a time that exists`);
+  return { [name]: value.toISOString() };
+}

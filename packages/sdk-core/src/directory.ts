@@ -1,0 +1,59 @@
+/** The Principal directory (interface §Endpoints, Principal lifecycle), which every live key may read. */
+import type { CallOptions } from './account.ts';
+import { SvcError } from './errors.ts';
+import { iteratePages } from './pages.ts';
+import { isDidWeb, type Reader } from './read.ts';
+import { readDirectory } from './records.ts';
+import type { Transport } from './transport.ts';
+import type { PrincipalDirectory, PrincipalDirectoryEntry } from './wire.generated.ts';
+
+export interface DirectoryFilter {
+  kind?: 'managed' | 'hosted';
+  state?: 'verified' | 'unverified';
+  /** Per page, 1–200. */
+  limit?: number;
+}
+
+/** `Found` is what the service shows of one Principal to the keys of this client. */
+export interface Directory<Found> {
+  /** Every Principal of the filter, in ascending order of DIDs, fetched page by page as it is consumed. */
+  list(
+    filter?: DirectoryFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<PrincipalDirectoryEntry, void, undefined>;
+  page(filter?: DirectoryFilter & { cursor?: string }, options?: CallOptions): Promise<PrincipalDirectory>;
+  /** @throws SvcError `refused` with status 404 if no such Principal is registered */
+  get(did: string, options?: CallOptions): Promise<Found>;
+}
+
+export function createDirectory<Found extends { did: string }>(
+  transport: Transport,
+  readFound: Reader<Found>,
+): Directory<Found> {
+  const page: Directory<Found>['page'] = async (filter = {}, call = {}) => {
+    const sent = { method: 'GET', path: '/principals', query: { ...filter }, hasEffect: false } as const;
+    return readDirectory((await transport.send({ ...sent, ...call })).body, 'the page');
+  };
+  return {
+    page,
+    list: (filter = {}, call = {}) =>
+      iteratePages(
+        (cursor) => page({ ...filter, ...cursor }, call),
+        ({ principals }) => principals,
+      ),
+    async get(did, call = {}) {
+      const path = `/principals/${didInPath(did)}`;
+      const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+      const found = readFound(answer.body, 'the Principal');
+      if (found.did !== did)
+        throw new SvcError('bad-response', 'the service answered about another Principal', answer);
+      return found;
+    },
+  };
+}
+
+/** One path segment. A `%3A` inside the DID goes as `%253A`. */
+export function didInPath(did: string): string {
+  if (!isDidWeb(did)) throw new SvcError('invalid-argument', 'not a did:web DID');
+  return encodeURIComponent(did);
+}

@@ -1,0 +1,58 @@
+/** The inventory of Agents, and the kill switch (interface §Agent, §Principal lifecycle). */
+import { type Agent, type CallOptions, isDidKey, SvcError, type Transport } from '@svc/sdk-core';
+import type { Patience } from './patience.ts';
+import { readAgent, readAgentDisabled } from './wire.ts';
+
+export interface DisabledAgent {
+  did: string;
+  /** No ALLOW under `revokedGrants` is dated later. */
+  disabledAt: string;
+  /** Every Grant of the Principal that names the Agent. */
+  revokedGrants: string[];
+}
+
+export interface Agents {
+  /**
+   * Notes an Agent in the inventory. Grants may name Agents that are not in it.
+   * @throws SvcError `refused` with status 409 if it is there already
+   */
+  register(did: string, options?: CallOptions): Promise<Agent>;
+  /**
+   * Revokes every Grant that names the Agent; returns once that is in force everywhere. Repeatable, and worth it:
+   * a Grant allocated to the Agent meanwhile is revoked too. The Agent can be granted anew afterwards.
+   * @throws SvcError after a bounded number of attempts; Grants may then still be in force, so call again.
+   */
+  disable(did: string, options?: CallOptions): Promise<DisabledAgent>;
+}
+
+/** Room for more than a million Grant ids. */
+const MAX_DISABLED_BYTES = 67_108_864;
+
+export function createAgents(transport: Transport, patience: Patience): Agents {
+  return {
+    async register(did, call = {}) {
+      checkAgent(did);
+      const sent = { method: 'POST', path: '/agents', body: { did }, hasEffect: true } as const;
+      const answer = await transport.send({ ...sent, ...call });
+      const agent = readAgent(answer.body, 'the Agent');
+      if (agent.did !== did) throw aboutAnother(answer);
+      return agent;
+    },
+    async disable(did, call = {}) {
+      checkAgent(did);
+      const path = `/agents/${encodeURIComponent(did)}/disable`;
+      const sent = { method: 'POST', path, hasEffect: true, maxResponseBytes: MAX_DISABLED_BYTES } as const;
+      const answer = await transport.send({ ...sent, ...patience, ...call });
+      const disabled = readAgentDisabled(answer.body, 'the Agent');
+      if (disabled.did !== did) throw aboutAnother(answer);
+      return { did, disabledAt: disabled.disabled_at, revokedGrants: disabled.revoked_grants };
+    },
+  };
+}
+
+function checkAgent(did: string): void {
+  if (!isDidKey(did)) throw new SvcError('invalid-argument', 'not a did:key DID of an Ed25519 key');
+}
+
+const aboutAnother = (answer: { status: number; requestId: string | null }): SvcError =>
+  new SvcError('bad-response', 'the service answered about another Agent', answer);

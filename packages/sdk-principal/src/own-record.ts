@@ -1,0 +1,39 @@
+/** The Principal's own record and its domain verification (interface §Principal lifecycle; protocol §13). */
+import {
+  type CallOptions,
+  didInPath,
+  getMe,
+  type Principal,
+  readPrincipal,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
+
+export interface OwnRecord {
+  /** With how to prove the domain: either the TXT record or the well-known document suffices. */
+  get(options?: CallOptions): Promise<Principal>;
+  /** Looks for the proof now; see `verification.state` for what was found. Otherwise it is looked for every day. */
+  verify(options?: CallOptions): Promise<Principal>;
+}
+
+export function createOwnRecord(transport: Transport): OwnRecord {
+  return {
+    async get(call = {}) {
+      const path = await ownPath(transport, call);
+      const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+      return readPrincipal(body, 'the Principal');
+    },
+    async verify(call = {}) {
+      const path = `${await ownPath(transport, call)}/verify`;
+      const { body } = await transport.send({ method: 'POST', path, hasEffect: true, ...call });
+      return readPrincipal(body, 'the Principal');
+    },
+  };
+}
+
+/** Whose key it is says the service, so no DID has to be configured. */
+async function ownPath(transport: Transport, call: CallOptions): Promise<string> {
+  const { role, subject } = await getMe(transport, call);
+  if (role !== 'principal') throw new SvcError('configuration', `the API key is not a Principal's: ${role}`);
+  return `/principals/${didInPath(subject)}`;
+}

@@ -1,0 +1,49 @@
+/** The life of a Principal's signing keys (interface §Key states, §Principal lifecycle). */
+import { type CallOptions, isDidWeb, SvcError, type Transport } from '@svc/sdk-core';
+import type { Patience } from './patience.ts';
+import { readKeyCompromised, readKeyRetired } from './wire.ts';
+
+export interface SigningKeys {
+  /**
+   * Grants allocated before stay valid until they expire; no Grant allocated later is. Repeatable. A compromised key
+   * stays compromised, and `state` says so.
+   * @param kid DID URL of the key, `did:web:…#key-1`
+   */
+  retire(kid: string, options?: CallOptions): Promise<{ kid: string; state: 'retired' | 'compromised' }>;
+  /**
+   * Takes back everything the key has ever signed, for good; returns once that is in force everywhere. Repeatable.
+   * @throws SvcError after a bounded number of attempts; its Grants may then still be in force, so call again.
+   */
+  compromise(kid: string, options?: CallOptions): Promise<{ kid: string; state: 'compromised' }>;
+}
+
+export function createSigningKeys(transport: Transport, patience: Patience): SigningKeys {
+  const post = async (kid: string, what: string, call: CallOptions) => {
+    const path = `/keys/${keyInPath(kid)}/${what}`;
+    return transport.send({ method: 'POST', path, hasEffect: true, ...call });
+  };
+  return {
+    async retire(kid, call = {}) {
+      const answer = await post(kid, 'retire', call);
+      return ofKey(kid, readKeyRetired(answer.body, 'the key'));
+    },
+    async compromise(kid, call = {}) {
+      const answer = await post(kid, 'compromise', { ...patience, ...call });
+      return ofKey(kid, readKeyCompromised(answer.body, 'the key'));
+    },
+  };
+}
+
+/** One path segment: `#` goes as `%23`, a `%3A` inside the DID as `%253A`. */
+function keyInPath(kid: string): string {
+  const [did = '', fragment = '', ...more] = kid.split('#');
+  if (!isDidWeb(did) || !/^[\x21-\x7e]+$/.test(fragment) || more.length > 0) {
+    throw new SvcError('invalid-argument', 'kid must be the DID URL of a key: did:web:…#key-1');
+  }
+  return encodeURIComponent(kid);
+}
+
+function ofKey<Key extends { kid: string }>(kid: string, key: Key): Key {
+  if (key.kid !== kid) throw new SvcError('bad-response', 'the service answered about another key');
+  return key;
+}

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import {
+  apiKeyOf,
+  auditEventOf,
+  directoryEntryOf,
+  meOf,
+  notFound,
+  principalOf,
+  revokedKey,
+} from '../../sdk-core/test/accounts.ts';
+import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
+import { createPrincipalClient, type PrincipalClient, SvcError } from '../src/index.ts';
+import { agent, created, GRANT_ID, ISSUER, KID } from './fixtures.ts';
+
+const clientOf = (baseUrl: string) =>
+  createPrincipalClient({ baseUrl, apiKey: 'dk_principal_test', random: () => 0, timeoutMs: 5_000 });
+
+const failure = async (work: Promise<unknown>): Promise<SvcError> => {
+  const error = await work.then(
+    (value) => value,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof SvcError)) throw new Error('expected an SvcError', { cause: error });
+  return error;
+};
+
+const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+const AT = '2026-11-20T08:00:00.000Z';
+const LOCAL = 'did:web:localhost%3A8443:org:a';
+const limited: Reply = { ...(unavailable() as object), status: 429 };
+const compromised: Reply = { json: { kid: KID, state: 'compromised' } };
+const disabled: Reply = { json: { did: agent.did, disabled_at: AT, revoked_grants: [GRANT_ID] } };
+
+describe('what takes authority away', () => {
+  const calls: [string, (client: PrincipalClient) => Promise<unknown>, Reply, string, unknown][] = [
+    [
+      'keys.compromise',
+      ({ keys }) => keys.compromise(KID),
+      compromised,
+      '/keys/did%3Aweb%3Aacme.example%23key-1/compromise',
+      { kid: KID, state: 'compromised' },
+    ],
+    [
+      'agents.disable',
+      ({ agents }) => agents.disable(agent.did),
+      disabled,
+      `/agents/${encodeURIComponent(agent.did)}/disable`,
+      { did: agent.did, disabledAt: AT, revokedGrants: [GRANT_ID] },
+    ],
+  ];
+
+  it.each(calls)('%s goes on through 503, 429 and lost connections until it is confirmed', async (...one) => {
+    const [, act, confirmed, path, result] = one;
+    const lost = { ...(confirmed as object), cut: true };
+    await using server = await startServer([
+      unavailable(),
+      'destroy',
+      limited,
+      lost,
+      unavailable(),
+      confirmed,
+    ]);
+    expect(await act(clientOf(server.baseUrl))).toEqual(result);
+    const sent = server.received.map(({ method, path, body }) => ({ method, path, body }));
+    expect(sent).toEqual(Array(6).fill({ method: 'POST', path, body: '' }));
+  });
+
+  it.each(calls)('%s gives up after ten attempts, and does not say that it is done', async (_, act) => {
+    await using server = await startServer([unavailable()]);
+    expect(await failure(act(clientOf(server.baseUrl)))).toMatchObject({ kind: 'refused', status: 503 });
+    expect(server.received).toHaveLength(10);
+  });
+
+  it.each(calls)('%s: a lost answer followed by a refusal leaves the outcome unknown', async (_, act) => {
+    await using server = await startServer(['destroy', notFound]);
+    expect(await failure(act(clientOf(server.baseUrl)))).toMatchObject({
+      kind: 'outcome-unknown',
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('a disabled Agent comes with every one of 100,000 revoked Grants', async () => {
+    const ids = Array.from(
+      { length: 100_000 },
+      (_, n) => `${GRANT_ID.slice(0, -6)}${String(n).padStart(6, '0')}`,
+    );
+    await using server = await startServer([
+      { json: { did: agent.did, disabled_at: AT, revoked_grants: ids } },
+    ]);
+    const { revokedGrants } = await clientOf(server.baseUrl).agents.disable(agent.did);
+    expect(revokedGrants).toEqual(ids);
+  });
+
+  it('an answer about another key or Agent is none', async () => {
+    await using server = await startServer([{ json: { kid: `${ISSUER}#key-2`, state: 'compromised' } }]);
+    expect((await failure(clientOf(server.baseUrl).keys.compromise(KID))).kind).toBe('bad-response');
+    const other = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+    await using second = await startServer([{ json: { did: other, disabled_at: AT, revoked_grants: [] } }]);
+    expect((await failure(clientOf(second.baseUrl).agents.disable(agent.did))).kind).toBe('bad-response');
+  });
+
+  it('an answer that is not a confirmation is none: the key is only retired', async () => {
+    await using server = await startServer([{ json: { kid: KID, state: 'retired' } }]);
+    expect((await failure(clientOf(server.baseUrl).keys.compromise(KID))).kind).toBe('bad-response');
+  });
+});
+
+describe('keys and Agents', () => {
+  it('a key is retired under its escaped DID URL; a compromised one says that it stays so', async () => {
+    const kid = `${LOCAL}#key-1`;
+    await using server = await startServer([
+      { json: { kid, state: 'retired' } },
+      { json: { kid, state: 'compromised' } },
+    ]);
+    const { keys } = clientOf(server.baseUrl);
+    expect(await keys.retire(kid)).toEqual({ kid, state: 'retired' });
+    expect(await keys.retire(kid)).toEqual({ kid, state: 'compromised' });
+    expect(server.received[0]?.path).toBe('/keys/did%3Aweb%3Alocalhost%253A8443%3Aorg%3Aa%23key-1/retire');
+  });
+
+  it('an Agent is registered', async () => {
+    const record = { did: agent.did, principal: ISSUER, created_at: AT };
+    await using server = await startServer([created(record)]);
+    expect(await clientOf(server.baseUrl).agents.register(agent.did)).toEqual(record);
+    expect(server.received).toMatchObject([
+      { method: 'POST', path: '/agents', body: JSON.stringify({ did: agent.did }) },
+    ]);
+  });
+
+  it.each<[string, (client: PrincipalClient) => Promise<unknown>]>([
+    ['a key without a DID', ({ keys }) => keys.retire('#key-1')],
+    ['a key without a fragment', ({ keys }) => keys.retire(ISSUER)],
+    ['a key with two fragments', ({ keys }) => keys.compromise(`${KID}#x`)],
+    ['the key of a did:key', ({ keys }) => keys.compromise(agent.kid)],
+    ['an Agent that is no did:key', ({ agents }) => agents.disable(ISSUER)],
+    ['a relative path as Agent', ({ agents }) => agents.register('../me')],
+    ['something else than a key id', ({ apiKeys }) => apiKeys.revoke('dk_principal_secret')],
+    ['something else than a DID', ({ directory }) => directory.get('..')],
+    ['a day that does not exist', ({ audit }) => audit.page({ since: new Date(Number.NaN) })],
+  ])('%s is refused before anything is sent', async (_, act) => {
+    await using server = await startServer([{}]);
+    expect((await failure(act(clientOf(server.baseUrl)))).kind).toBe('invalid-argument');
+    expect(server.received).toEqual([]);
+  });
+});
+
+describe('API keys', () => {
+  const key = apiKeyOf(ISSUER, 'principal');
+  const issued = { ...key, api_key: 'dk_principal_value' };
+
+  it('are listed, issued and revoked', async () => {
+    const keys = { subject: ISSUER, keys: [key] };
+    await using server = await startServer([{ json: keys }, created(issued), created(issued), revokedKey]);
+    const { apiKeys } = clientOf(server.baseUrl);
+    expect(await apiKeys.list()).toEqual(keys);
+    expect(await apiKeys.issue({ label: 'ci' })).toEqual(issued);
+    await apiKeys.issue();
+    expect(await apiKeys.revoke(key.key_id)).toEqual({ keyId: key.key_id, revokedAt: AT });
+    expect(server.received.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
+      'GET /api-keys ',
+      'POST /api-keys {"label":"ci"}',
+      'POST /api-keys {}',
+      `POST /api-keys/${key.key_id}/revoke `,
+    ]);
+  });
+
+  it('are never issued twice: only what certainly did nothing is tried again', async () => {
+    await using busy = await startServer([limited, created(issued)]);
+    expect(await clientOf(busy.baseUrl).apiKeys.issue()).toEqual(issued);
+    for (const [reply, kind] of [
+      ['destroy', 'outcome-unknown'],
+      [{ ...(created(issued) as object), cut: true }, 'outcome-unknown'],
+      [{ status: 504, json: {} }, 'outcome-unknown'],
+      [unavailable(), 'refused'],
+    ] as [Reply, SvcError['kind']][]) {
+      await using server = await startServer([reply, created(issued)]);
+      expect((await failure(clientOf(server.baseUrl).apiKeys.issue())).kind).toBe(kind);
+      expect(server.received).toHaveLength(1);
+    }
+  });
+});
+
+describe("the Principal's own record", () => {
+  it('is found by whose key it is, and verified', async () => {
+    const record = principalOf(LOCAL);
+    await using server = await startServer(({ path }) => ({
+      json: path === '/me' ? meOf(LOCAL, 'principal') : record,
+    }));
+    const { principals } = clientOf(server.baseUrl);
+    expect(await principals.verify()).toEqual(record);
+    expect(await principals.get()).toEqual(record);
+    const own = '/principals/did%3Aweb%3Alocalhost%253A8443%3Aorg%3Aa';
+    expect(server.received.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /me',
+      `POST ${own}/verify`,
+      'GET /me',
+      `GET ${own}`,
+    ]);
+  });
+
+  it('is none of a key of another kind', async () => {
+    await using server = await startServer([{ json: meOf('org_01KAGT3Z5M8Q2R7V9X1C4E6H8M', 'org:read') }]);
+    expect((await failure(clientOf(server.baseUrl).principals.verify())).kind).toBe('configuration');
+  });
+});
+
+describe('the directory', () => {
+  it('is read page by page, as far as it is consumed', async () => {
+    const dids = ['did:web:a.example', 'did:web:b.example', 'did:web:c.example'];
+    await using server = await startServer(({ path }) => {
+      const cursor = new URL(path, 'http://x').searchParams.get('cursor');
+      const page = cursor === null ? 0 : dids.indexOf(cursor) + 1;
+      const next = page === 2 ? null : dids[page];
+      return { json: { principals: [directoryEntryOf(dids[page] ?? '')], next_cursor: next } };
+    });
+    const { directory } = clientOf(server.baseUrl);
+    const filter = { kind: 'hosted', state: 'unverified', limit: 1 } as const;
+    for await (const { did } of directory.list(filter)) if (did === dids[0]) break;
+    expect(server.received).toHaveLength(1);
+    expect((await collect(directory.list(filter))).map(({ did }) => did)).toEqual(dids);
+    expect(server.received[3]?.path).toBe(
+      '/principals?kind=hosted&state=unverified&limit=1&cursor=did%3Aweb%3Ab.example',
+    );
+  });
+
+  it('a Principal is the full record of oneself, and the entry of anybody else', async () => {
+    const replies = [principalOf(ISSUER), directoryEntryOf(ISSUER), directoryEntryOf('did:web:b.example')];
+    await using server = await startServer(replies.map((json) => ({ json })));
+    const { directory } = clientOf(server.baseUrl);
+    const own = await directory.get(ISSUER);
+    expect('registered_at' in own ? null : own.verification.token).toBe('dG9rZW4');
+    const entry = await directory.get(ISSUER);
+    expect('registered_at' in entry ? entry.keys : null).toHaveLength(1);
+    expect((await failure(directory.get(ISSUER))).kind).toBe('bad-response');
+  });
+});
+
+describe('the audit log', () => {
+  it('is read page by page under all filters; times may be dates', async () => {
+    await using server = await startServer([
+      { json: { events: [auditEventOf('1', ISSUER)], next_cursor: 'older' } },
+      { json: { events: [{ ...auditEventOf('2', ISSUER), action: 'newer.thing' }], next_cursor: null } },
+    ]);
+    const filter = { action: 'grant.revoke', target: GRANT_ID, since: new Date(AT), until: AT } as const;
+    const events = await collect(clientOf(server.baseUrl).audit.list({ ...filter, limit: 1 }));
+    expect(events.map(({ event_id, action }) => `${event_id} ${action}`)).toEqual([
+      'aud_1 grant.revoke',
+      'aud_2 newer.thing',
+    ]);
+    const query = Object.fromEntries(new URL(server.received[1]?.path ?? '', 'http://x').searchParams);
+    expect(query).toEqual({ ...filter, since: AT, limit: '1', cursor: 'older' });
+  });
+
+  it('that leads back into itself ends', async () => {
+    await using server = await startServer([{ json: { events: [], next_cursor: 'again' } }]);
+    expect((await failure(collect(clientOf(server.baseUrl).audit.list()))).kind).toBe('bad-response');
+  });
+});

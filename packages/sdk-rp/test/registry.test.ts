@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import {
+  apiKeyOf,
+  auditEventOf,
+  directoryEntryOf,
+  meOf,
+  notFound,
+  revokedKey,
+} from '../../sdk-core/test/accounts.ts';
+import { startServer } from '../../sdk-core/test/scripted-server.ts';
+import { createVerifier } from '../src/index.ts';
+import { ISSUER, SERVICE, SHOP } from './world.ts';
+
+const verifierOf = (baseUrl: string, relyingParty?: string) =>
+  createVerifier({
+    baseUrl,
+    apiKey: 'dk_rp_test',
+    serviceDid: SERVICE,
+    random: () => 0,
+    ...(relyingParty === undefined ? {} : { relyingParty }),
+  });
+
+const AT = '2026-11-20T08:00:00.000Z';
+const settings = {
+  did: SHOP,
+  name: 'Shop',
+  proof_window_seconds: 60,
+  verify_rate_limit_per_minute: 600,
+  created_at: AT,
+  org_id: null,
+  profile: 'svc-base-v1',
+};
+
+describe("a relying party's own affairs", () => {
+  it('its settings are found by its configured DID, or by whose key it is', async () => {
+    await using server = await startServer(({ path }) => ({
+      json: path === '/me' ? meOf(SHOP, 'rp') : settings,
+    }));
+    expect(await verifierOf(server.baseUrl, SHOP).relyingParty.get()).toEqual(settings);
+    expect(await verifierOf(server.baseUrl).relyingParty.get()).toEqual(settings);
+    const own = '/relying-parties/did%3Aweb%3Ashop.example';
+    expect(server.received.map(({ path }) => path)).toEqual([own, '/me', own]);
+  });
+
+  it('settings of another, or a key of another kind, are an error', async () => {
+    await using server = await startServer(({ path }) => ({
+      json: path === '/me' ? meOf(ISSUER, 'principal') : settings,
+    }));
+    const other = verifierOf(server.baseUrl, 'did:web:other.example').relyingParty.get();
+    await expect(other).rejects.toMatchObject({ kind: 'bad-response' });
+    const wrong = verifierOf(server.baseUrl).relyingParty.get();
+    await expect(wrong).rejects.toMatchObject({ kind: 'configuration' });
+  });
+
+  it('its API keys are listed, issued and revoked', async () => {
+    const key = apiKeyOf(SHOP, 'rp');
+    const issued = { ...key, api_key: 'dk_rp_value' };
+    await using server = await startServer([
+      { json: { subject: SHOP, keys: [key] } },
+      { status: 201, json: issued },
+      revokedKey,
+    ]);
+    const { apiKeys } = verifierOf(server.baseUrl);
+    expect((await apiKeys.list()).keys).toEqual([key]);
+    expect(await apiKeys.issue({ label: 'ci' })).toEqual(issued);
+    expect(await apiKeys.revoke(key.key_id)).toEqual({ keyId: key.key_id, revokedAt: AT });
+  });
+
+  it('its audit log is read page by page', async () => {
+    await using server = await startServer([
+      { json: { events: [auditEventOf('1', SHOP)], next_cursor: 'older' } },
+      { json: { events: [auditEventOf('2', SHOP)], next_cursor: null } },
+    ]);
+    const ids: string[] = [];
+    for await (const { event_id } of verifierOf(server.baseUrl).audit.list()) ids.push(event_id);
+    expect(ids).toEqual(['aud_1', 'aud_2']);
+  });
+});
+
+describe('the directory', () => {
+  it('is read page by page, or one Principal at a time', async () => {
+    const entry = directoryEntryOf('did:web:localhost%3A8443');
+    await using server = await startServer([
+      { json: { principals: [entry], next_cursor: entry.did } },
+      { json: { principals: [], next_cursor: null } },
+      { json: entry },
+      notFound,
+    ]);
+    const { directory } = verifierOf(server.baseUrl);
+    const found: unknown[] = [];
+    for await (const one of directory.list({ state: 'unverified' })) found.push(one);
+    expect(found).toEqual([entry]);
+    expect(await directory.get(entry.did)).toEqual(entry);
+    await expect(directory.get(entry.did)).rejects.toMatchObject({ kind: 'refused', status: 404 });
+    expect(server.received.map(({ path }) => path)).toEqual([
+      '/principals?state=unverified',
+      '/principals?state=unverified&cursor=did%3Aweb%3Alocalhost%253A8443',
+      '/principals/did%3Aweb%3Alocalhost%253A8443',
+      '/principals/did%3Aweb%3Alocalhost%253A8443',
+    ]);
+  });
+});

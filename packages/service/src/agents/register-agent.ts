@@ -1,0 +1,32 @@
+/** The inventory of Agents (interface §Agent). No decision consults it. */
+import type { DidKey, DidWeb } from '@svc/protocol';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict } from '../errors.ts';
+import type { AgentRecord } from '../ports/records.ts';
+import { StoreError } from '../ports/store.ts';
+
+/** Notes an Agent for a Principal. `CONFLICT` when that has been done already. */
+export const registerAgent = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  principal: DidWeb,
+  did: DidKey,
+  requestId: string,
+): Promise<AgentRecord> => {
+  try {
+    return await deps.store.transaction(async (tx) => {
+      const agent = await tx.agents.insert(principal, did);
+      const details = { principal };
+      await tx.audit.insert(
+        auditEvent(deps, caller, { action: 'agent.register', target: did, requestId, details }),
+      );
+      return agent;
+    });
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'conflict')
+      throw conflict(`${did} is already registered.`);
+    throw error;
+  }
+};

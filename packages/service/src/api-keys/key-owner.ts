@@ -1,0 +1,80 @@
+/**
+ * Whose keys a caller may manage (interface §API keys, identity, audit, usage). A DID can be a Principal and a relying
+ * party at once, registered by different customers, so an owner is always a subject together with the classes of key
+ * that are meant: a key of the one never reaches the keys of the other.
+ */
+import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import type { Caller, OrgCaller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { forbidden, invalidRequest, notFound } from '../errors.ts';
+import { getOrg } from '../orgs/orgs.ts';
+import type { ApiKeyRole } from '../ports/records.ts';
+
+export interface KeyOwner {
+  readonly subject: DidWeb | OrgId;
+  readonly roles: readonly ApiKeyRole[];
+}
+
+type Deps = Pick<ServiceDeps, 'store'>;
+
+/** The caller itself, or the Principal or relying party that an org key or the operator names. */
+export const ownerFor = async (deps: Deps, caller: Caller, asked: DidWeb | undefined): Promise<KeyOwner> => {
+  if (caller.class === 'rp' || caller.class === 'principal') {
+    if (asked !== undefined && asked !== caller.subject) throw noSubject(asked);
+    return { subject: caller.subject, roles: [caller.class] };
+  }
+  if (asked === undefined)
+    throw invalidRequest('subject: required here; name the Principal or relying party whose keys are meant');
+  const roles = await rolesOf(deps, caller, asked);
+  if (roles.length === 0) throw noSubject(asked);
+  return { subject: asked, roles };
+};
+
+/**
+ * Whose key is to be revoked. Only the operator names a `subject` here (interface §POST /api-keys/{key_id}/revoke): for
+ * an org:admin key, and for an operator who names none, the key's own row says whose it is.
+ */
+export const ownerForRevocation = async (
+  deps: Deps,
+  caller: Caller,
+  keyId: ApiKeyId,
+  asked: DidWeb | undefined,
+): Promise<KeyOwner> => {
+  if (caller.class === 'rp' || caller.class === 'principal') return ownerFor(deps, caller, asked);
+  if (asked !== undefined) {
+    if (caller.class === 'admin') return ownerFor(deps, caller, asked);
+    throw forbidden('subject: only the operator names one here; the id of the key says whose it is.');
+  }
+  const key = await deps.store.apiKeys.findById(keyId);
+  if (key?.role !== 'principal' && key?.role !== 'rp') throw notFound(`No key ${keyId}.`);
+  const subject = key.subject as DidWeb;
+  if (!(await rolesOf(deps, caller, subject)).includes(key.role)) throw notFound(`No key ${keyId}.`);
+  return { subject, roles: [key.role] };
+};
+
+/** The org itself, for its own keys. */
+export const orgOwner = async (deps: Deps, caller: Caller, orgId: OrgId): Promise<KeyOwner> => {
+  await getOrg(deps, caller, orgId);
+  return { subject: orgId, roles: ['org:read', 'org:admin'] };
+};
+
+/** Observer keys belong to the service. */
+export const observerOwner = ({ identity }: Pick<ServiceDeps, 'identity'>): KeyOwner => ({
+  subject: identity.did,
+  roles: ['observer'],
+});
+
+/** As what the caller may manage `did`: Principal, relying party, both or neither. */
+const rolesOf = async ({ store }: Deps, caller: Caller, did: DidWeb): Promise<readonly ApiKeyRole[]> => {
+  const mayManage = (record: { readonly orgId: OrgId | null } | null): boolean =>
+    record !== null && (caller.class === 'admin' || isMember(caller, record));
+  const roles: ApiKeyRole[] = [];
+  if (mayManage(await store.principals.find(did))) roles.push('principal');
+  if (mayManage(await store.relyingParties.find(did))) roles.push('rp');
+  return roles;
+};
+
+const isMember = (caller: Caller, { orgId }: { readonly orgId: OrgId | null }): caller is OrgCaller =>
+  caller.class === 'org' && caller.subject === orgId;
+
+const noSubject = (did: DidWeb) => notFound(`No Principal or relying party ${did} for this key.`);

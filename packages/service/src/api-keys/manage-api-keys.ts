@@ -1,0 +1,73 @@
+/** Listing, issuing and revoking the keys of an owner; one audit event per change, in its transaction. */
+import type { ApiKeyId } from '@svc/protocol';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, internal, notFound, unauthorized } from '../errors.ts';
+import { type IssuedApiKey, issueApiKey } from '../keys/api-key.ts';
+import type { ApiKeyRecord, ApiKeyRole } from '../ports/records.ts';
+import type { KeyOwner } from './key-owner.ts';
+
+/** The newest first, revoked ones included. */
+export const listOwnedKeys = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  { subject, roles }: KeyOwner,
+): Promise<readonly ApiKeyRecord[]> =>
+  (await store.apiKeys.list(subject)).filter(({ role }) => roles.includes(role));
+
+/** A key of the only class that the owner has. 409 for an owner that is Principal and relying party at once. */
+export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
+  const [role, ...others] = roles;
+  if (role === undefined) throw internal(`key owner ${subject} without a role`);
+  if (others.length > 0)
+    throw conflict(
+      `${subject} is a Principal and a relying party; issue with a key of the one that is meant.`,
+    );
+  return role;
+};
+
+/**
+ * Refuses a caller whose own key has been revoked since it was let in: a key that is taken back leaves no other one
+ * behind. Whoever has had the answer to a revocation sees in the list every key that was issued with it.
+ */
+export const issueOwnedKey = (
+  deps: ServiceDeps,
+  caller: Caller,
+  key: { readonly subject: string; readonly role: ApiKeyRole; readonly label: string | null },
+  requestId: string,
+): Promise<IssuedApiKey> =>
+  deps.store.transaction(async (tx) => {
+    if (isKeyCaller(caller) && !(await tx.apiKeys.holdLive(caller.key.keyHash)))
+      throw unauthorized('The key has been revoked.');
+    const issued = await issueApiKey(tx, deps.random, key);
+    await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.create', issued.record, requestId)));
+    return issued;
+  });
+
+const isKeyCaller = (caller: Caller): caller is Extract<Caller, { readonly key: ApiKeyRecord }> =>
+  'key' in caller;
+
+/** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */
+export const revokeOwnedKey = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  { subject, roles }: KeyOwner,
+  keyId: ApiKeyId,
+  requestId: string,
+): Promise<ApiKeyRecord> => {
+  const key = await deps.store.apiKeys.findById(keyId);
+  if (key === null || key.subject !== subject || !roles.includes(key.role))
+    throw notFound(`No key ${keyId}.`);
+  return deps.store.transaction(async (tx) => {
+    const revoked = await tx.apiKeys.revoke(subject, keyId);
+    if (revoked === null) return (await tx.apiKeys.findById(keyId)) ?? key;
+    await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.revoke', revoked, requestId)));
+    return revoked;
+  });
+};
+
+const auditedKey = (
+  action: 'api_key.create' | 'api_key.revoke',
+  { keyId, subject, role }: ApiKeyRecord,
+  requestId: string,
+) => ({ action, target: keyId, requestId, details: { subject, role } });

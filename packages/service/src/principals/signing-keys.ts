@@ -1,0 +1,109 @@
+/**
+ * The life of a Principal's signing keys (interface §Key states): active, then retired, then compromised, never back.
+ * A kid stands for one key for ever, so that what was once denied under it stays denied.
+ */
+import { type DidWeb, sha256Of } from '@svc/protocol';
+import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { forbidden, internal, notFound } from '../errors.ts';
+import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/records.ts';
+import type { Repositories } from '../ports/store.ts';
+import { passBarrier } from '../revocation/barrier.ts';
+import { buildManagedDidDocument } from './did-document.ts';
+import { storeDocument } from './store-document.ts';
+
+/** Which key of which Principal, and who asks. */
+export interface KeyRequest {
+  readonly caller: Caller;
+  readonly principal: DidWeb;
+  readonly kid: string;
+  readonly requestId: string;
+}
+
+export type RetiredState = Exclude<KeyState, 'active'>;
+
+/**
+ * Retires a key; answers the state it is in then, which stays `compromised`. Idempotent: the first instant counts.
+ *
+ * No barrier is needed: a Grant allocated after this has returned is presented after it, and its commit reads the new
+ * version of the Principal.
+ */
+export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<RetiredState> =>
+  deps.store.transaction(async (tx) => {
+    const { key } = await lockKey(tx, request);
+    if (key.state !== 'active') return key.state;
+    await moveKey(deps, tx, request, key, 'retired');
+    return 'retired';
+  });
+
+/**
+ * Marks a key compromised, in two phases as a revocation: when it returns, no ALLOW under the key is committed any more.
+ * `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. Whether an earlier call got that far is not known, so
+ * every call passes the barrier.
+ */
+export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Promise<void> => {
+  await deps.store.transaction(async (tx) => {
+    const { principal, key } = await lockKey(tx, request);
+    if (key.state === 'compromised') return;
+    await moveKey(deps, tx, request, key, 'compromised');
+    if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
+  });
+  await passBarrier(deps, request.principal);
+};
+
+/** Changes to one Principal's keys come one after another. */
+const lockKey = async (
+  tx: Repositories,
+  { principal: did, kid }: KeyRequest,
+): Promise<{ readonly principal: PrincipalRecord; readonly key: PrincipalKeyRecord }> => {
+  const principal = await tx.principals.findForUpdate(did);
+  const key = principal === null ? undefined : findKey(principal, kid);
+  if (principal !== null && key !== undefined) return { principal, key };
+  const named = await tx.principals.find(didOf(kid));
+  if (named !== null && named.did !== did && findKey(named, kid) !== undefined)
+    throw forbidden(`${kid} is not a key of this Principal.`);
+  throw notFound(`No key ${kid}.`);
+};
+
+const findKey = ({ keys }: PrincipalRecord, kid: string): PrincipalKeyRecord | undefined =>
+  keys.find((key) => key.kid === kid);
+
+const didOf = (kid: string): string => kid.split('#')[0] ?? '';
+
+const AUDITED_AS: Readonly<Record<RetiredState, AuditAction>> = {
+  retired: 'key.retire',
+  compromised: 'key.compromise',
+};
+
+/** The new version of the Principal makes every node read it again before it allows anything more. */
+const moveKey = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { caller, principal, requestId }: KeyRequest,
+  { kid, state: from }: PrincipalKeyRecord,
+  to: RetiredState,
+): Promise<void> => {
+  if (!(await tx.principals.setKeyState(principal, kid, to)))
+    throw internal(`${kid} was ${from} under the lock and did not become ${to}`);
+  const details = { principal, from };
+  await tx.audit.insert(
+    auditEvent(deps, caller, { action: AUDITED_AS[to], target: kid, requestId, details }),
+  );
+};
+
+/** Puts a managed document without the compromised key in force. The old one stays as evidence of past Receipts. */
+const publishWithout = async (
+  { crypto }: ServiceDeps,
+  tx: Repositories,
+  { did, keys }: PrincipalRecord,
+  kid: string,
+): Promise<void> => {
+  const document = buildManagedDidDocument(
+    did,
+    keys.filter((key) => key.kid !== kid),
+  );
+  const hash = sha256Of(crypto, document);
+  await storeDocument(tx, hash, document);
+  await tx.principals.putDocument(did, hash, []);
+};

@@ -1,0 +1,28 @@
+/** What a Principal's verification is worth (protocol §13). */
+import type { DomainProof } from '../ports/outside.ts';
+import type { PrincipalRecord, VerificationState } from '../ports/records.ts';
+
+/** How long a verification outlives a domain that cannot be asked, or that nobody asks. */
+export const UNKNOWN_FOR_HOURS = 72;
+
+type Verified = Pick<PrincipalRecord, 'kind' | 'verificationState' | 'lastProvenMs'>;
+
+/** The state after a check with this outcome. */
+export const stateAfterCheck = (
+  principal: Verified,
+  outcome: DomainProof,
+  nowMs: number,
+): VerificationState => {
+  if (outcome === 'proven') return 'verified';
+  return outcome === 'absent' ? 'unverified' : effectiveState(principal, nowMs);
+};
+
+/** The state that decisions go by: the stored one, which lapses when no check has found a proof for too long. */
+export const effectiveState = (
+  { kind, verificationState, lastProvenMs }: Verified,
+  nowMs: number,
+): VerificationState => {
+  if (kind === 'managed' || verificationState === 'unverified') return verificationState;
+  const isLapsed = lastProvenMs === null || nowMs - lastProvenMs > UNKNOWN_FOR_HOURS * 3_600_000;
+  return isLapsed ? 'unverified' : 'verified';
+};

@@ -1,0 +1,119 @@
+/**
+ * The check of a hosted Principal's domain (interface §Verification, protocol §13), on demand and by the worker. The
+ * DID document is fetched again along with it.
+ *
+ * | proof found              | verified                                                           |
+ * | positively none          | unverified                                                         |
+ * | could not be asked       | as before, for at most 72 h since a proof was last found            |
+ *
+ * Losing the verification works like a revocation (protocol §9): the state is committed first, which makes every later
+ * commit evaluate again, then the barrier waits for the commits under way. Only then is the answer 200.
+ */
+import { sha256Of } from '@svc/protocol';
+import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { internal, notFound, serviceUnavailable } from '../errors.ts';
+import type { DidResolution, DomainProof } from '../ports/outside.ts';
+import type { PrincipalRecord, VerificationState } from '../ports/records.ts';
+import type { Repositories } from '../ports/store.ts';
+import { passBarrier } from '../revocation/barrier.ts';
+import { putResolved } from './hosted-document.ts';
+import { stateAfterCheck } from './verification-state.ts';
+
+const MAX_CHECKS = 3;
+
+/** `POST /principals/{did}/verify`. A managed Principal is verified by construction: nothing is asked. */
+export const verifyPrincipal = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  did: string,
+  requestId: string,
+): Promise<PrincipalRecord> => {
+  const principal = await deps.store.principals.find(did);
+  if (principal === null || !mayVerify(caller, principal))
+    throw notFound(`No Principal ${did} for this key.`);
+  if (principal.kind === 'managed') return principal;
+  for (let checks = 1; checks <= MAX_CHECKS; checks++) {
+    const checked = await checkDomain(deps, principal, { actor: caller, requestId, auditAlways: true });
+    if (checked === null) continue;
+    if (checked.needsBarrier) await passBarrier(deps, checked.principal.did);
+    return checked.principal;
+  }
+  throw serviceUnavailable(`verification of ${did}: overtaken ${MAX_CHECKS} times`);
+};
+
+const mayVerify = (caller: Caller, { did, orgId }: PrincipalRecord): boolean =>
+  caller.class === 'admin' ||
+  (caller.class === 'principal' && caller.subject === did) ||
+  (caller.class === 'org' && caller.role === 'admin' && caller.subject === orgId);
+
+export interface Checking {
+  readonly actor: Caller | SystemActor;
+  readonly requestId: string | null;
+  /** False: only a state that changes is audited. */
+  readonly auditAlways: boolean;
+}
+
+export interface Checked {
+  readonly principal: PrincipalRecord;
+  readonly from: VerificationState;
+  readonly outcome: DomainProof;
+  /**
+   * True when decisions that were evaluated before must not be committed any more; also for a loss recorded earlier,
+   * whose barrier may not have been passed.
+   */
+  readonly needsBarrier: boolean;
+}
+
+/**
+ * Asks the domain and its host, and records what they say. Null, and nothing recorded, when another check came to
+ * another conclusion meanwhile: an answer from before must not undo it.
+ */
+export const checkDomain = async (
+  deps: ServiceDeps,
+  { did, domain, verificationToken }: PrincipalRecord,
+  checking: Checking,
+): Promise<Checked | null> => {
+  const askedAtMs = deps.clock.nowMs();
+  const [outcome, resolution] = await Promise.all([
+    deps.domainProver.check({ did, domain, token: verificationToken }),
+    deps.didResolver.resolve(did),
+  ]);
+  return deps.store.transaction(async (tx) => {
+    const locked = await tx.principals.findForUpdate(did);
+    if (locked === null) throw notFound(`No Principal ${did}.`);
+    return recordCheck(deps, tx, locked, { outcome, resolution, askedAtMs }, checking);
+  });
+};
+
+interface Answers {
+  readonly outcome: DomainProof;
+  readonly resolution: DidResolution;
+  readonly askedAtMs: number;
+}
+
+const recordCheck = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  locked: PrincipalRecord,
+  { outcome, resolution, askedAtMs }: Answers,
+  { actor, requestId, auditAlways }: Checking,
+): Promise<Checked | null> => {
+  const { did, verificationState: from } = locked;
+  const to = stateAfterCheck(locked, outcome, deps.clock.nowMs());
+  if (to !== from && (locked.lastCheckedMs ?? 0) >= askedAtMs) return null;
+  await tx.principals.recordVerification(did, { state: to, proven: outcome === 'proven' });
+  const isNewDocument =
+    resolution.kind === 'resolved' && locked.document?.hash !== sha256Of(deps.crypto, resolution.text);
+  if (resolution.kind === 'resolved') await putResolved(deps, tx, locked, resolution, askedAtMs);
+  if (auditAlways || to !== from) {
+    const details = { from, to, outcome, did_document: resolution.kind };
+    await tx.audit.insert(
+      auditEvent(deps, actor, { action: 'principal.verify', target: did, requestId, details }),
+    );
+  }
+  const principal = await tx.principals.find(did);
+  if (principal === null) throw internal(`no Principal ${did}`);
+  return { principal, from, outcome, needsBarrier: to === 'unverified' || isNewDocument };
+};

@@ -1,0 +1,29 @@
+/**
+ * The second phase of everything that takes effect like a revocation (protocol §9). The first phase has committed what
+ * denies; the barrier waits for the decisions that were judged before it. When it has passed, no ALLOW resting on the
+ * old state will be committed any more, and none is dated after the instant that it answers.
+ */
+import type { DidWeb } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import { ServiceError } from '../errors.ts';
+import { StoreError } from '../ports/store.ts';
+
+/** The instant in ms. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible; repeat the call. */
+export const passBarrier = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  principal: DidWeb,
+): Promise<number> => {
+  try {
+    return await store.revocation.passBarrier(principal);
+  } catch (error) {
+    throw error instanceof StoreError ? notYetVisible(error) : error;
+  }
+};
+
+/** What a caller hears when the first phase is committed and the second did not get through. */
+export const notYetVisible = (cause: StoreError): ServiceError =>
+  new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'The revocation is recorded but not yet visible everywhere. Repeat the call.',
+    { cause, detail: cause.message },
+  );

@@ -1,0 +1,101 @@
+/**
+ * Keeps the DID documents of hosted Principals fresh while they are verified against (protocol §13): one that is older
+ * than the cache time is fetched again before it is used. What slow or dead hosts can cost is bounded: one fetch a
+ * Principal at a time, a few over all, a pause after a failure, and nobody waits for one longer than `WAIT_MS` after it
+ * began. The document in force then serves until the engine refuses it for its age; a fetch that comes late is still
+ * stored, for those who ask next.
+ *
+ * Principals who never proved their domain are not fetched for: their Grants end at T2 whatever the document says.
+ */
+import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
+import { LRUCache } from 'lru-cache';
+import type { ServiceDeps } from '../deps.ts';
+import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
+import { StoreError } from '../ports/store.ts';
+import { refreshHostedDocument } from '../principals/hosted-document.ts';
+
+/** A verify answers within 1.7 s, and its commit may take 0.9 s of them. */
+const WAIT_MS = 700;
+/** Fewer than the outbound guard lets through at once, so that registrations and checks of domains get their turn. */
+const MAX_FETCHES = 24;
+const PAUSE_AFTER_FAILURE_MS = 10_000;
+const FAILURES_REMEMBERED = 10_000;
+
+interface Refresh {
+  readonly startedAtMs: number;
+  /** Null: nothing that the caller does not have already. Never rejects. */
+  readonly done: Promise<PrincipalRecord | null>;
+}
+
+type Refreshable = Pick<PrincipalRecord, 'kind' | 'verificationState'> & {
+  readonly document: Pick<IssuerDocumentRecord, 'resolvedAtMs'> | null;
+};
+
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'log' | 'didResolver'>;
+
+export class DocumentRefresher {
+  private readonly running = new Map<string, Refresh>();
+  private readonly failed = new LRUCache<string, true>({
+    max: FAILURES_REMEMBERED,
+    ttl: PAUSE_AFTER_FAILURE_MS,
+  });
+  private fetching = 0;
+
+  constructor(private readonly deps: Deps) {}
+
+  /** True when the document in force is older than the cache time, or there is none. */
+  isDue({ kind, verificationState, document }: Refreshable): boolean {
+    if (kind !== 'hosted' || verificationState !== 'verified') return false;
+    const usedUntilMs = (document?.resolvedAtMs ?? 0) + TRUST_CONFIG.didDocumentCacheSeconds * 1000;
+    return this.deps.clock.nowMs() >= usedUntilMs;
+  }
+
+  /** The Principal as stored after a refresh; null when none came in time. */
+  async refresh({ did }: Pick<PrincipalRecord, 'did'>): Promise<PrincipalRecord | null> {
+    const { startedAtMs, done } = this.running.get(did) ?? this.start(did);
+    const waitMs = startedAtMs + WAIT_MS - performance.now();
+    if (waitMs <= 0) return null;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), waitMs);
+    });
+    try {
+      return await Promise.race([done, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private start(did: DidWeb): Refresh {
+    const done = this.run(did)
+      .catch((error: unknown) => {
+        this.logFailure(did, error instanceof StoreError ? error.message : String(error));
+        return null;
+      })
+      .finally(() => this.running.delete(did));
+    const refresh = { startedAtMs: performance.now(), done };
+    this.running.set(did, refresh);
+    return refresh;
+  }
+
+  /** Another node, or the owner, may have had it resolved: storage is asked before the host. */
+  private async run(did: DidWeb): Promise<PrincipalRecord | null> {
+    const stored = await this.deps.store.principals.find(did);
+    if (stored === null || !this.isDue(stored)) return stored;
+    if (this.failed.has(did) || this.fetching >= MAX_FETCHES) return stored;
+    this.fetching += 1;
+    try {
+      const refreshed = await refreshHostedDocument(this.deps, stored);
+      if (refreshed.kind === 'stored') return refreshed.principal;
+      this.failed.set(did, true);
+      this.logFailure(did, `${refreshed.kind}: ${refreshed.problem}`);
+      return stored;
+    } finally {
+      this.fetching -= 1;
+    }
+  }
+
+  private logFailure(did: DidWeb, problem: string): void {
+    this.deps.log.warn('did_document.not_refreshed', { did, problem });
+  }
+}

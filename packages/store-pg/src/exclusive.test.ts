@@ -1,0 +1,52 @@
+/** Work for one node at a time, and how a node learns that it no longer is the one. */
+import { StoreError } from '@svc/service';
+import { expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
+import { withStores } from './testing/open-store.ts';
+import { runSql } from './testing/session.ts';
+
+const stores = withStores();
+
+const lockHolders = `select pid from pg_locks where locktype = 'advisory' and classid = 6
+  and database = (select oid from pg_database where datname = current_database())`;
+
+it('while one node is at it, another is told so; afterwards it may', async () => {
+  const outcome = await stores.first.exclusive('a', async () => {
+    expect(await stores.second.exclusive('a', async () => 'second')).toEqual({ held: false });
+    expect(await stores.second.exclusive('b', async () => 'other work')).toEqual({
+      held: true,
+      value: 'other work',
+    });
+    return 'first';
+  });
+  expect(outcome).toEqual({ held: true, value: 'first' });
+  expect(await stores.second.exclusive('a', async () => 'second')).toEqual({ held: true, value: 'second' });
+});
+
+it('work that fails lets go of the lock', async () => {
+  const failing = stores.first.exclusive('a', () => Promise.reject(new Error('no')));
+  await expect(failing).rejects.toThrow('no');
+  expect(await runSql(stores.url, lockHolders)).toEqual([]);
+});
+
+it('says so when the connection that holds the lock breaks', async () => {
+  const outcome = await stores.first.exclusive('a', async (lost) => {
+    expect(lost.aborted).toBe(false);
+    const aborted = new Promise((resolve) => lost.addEventListener('abort', resolve));
+    await runSql(stores.url, `select pg_terminate_backend(pid) from (${lockHolders}) as holder`);
+    await aborted;
+    return stores.second.exclusive('a', async () => 'taken over');
+  });
+  expect(outcome).toEqual({ held: true, value: { held: true, value: 'taken over' } });
+});
+
+it('without a database the work is not begun', async () => {
+  const away = createStore({ databaseUrl: 'postgres://svc@127.0.0.1:1/none' });
+  let begun = false;
+  const asked = away.exclusive('a', async () => {
+    begun = true;
+  });
+  await expect(asked).rejects.toThrow(StoreError);
+  expect(begun).toBe(false);
+  await away.close();
+});
