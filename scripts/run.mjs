@@ -215,10 +215,11 @@ function reportFailure(problem) {
 async function step(label, program, args, env = {}) {
   const began = performance.now();
   process.stdout.write(`${label} …`);
-  const heartbeat = setInterval(() => process.stdout.write('.'), heartbeatMs);
+  const elapsed = () => (performance.now() - began) / 1000;
+  const heartbeat = setInterval(() => process.stdout.write(` ${elapsed().toFixed(0)} s …`), heartbeatMs);
   const { code, output } = await run(program, args, env);
   clearInterval(heartbeat);
-  process.stdout.write(` ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+  process.stdout.write(` ${elapsed().toFixed(1)} s\n`);
   if (code !== 0) throw new StepFailure(label, code, output);
   return 0;
 }

@@ -2,6 +2,7 @@ import { defineConfig } from 'tsup';
 
 const SDK_CORE = {
   '@svc/sdk-core': ['../sdk-core/src/index.ts'],
+  '@svc/sdk-core/arguments': ['../sdk-core/src/arguments.ts'],
   '@svc/sdk-core/errors': ['../sdk-core/src/errors.ts'],
 };
 

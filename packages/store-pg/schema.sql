@@ -113,6 +113,11 @@ create table relying_parties (
   created_at timestamp with time zone not null default svc_now(),
   version bigint not null default 1
 );
+create table service_keys (
+  kid text collate "C" not null,
+  public_key text collate "C" not null,
+  first_seen_at timestamp with time zone not null default svc_now()
+);
 create table spent_proofs (
   grant_id text collate "C" not null,
   jti text collate "C" not null,
@@ -174,6 +179,7 @@ alter table relying_parties add constraint relying_parties_kind_check CHECK ((ki
 alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
 alter table relying_parties add constraint relying_parties_slug_key UNIQUE (slug);
+alter table service_keys add constraint service_keys_pkey PRIMARY KEY (kid);
 alter table spent_proofs add constraint spent_proofs_pkey PRIMARY KEY (grant_id, jti);
 alter table status_lists add constraint status_lists_check CHECK (((next_ordinal >= 0) AND (next_ordinal <= size_bits)));
 alter table status_lists add constraint status_lists_credential_hash_fkey FOREIGN KEY (credential_hash) REFERENCES evidence(hash);
@@ -208,6 +214,8 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.evidence FOR EACH
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_keys FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 
 CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[])
  RETURNS text[]

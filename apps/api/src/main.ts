@@ -1,18 +1,23 @@
 /** The API process. `--help` lists the variables that configure it. */
 import { describeVariables } from '@svc/config';
-import { closeOnSignal, createLogger, explainStartFailure } from '@svc/process';
+import { closeOnSignal, createLogger, explainStartFailure, readParameters } from '@svc/process';
 import { runApi } from './process/run-api.ts';
 
 const main = async (): Promise<void> => {
-  if (process.argv.includes('--help')) {
+  if (readParameters(process.argv.slice(2), ['--help']).has('--help')) {
     console.log(
       `The API of the verification service, configured by the environment:\n\n${describeVariables()}`,
     );
     return;
   }
   const logger = createLogger('info');
-  const { api, secrets, close } = await runApi(process.env, logger);
-  closeOnSignal(close, logger);
+  const starting = runApi(process.env, logger);
+  // A signal during the start waits for its end. When it fails, that is said below.
+  closeOnSignal(async () => {
+    const running = await starting.catch(() => null);
+    await running?.close();
+  }, logger);
+  const { api, secrets } = await starting;
   const { address, adminAddress } = api;
   // Not through the log: a log is kept and read by others.
   if (secrets.adminTokenIsGenerated) console.error(`Admin token (development): ${secrets.adminToken}`);

@@ -3,15 +3,19 @@
  * for everybody to see, and then left running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { describeVariables } from '@svc/config';
 import {
+  ConfigurationError,
   closeOnSignal,
   createLogger,
   explainStartFailure,
   maintenanceJobs,
+  readParameters,
   reportRound,
   startMaintenance,
 } from '@svc/process';
+import type { Logger } from 'pino';
 import { report } from './demonstration/report.ts';
 import { createTenants, type Tenants } from './demonstration/tenants.ts';
 import { freshVerifyBody, type Walkthrough, walkThrough } from './demonstration/walkthrough.ts';
@@ -19,9 +23,39 @@ import { type RunningApi, runApi } from './process/run-api.ts';
 
 const FRESH_PROOF_EVERY_MS = 60_000;
 
+const HELP = `npm start: the whole service in development, on a PostgreSQL of its own, configured by the environment:
+
+${describeVariables()}`;
+
 const start = async (): Promise<void> => {
+  if (readParameters(process.argv.slice(2), ['--help']).has('--help')) return console.log(HELP);
+  if (process.env.SVC_ENV === 'production')
+    throw new ConfigurationError([
+      'SVC_ENV=production: npm start is for development. In production run `npm run build`, then',
+      '`node apps/api/dist/main.js` and `node apps/worker/dist/main.js` (docs/operations.md)',
+    ]);
   const logger = createLogger('warn');
-  const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger);
+  const starting = startAll(logger);
+  const closing = closeOnSignal(
+    async () => {
+      const started = await starting.catch(() => null);
+      await started?.close();
+    },
+    logger,
+    () => console.log('stopped'),
+  );
+  try {
+    await demonstrate((await starting).running);
+  } catch (error) {
+    // Stopped in the middle: the rest cannot succeed.
+    if (closing.hasBegun()) return;
+    await starting.then(({ close }) => close()).catch(() => {});
+    throw error;
+  }
+};
+
+const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
+  const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger, { ownsDataDir: true });
   const { service } = running.api;
   const maintenance = startMaintenance(
     { store: service.store, report: reportRound(logger) },
@@ -31,16 +65,10 @@ const start = async (): Promise<void> => {
     await maintenance.stop();
     await running.close();
   };
-  closeOnSignal(close, logger);
-  try {
-    await demonstrate(running);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return { running, close };
 };
 
-const demonstrate = async ({ api, config, secrets }: RunningApi): Promise<void> => {
+const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise<void> => {
   const baseUrl = `http://${config.host}:${api.address.port}`;
   const didDocument: unknown = await (await fetch(`${baseUrl}/.well-known/did.json`)).json();
   const tenants = await createTenants(baseUrl, secrets.adminToken, api.service.identity.did);
@@ -54,11 +82,20 @@ const demonstrate = async ({ api, config, secrets }: RunningApi): Promise<void> 
       adminToken: secrets.adminToken,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,
-      bodyPath: relative(process.cwd(), bodyPath),
+      bodyPath: pathFor(bodyPath),
+      notes,
     }),
   );
   const wrong = shown.filter(({ checkedOffline }) => !checkedOffline);
   if (wrong.length > 0) throw new Error('a Receipt did not verify offline');
+};
+
+/** Relative only where the person who reads it is: npm runs in the project's folder, wherever it was called. */
+const pathFor = (path: string): string => {
+  const absolute = resolve(path);
+  const short = relative(process.cwd(), absolute);
+  const isThere = (process.env.INIT_CWD ?? process.cwd()) === process.cwd();
+  return isThere && short.length < absolute.length ? short : absolute;
 };
 
 /** Writes a verification that nobody has sent yet, now and every minute: whoever reads the file sees a whole one. */

@@ -238,9 +238,10 @@ describe.each([
     async (_fault, sow) => {
       await slowDown();
       await sow();
-      const { late } = await runRaces(targets(25));
+      let late = 0;
+      for (let tries = 0; tries < 12 && late === 0; tries++) late += (await runRaces(targets(25))).late;
       expect(late).toBeGreaterThan(0);
     },
-    120_000,
+    300_000,
   );
 });

@@ -420,9 +420,11 @@ describe('loss of verification under load at two processes', () => {
       source.replace(/perform pg_advisory_xact_lock\([^;]*;/, ''),
     );
     try {
-      expect(await loseAgainAndAgain()).toBeGreaterThan(0);
+      let late = 0;
+      for (let tries = 0; tries < 8 && late === 0; tries++) late += await loseAgainAndAgain();
+      expect(late).toBeGreaterThan(0);
     } finally {
       await sql.query(whole);
     }
-  }, 120_000);
+  }, 300_000);
 });

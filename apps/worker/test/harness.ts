@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type DidWeb, encodeUlid, type GrantId, type Sha256 } from '@svc/protocol';
 import type { Store } from '@svc/service';
+import { afterAll, beforeAll } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
@@ -25,10 +26,16 @@ export interface WorkerOptions {
   readonly parameters?: readonly string[];
 }
 
+/** One for all processes of a test file, as for its database: a kid of the service is never another key. */
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-worker-test-'));
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
 /** The caller ends it. */
 export const startWorker = ({ databaseUrl, hosts, parameters = [] }: WorkerOptions): WorkerProcess => {
   if (!existsSync(PROGRAM)) throw new Error('the worker is not built: run `npm run build` first');
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-worker-test-'));
   const child = spawn(process.execPath, [PROGRAM, ...parameters], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -42,15 +49,12 @@ export const startWorker = ({ databaseUrl, hosts, parameters = [] }: WorkerOptio
   const log: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     if (stream !== null) createInterface({ input: stream }).on('line', (line) => log.push(line));
-  return { log, ended: endOf(child, dataDir), signal: (name) => void child.kill(name) };
+  return { log, ended: endOf(child), signal: (name) => void child.kill(name) };
 };
 
-const endOf = (child: ChildProcess, dataDir: string): Promise<number | null> =>
+const endOf = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
-    child.once('close', (code) => {
-      rmSync(dataDir, { recursive: true, force: true });
-      resolve(code);
-    });
+    child.once('close', (code) => resolve(code));
   });
 
 /** One round of every job; its log is in the message when it failed. */

@@ -13,6 +13,8 @@ export interface Variable<T = unknown> {
   readonly meaning: string;
   /** What production asks for beyond that. */
   readonly production?: 'required' | 'refused';
+  /** Never shown, not even where it is wrong. */
+  readonly secret?: true;
 }
 
 const variable = <T>(entry: Variable<T>): Variable<T> => entry;
@@ -54,6 +56,7 @@ export const VARIABLES = {
     standard: 'an embedded PostgreSQL in SVC_DATA_DIR',
     meaning: 'PostgreSQL 15 or later.',
     production: 'required',
+    secret: true,
   }),
   SVC_DATA_DIR: variable({
     parse: values.path,
@@ -65,11 +68,13 @@ export const VARIABLES = {
     standard: 'generated and printed',
     meaning: 'Token of the operator; at least 32 characters.',
     production: 'required',
+    secret: true,
   }),
   SVC_PROVISION_KEYS: variable({
     parse: values.listOf(values.secret),
     standard: 'none: self-serve is off',
     meaning: 'Keys of the console, comma-separated; several while one is being rotated.',
+    secret: true,
   }),
   SVC_RECEIPT_KEYS: variable({
     parse: values.path,

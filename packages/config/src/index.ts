@@ -1,5 +1,6 @@
 /** Configuration of the apps (protocol §14). */
 export type { Config, Database, OutboundMap, ParsedConfig } from './config.ts';
+export { openDataDir } from './data-dir.ts';
 export { describeVariables, VARIABLES } from './env.ts';
 export { type Environment, parseConfig } from './parse-config.ts';
 export { loadSecrets, type Secrets } from './secrets.ts';

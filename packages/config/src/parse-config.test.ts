@@ -145,14 +145,27 @@ describe('configuration', () => {
     for (const text of bad) expect([text, faultsOf({ [name]: text }).length]).toEqual([text, 1]);
   });
 
-  it('never repeats a value in a fault', () => {
+  it('shows what is wrong, and never a secret', () => {
+    expect(faultsOf({ SVC_PORT: 'http' })).toEqual([
+      'SVC_PORT must be an integer from 1 to 65535, not "http"',
+    ]);
     const faults = faultsOf({
       SVC_ADMIN_TOKEN: 'hunter2',
       DATABASE_URL: 'mysql://u:hunter2@h',
       SVC_PROVISION_KEYS: 'hunter2',
+      SVC_BASE_URL: 'https://u:hunter2@svc.example',
     });
-    expect(faults).toHaveLength(3);
+    expect(faults).toHaveLength(4);
     expect(faults.join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['SVC_RECIEPT_KEYS', 'SVC_RECEIPT_KEYS'],
+    ['SVC_PROT', 'SVC_PORT'],
+    ['SVC_DATADIR', 'SVC_DATA_DIR'],
+  ])('asks of %s whether %s is meant, and of what is like none, nothing', (name, meant) => {
+    expect(faultsOf({ [name]: '1' })).toEqual([expect.stringContaining(`did you mean ${meant}?`)]);
+    expect(faultsOf({ SVC_NONSENSE: '1' })).toEqual(['SVC_NONSENSE is not a variable of this service']);
   });
 
   it('refuses one port for both listeners, and one secret for two roles', () => {

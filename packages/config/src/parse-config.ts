@@ -1,9 +1,10 @@
 /**
  * Environment → Config (protocol §14). Pure. All faults are reported together, so that one start shows everything
- * there is to mend. No fault repeats a value.
+ * there is to mend. No fault repeats a secret.
  */
 import type { Config, ParsedConfig } from './config.ts';
 import { CLIENT_VARIABLES, VARIABLES, type Variable, type VariableName } from './env.ts';
+import { findNearName } from './near-name.ts';
 import { didDomain, type Value } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,7 +22,7 @@ export const parseConfig = (env: Environment): ParsedConfig => {
     if (text === undefined || text === '') continue;
     const parsed: Value<unknown> = variable.parse(text);
     if (parsed.ok) given[name] = parsed.value;
-    else faults.push(`${name} ${parsed.must}`);
+    else faults.push(`${name} ${parsed.must}${quote(text, variable)}`);
   }
   // Each entry was produced by the parser of its own name.
   const read = given as Read;
@@ -52,7 +53,19 @@ const unknownVariables = (env: Environment): string[] =>
   Object.keys(env)
     .filter((name) => name.startsWith('SVC_') && !(name in VARIABLES) && !CLIENT_VARIABLES.includes(name))
     .sort()
-    .map((name) => `${name} is not a variable of this service; --help lists them`);
+    .map((name) => {
+      const near = findNearName(name, Object.keys(VARIABLES));
+      const hint = near === null ? '' : `; did you mean ${near}?`;
+      return `${name} is not a variable of this service${hint}`;
+    });
+
+const QUOTED_CHARS = 60;
+
+/** An address with user info holds a password. */
+const quote = (text: string, { secret }: Variable): string => {
+  if (secret || text.includes('@')) return '';
+  return `, not ${JSON.stringify(text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text)}`;
+};
 
 const productionFaults = (read: Read, isSet: (name: string) => boolean): string[] => {
   const faults: string[] = [];

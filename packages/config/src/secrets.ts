@@ -3,10 +3,11 @@
  * once and kept in the data folder, readable by their owner alone; production refuses to start without them.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type KeyPurpose, type KeySet, KeySetError, parseKeySet } from '@svc/service';
 import type { Config } from './config.ts';
+import { DataDirError, openDataDir } from './data-dir.ts';
 
 export interface Secrets {
   readonly receiptKeys: KeySet;
@@ -16,7 +17,10 @@ export interface Secrets {
   readonly adminTokenIsGenerated: boolean;
 }
 
-/** Reads or makes the secrets. Throws `KeySetError` with the path and the fault, never with key material. */
+/**
+ * Reads or makes the secrets. Throws `KeySetError` that names the variable, the path and the fault, never with key
+ * material, and `DataDirError`.
+ */
 export const loadSecrets = (config: Config): Secrets => {
   const did = `did:web:${config.domain}`;
   return {
@@ -27,14 +31,23 @@ export const loadSecrets = (config: Config): Secrets => {
   };
 };
 
+const VARIABLE = { receipt: 'SVC_RECEIPT_KEYS', status: 'SVC_STATUS_KEYS' } as const;
+
 const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: string, did: string): KeySet => {
   const path = configured ?? join(dataDir, `${purpose}-keys.json`);
-  const text = configured === null ? readOrMake(path, () => newKeySet(purpose)) : read(path);
+  const source = `${configured === null ? 'SVC_DATA_DIR' : VARIABLE[purpose]}: ${path}`;
+  const expected = `expected is a JWK set, {"keys": [{"kid": "${purpose}-1", "kty": "OKP", …}]}`;
+  const text = attempt(
+    () => (configured === null ? readOrMake(path, () => newKeySet(purpose)) : readFileSync(path, 'utf8')),
+    (code) => `${source} cannot be read (${code}); ${expected}`,
+  );
   try {
     return parseKeySet(JSON.parse(text), purpose, did);
   } catch (error) {
     // A parser's message may quote the file.
-    throw new KeySetError(`${path}: ${error instanceof KeySetError ? error.message : 'not JSON'}`);
+    throw new KeySetError(
+      error instanceof KeySetError ? `${source}: ${error.message}` : `${source} is not JSON; ${expected}`,
+    );
   }
 };
 
@@ -43,25 +56,30 @@ const newKeySet = (purpose: KeyPurpose): string => {
   return `${JSON.stringify({ keys: [{ kid: `${purpose}-1`, ...jwk }] }, null, 2)}\n`;
 };
 
-const loadAdminToken = (dataDir: string): string =>
-  readOrMake(join(dataDir, 'admin-token'), () => `${randomBytes(32).toString('base64url')}\n`).trim();
+const loadAdminToken = (dataDir: string): string => {
+  const path = join(dataDir, 'admin-token');
+  return attempt(
+    () => readOrMake(path, () => `${randomBytes(32).toString('base64url')}\n`).trim(),
+    (code) => `SVC_DATA_DIR: ${path} cannot be read (${code})`,
+  );
+};
 
-const read = (path: string): string => {
+const attempt = <T>(work: () => T, explain: (code: string | undefined) => string): T => {
   try {
-    return readFileSync(path, 'utf8');
+    return work();
   } catch (error) {
-    throw new KeySetError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    if (error instanceof DataDirError) throw error;
+    throw new KeySetError(explain((error as NodeJS.ErrnoException).code));
   }
 };
 
 /** Two processes that start together agree on one file: whoever is second reads the first one's. */
 const readOrMake = (path: string, make: () => string): string => {
-  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+  openDataDir(dirname(path));
   try {
     writeFileSync(path, make(), { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new KeySetError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  return read(path);
+  return readFileSync(path, 'utf8');
 };

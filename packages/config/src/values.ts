@@ -1,6 +1,6 @@
 /**
  * Parsers of single values. Each answers a value or a phrase beginning with "must"; the phrase never repeats the
- * value, which may be a secret.
+ * value, which may be a secret: whoever shows it knows.
  */
 import {
   isJsonObject,

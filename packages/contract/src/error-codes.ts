@@ -26,8 +26,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed. `message` names the field, what was sent and what is right.',
   UNAUTHORIZED:
     'No credential, an unknown or revoked one, or one of a class that this endpoint does not take.',
-  PLAN_REQUIRED:
-    'The org has no plan for production checks. Nothing was evaluated and the Proof is not spent.',
+  PLAN_REQUIRED: 'Reserved, and never given by this version.',
   FORBIDDEN: 'The credential is valid but may not do this.',
   NOT_FOUND: "There is no such resource, or it is another subject's: the two answers are the same.",
   METHOD_NOT_ALLOWED: 'The path exists, the method does not. `Allow` lists those that do.',

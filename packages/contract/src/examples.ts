@@ -1,4 +1,9 @@
-/** Example values shared by the reference. A test parses each against the schema that shows it. */
+/**
+ * Example values shared by the reference. Tests hold each against the schema that shows it, and the Receipt against
+ * its verifier.
+ */
+import { PROFILES } from '@svc/protocol';
+
 const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
 
 export const EXAMPLE = {
@@ -6,9 +11,9 @@ export const EXAMPLE = {
   principal: 'did:web:svc.example:org:acme',
   signingKey: 'did:web:svc.example:org:acme#key-1',
   relyingParty: 'did:web:svc.example:rp:shop',
-  grantId: 'urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E6H8J',
-  receiptId: 'drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K',
-  orgId: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M',
+  grantId: 'urn:svc:grant:01M7VZGC008Q2R7V9X1C4E6H8J',
+  receiptId: 'drc_01M7VZGC008Q2R7V9X1C4E6H8K',
+  orgId: 'org_01M7VZGC008Q2R7V9X1C4E6H8M',
   keyId: '3fa1c09be742',
   publicKey: 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
   jws: 'eyJhbGciOiJFZERTQSJ9.eyJleGFtcGxlIjp0cnVlfQ.c2lnbmF0dXJl',
@@ -44,17 +49,22 @@ export const exampleReceipt = {
   expires_at: '2026-12-20T08:00:00Z',
   evidence: {
     trust_config_version: 'svc-trust-config-1',
-    trust_config_hash: hash('4'),
+    trust_config_hash: 'sha256:0c4a5230f05be003701063986b5d01534d64cdf8423c322f83eb12ba7123c78e',
     issuer_resolution: { did: EXAMPLE.principal, did_document_hash: hash('5'), resolved_at: EXAMPLE.at },
     status: {
       credential_url: EXAMPLE.statusList,
       credential_hash: hash('6'),
-      valid_from: EXAMPLE.at,
+      valid_from: '2026-11-20T07:59:50Z',
       checked_at: EXAMPLE.at,
       status_list_index: String(EXAMPLE.statusIndex),
     },
   },
-  protocol: { result: 'PASS', profile: 'svc-base-v1', profile_hash: hash('7'), checks: passed(numbered(20)) },
+  protocol: {
+    result: 'PASS',
+    profile: 'svc-base-v1',
+    profile_hash: PROFILES['svc-base-v1'].hash,
+    checks: passed(numbered(20)),
+  },
   trust: { result: 'PASS', policy_version: 'svc-trust-v1', checks: passed(['T1', 'T2', 'T3', 'T5']) },
   receipt: EXAMPLE.jws,
 };

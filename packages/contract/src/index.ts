@@ -1,5 +1,6 @@
 /** Every route of the service, declared once, and the types and checks that follow from it. */
 export { EVIDENCE_TYPES } from './areas/public.ts';
+export { describeProblems, PLACES, type Place, pathText } from './describe-issues.ts';
 export {
   ERROR_CODES,
   ERROR_MEANING,
@@ -24,4 +25,5 @@ export {
   raw,
 } from './route.ts';
 export { routes, TAGS } from './routes.ts';
+export { asSentence } from './sentence.ts';
 export type { Body, Input, Output, ResponseHeaders, RouteId, Routes } from './types.ts';

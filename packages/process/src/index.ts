@@ -1,6 +1,11 @@
 /** What every process of a deployment does alike. */
 export { closeOnSignal } from './close-on-signal.ts';
-export { ConfigurationError, explainStartFailure, readConfig } from './configuration.ts';
+export {
+  ConfigurationError,
+  explainStartFailure,
+  readConfig,
+  readParameters,
+} from './configuration.ts';
 export { createLogger } from './logger.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
 export {

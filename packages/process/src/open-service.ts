@@ -3,9 +3,17 @@ import type { Config, Secrets } from '@svc/config';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { DatabaseClock, pooledRandom, type ServiceDeps, type ServiceIdentity } from '@svc/service';
+import {
+  DatabaseClock,
+  pooledRandom,
+  rememberServiceKeys,
+  type ServiceDeps,
+  type ServiceIdentity,
+  StoreError,
+} from '@svc/service';
 import { createStore, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
+import { ConfigurationError } from './configuration.ts';
 
 export interface OpenedService {
   readonly service: ServiceDeps;
@@ -22,24 +30,37 @@ export interface ServiceSources {
 /** Migrates the database first. Rejects, with everything closed again, when it cannot be asked. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
   const { config, secrets, databaseUrl, logger } = sources;
-  await migrate(databaseUrl);
+  await migrateAt(databaseUrl, config);
   const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
   const log: ServiceDeps['log'] = {
     warn: (event, fields) => logger.warn(fields, event),
     error: (event, fields) => logger.error(fields, event),
   };
   try {
+    const identity = identityOf(config, secrets);
+    await rememberServiceKeys(store, identity);
     const clock = await DatabaseClock.start(store, log);
     const close = async () => {
       clock.stop();
       await store.close();
     };
-    const identity = identityOf(config, secrets);
     const service = { store, clock, random: pooledRandom(), crypto: nativeCrypto, identity, log };
     return { service: { ...service, ...outsideOf(config) }, close };
   } catch (error) {
     await store.close();
     throw error;
+  }
+};
+
+/** Throws `ConfigurationError`, without the password, when the database that is configured cannot be reached. */
+const migrateAt = async (databaseUrl: string, { database }: Config): Promise<void> => {
+  try {
+    await migrate(databaseUrl);
+  } catch (error) {
+    const isUnreachable = error instanceof StoreError && error.kind === 'unavailable';
+    if (!isUnreachable || database.kind !== 'external') throw error;
+    const { host, pathname } = new URL(databaseUrl);
+    throw new ConfigurationError([`DATABASE_URL: ${host}${pathname} cannot be reached: ${error.message}`]);
   }
 };
 

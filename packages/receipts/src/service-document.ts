@@ -35,6 +35,11 @@ export const parseServiceDocument = (
 ): ServiceDocument | null => {
   const json = readDocument(document, failures);
   if (json === null) return null;
+  if (own(json, 'receipt_id') !== undefined) {
+    const problem = 'this is a Receipt; the DID document is what the service serves at /.well-known/did.json';
+    failures.push(failure('malformed-did-document', problem));
+    return null;
+  }
   const did = own(json, 'id');
   if (typeof did !== 'string' || parseDid(did) === null) {
     failures.push(

@@ -59,17 +59,7 @@ const brandOf = new Map(
 
 /** The schemas of the reference, by record. */
 export const contractSchemas = (): Readonly<Record<string, Schema>> =>
-  withNullDocument((buildOpenApiDocument().components?.schemas ?? {}) as Record<string, Schema>);
-
-/** The reference does not show that `did_document` may be null, as its schema has it; this says so. */
-function withNullDocument(schemas: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
-  const { PrincipalDirectoryEntry: entry } = schemas;
-  const document = entry?.properties?.did_document;
-  if (entry === undefined || document?.type !== 'object') return schemas;
-  const nullable = { ...document, type: ['object', 'null'] };
-  const properties = { ...entry.properties, did_document: nullable };
-  return { ...schemas, PrincipalDirectoryEntry: { ...entry, properties } };
-}
+  (buildOpenApiDocument().components?.schemas ?? {}) as Record<string, Schema>;
 
 /** The text of `src/wire.generated.ts`. */
 export function wireTypesText(

@@ -3,6 +3,7 @@
  * API keys, identity, audit, usage). Records are as the service sends them; what a call did is told in camelCase.
  */
 import { isApiKeyId } from '@svc/protocol';
+import { kindOf } from './arguments.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import { readApiKeyIssued, readApiKeyList, readApiKeyRevoked, readAuditList, readMe } from './records.ts';
@@ -63,7 +64,11 @@ export function createApiKeys(transport: Transport): ApiKeys {
       return readApiKeyIssued((await transport.send({ ...sent, ...call })).body, 'the key');
     },
     async revoke(keyId, call = {}) {
-      if (!isApiKeyId(keyId)) throw new SvcError('invalid-argument', 'not the id of an API key');
+      if (!isApiKeyId(keyId))
+        throw new SvcError(
+          'invalid-argument',
+          `keyId must be the key_id of an API key, 12 hexadecimal characters, not the key itself; given ${kindOf(keyId)}`,
+        );
       const sent = { method: 'POST', path: `${path}/${keyId}/revoke`, hasEffect: true } as const;
       const answer = await transport.send({ ...sent, ...call });
       const revoked = readApiKeyRevoked(answer.body, 'the revocation');
@@ -99,7 +104,7 @@ export function createAuditLog(transport: Transport): AuditLog {
 function instant(name: string, value: Date | string | undefined): Record<string, string> {
   if (value === undefined) return {};
   if (typeof value === 'string') return { [name]: value };
-  if (Number.isNaN(value.getTime()))
+  if (Object.prototype.toString.call(value) !== '[object Date]' || Number.isNaN(value.getTime()))
     throw new SvcError('invalid-argument', `${name} must be a time that exists`);
   return { [name]: value.toISOString() };
 }

@@ -1,5 +1,6 @@
 /** The Principal directory (interface §Endpoints, Principal lifecycle), which every live key may read. */
 import type { CallOptions } from './account.ts';
+import { kindOf } from './arguments.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import { isDidWeb, type Reader } from './read.ts';
@@ -54,6 +55,7 @@ export function createDirectory<Found extends { did: string }>(
 
 /** One path segment. A `%3A` inside the DID goes as `%253A`. */
 export function didInPath(did: string): string {
-  if (!isDidWeb(did)) throw new SvcError('invalid-argument', 'not a did:web DID');
+  if (!isDidWeb(did))
+    throw new SvcError('invalid-argument', `did must be a did:web DID; given ${kindOf(did)}`);
   return encodeURIComponent(did);
 }

@@ -8,6 +8,8 @@ export {
   createAuditLog,
   getMe,
 } from './account.ts';
+export * from './arguments.ts';
+export { type ConnectionOptions, connectionRules } from './connection.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
 export { SvcError, type SvcErrorKind } from './errors.ts';
 export { iteratePages } from './pages.ts';

@@ -6,6 +6,8 @@
  */
 import type { JsonValue } from '@svc/protocol';
 import { type Answer, type Failure, MAX_RESPONSE_BYTES, readAnswer, readText } from './answer.ts';
+import { anObjectWith, checkValue } from './arguments.ts';
+import { timeoutRule } from './connection.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
@@ -58,6 +60,7 @@ export function createTransport(options: TransportOptions): Transport {
   const { now = Date.now, random = Math.random, sleep = wait } = options;
 
   async function send(call: Call): Promise<Answer> {
+    checkCall(call);
     const request = buildRequest(call, options, baseUrl);
     const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
     const maxAttempts = call.maxAttempts ?? options.maxAttempts;
@@ -80,6 +83,14 @@ export function createTransport(options: TransportOptions): Transport {
   }
   return { send };
 }
+
+/** The two that callers pass through: a timer with anything but a number would fire at once. */
+function checkCall({ timeoutMs, signal }: Call): void {
+  if (timeoutMs !== undefined) checkValue('timeoutMs', timeoutMs, timeoutRule);
+  if (signal !== undefined) checkValue('signal', signal, aSignal);
+}
+
+const aSignal = anObjectWith<AbortSignal>('an AbortSignal', [], ['addEventListener']);
 
 interface BuiltRequest {
   url: string;
@@ -127,8 +138,11 @@ async function tryOnce(
     text = await readText(response, deadline, request.maxResponseBytes);
   } catch (cause) {
     if (deadline.ended !== null) return ended(deadline.ended, true, cause);
-    const error = new SvcError('network', 'the connection to the service failed', { cause });
-    return { error, canRetry: true, isLost: !wasNeverSent(cause) };
+    const { host } = new URL(request.url);
+    const code = causeCode(cause);
+    const why = code === null ? '' : ` (${code})`;
+    const error = new SvcError('network', `the connection to the service at ${host} failed${why}`, { cause });
+    return { error, canRetry: true, isLost: !NEVER_SENT.includes(code ?? '') };
   }
   return readAnswer(response, text, now());
 }
@@ -162,10 +176,11 @@ function finalError(error: SvcError, isLost: boolean): SvcError {
 /** Failures that Node reports before a byte has been written. Anything else may have reached the service. */
 const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
-function wasNeverSent(error: unknown): boolean {
+/** The code that the runtime gives for a failed fetch, such as ECONNREFUSED, or null. */
+function causeCode(error: unknown): string | null {
   const { cause } = Object(error) as { cause?: unknown };
   const { code } = Object(cause) as { code?: unknown };
-  return typeof code === 'string' && NEVER_SENT.includes(code);
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : null;
 }
 
 function backoffMs(error: SvcError, attempt: number, random: number): number {

@@ -3,10 +3,19 @@
  * A Proof is good for one use, so a retry is another call and signs another Proof. Redirects are not followed: the
  * next address would need a Proof of its own, and must not be handed this one.
  */
-import { type Action, type Grant, parseGrant } from '@svc/protocol';
+import { type Action, type Grant, parseAction, parseGrant } from '@svc/protocol';
+import {
+  aFunction,
+  aText,
+  isObject,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+} from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
-import type { Agent } from './agent-key.ts';
-import { signProof } from './sign-proof.ts';
+import { type Agent, anAgent } from './agent-key.ts';
+import { anAudience, signProof } from './sign-proof.ts';
 
 export interface AgentFetchOptions {
   agent: Agent;
@@ -23,10 +32,24 @@ export interface AgentFetchOptions {
 
 export type AgentFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** @throws SvcError `invalid-argument` if the Grant is not for this Agent and audience. */
-export function createAgentFetch(options: AgentFetchOptions): AgentFetch {
-  const { agent, now, audience, action } = options;
+const OPTIONS: Rules<AgentFetchOptions> = {
+  agent: anAgent,
+  grant: aText('the Grant as issued: a string'),
+  audience: anAudience,
+  action: rule(
+    'an Action, or a function from the request to one',
+    (value): value is AgentFetchOptions['action'] => typeof value === 'function' || isObject(value),
+  ),
+  fetch: optionally(aFunction()),
+  now: optionally(aFunction()),
+};
+
+/** @throws SvcError `invalid-argument`, also if the Grant is not for this Agent and audience. */
+export function createAgentFetch(given: AgentFetchOptions): AgentFetch {
+  const options = readArgument('createAgentFetch', given, OPTIONS);
+  const { agent, now, audience } = options;
   const grant = checkGrant(options);
+  const action = checkAction(options.action);
   const clock = now === undefined ? {} : { now };
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: 'manual' });
@@ -56,6 +79,14 @@ export function createAgentFetch(options: AgentFetchOptions): AgentFetch {
     }
     return response;
   };
+}
+
+/** An Action that never changes is checked now, and copied: a later change of the caller's object does not reach it. */
+function checkAction(action: AgentFetchOptions['action']): AgentFetchOptions['action'] {
+  if (typeof action === 'function') return action;
+  const parsed = parseAction(action);
+  if (!parsed.ok) throw new SvcError('invalid-argument', `createAgentFetch: ${parsed.problem}`);
+  return parsed.value;
 }
 
 function checkGrant({ agent, grant, audience }: AgentFetchOptions): Grant {

@@ -1,11 +1,18 @@
 /** An Agent is its key: a did:key of Ed25519 (interface §Roles), with the signer that can speak for it. */
 import { type DidKey, formatDidKey, type Signer } from '@svc/protocol';
+import { anObjectWith } from '@svc/sdk-core/arguments';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 
 /** A KMS can stand behind one: `did`, `kid` = `did:key:z6Mk…#z6Mk…`, and `sign` over exactly the bytes given. */
 export interface Agent extends Signer {
   readonly did: DidKey;
 }
+
+export const anAgent = anObjectWith<Agent>(
+  'an Agent { did, kid, sign }, as agentFromJwk gives it',
+  ['did', 'kid'],
+  ['sign'],
+);
 
 export interface AgentKey {
   /** What a Principal grants to. */

@@ -1,5 +1,5 @@
 /** The inventory of Agents, and the kill switch (interface §Agent, §Principal lifecycle). */
-import { type Agent, type CallOptions, isDidKey, SvcError, type Transport } from '@svc/sdk-core';
+import { type Agent, type CallOptions, isDidKey, kindOf, SvcError, type Transport } from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
 import { readAgent, readAgentDisabled } from './wire.ts';
 
@@ -14,12 +14,14 @@ export interface DisabledAgent {
 export interface Agents {
   /**
    * Notes an Agent in the inventory. Grants may name Agents that are not in it.
-   * @throws SvcError `refused` with status 409 if it is there already
+   * @throws SvcError `refused` with status 409 if it is there already; `outcome-unknown` with code `CONFLICT` if it
+   * is there now, and an answer was lost that may have told that this call put it there
    */
   register(did: string, options?: CallOptions): Promise<Agent>;
   /**
    * Revokes every Grant that names the Agent; returns once that is in force everywhere. Repeatable, and worth it:
    * a Grant allocated to the Agent meanwhile is revoked too. The Agent can be granted anew afterwards.
+   * Has at least 45 seconds unless `timeoutMs` is given here.
    * @throws SvcError after a bounded number of attempts; Grants may then still be in force, so call again.
    */
   disable(did: string, options?: CallOptions): Promise<DisabledAgent>;
@@ -51,7 +53,11 @@ export function createAgents(transport: Transport, patience: Patience): Agents {
 }
 
 function checkAgent(did: string): void {
-  if (!isDidKey(did)) throw new SvcError('invalid-argument', 'not a did:key DID of an Ed25519 key');
+  if (!isDidKey(did))
+    throw new SvcError(
+      'invalid-argument',
+      `did must be the did:key DID of an Ed25519 key; given ${kindOf(did)}`,
+    );
 }
 
 const aboutAnother = (answer: { status: number; requestId: string | null }): SvcError =>

@@ -6,7 +6,9 @@ import type { Signer } from '@svc/protocol';
 import {
   type ApiKeys,
   type AuditLog,
+  anObjectWith,
   type CallOptions,
+  connectionRules,
   createApiKeys,
   createAuditLog,
   createDirectory,
@@ -14,13 +16,16 @@ import {
   type Directory,
   getMe,
   type Me,
+  optionally,
   type Principal,
   type PrincipalDirectoryEntry,
+  type Rules,
+  readArgument,
 } from '@svc/sdk-core';
 import { type Agents, createAgents } from './agents.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createOwnRecord, type OwnRecord } from './own-record.ts';
-import { revocationPatience } from './patience.ts';
+import { disablePatience, revocationPatience } from './patience.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 import { readPrincipalView } from './wire.ts';
 
@@ -33,7 +38,8 @@ export interface PrincipalClientOptions {
   signer?: Signer;
   fetch?: typeof fetch;
   /**
-   * For the whole of a call, retries included. 10,000 unless given; what takes authority away has three times as long.
+   * For the whole of a call, retries included. 10,000 unless given; what takes authority away has three times as long,
+   * `agents.disable` at least 45 seconds.
    */
   timeoutMs?: number;
   /** Permits plain http to a host that is not loopback. */
@@ -58,8 +64,14 @@ export interface PrincipalClient {
   me(options?: CallOptions): Promise<Me>;
 }
 
+const OPTIONS: Rules<PrincipalClientOptions> = {
+  ...connectionRules,
+  signer: optionally(anObjectWith('a signer { kid, sign }, as signerFromJwk gives it', ['kid'], ['sign'])),
+};
+
 /** @throws SvcError `configuration` */
-export function createPrincipalClient(options: PrincipalClientOptions): PrincipalClient {
+export function createPrincipalClient(given: PrincipalClientOptions): PrincipalClient {
+  const options = readArgument('createPrincipalClient', given, OPTIONS, 'configuration');
   const { timeoutMs = 10_000 } = options;
   const patience = revocationPatience(timeoutMs);
   const apiKeyVariable = 'SVC_PRINCIPAL_KEY';
@@ -67,7 +79,7 @@ export function createPrincipalClient(options: PrincipalClientOptions): Principa
   return {
     grants: createGrants(transport, options, patience),
     keys: createSigningKeys(transport, patience),
-    agents: createAgents(transport, patience),
+    agents: createAgents(transport, disablePatience(timeoutMs)),
     apiKeys: createApiKeys(transport),
     principals: createOwnRecord(transport),
     directory: createDirectory(transport, readPrincipalView),

@@ -3,6 +3,7 @@
  * been imported; @noble/ed25519 stands in where a browser's WebCrypto does not know the algorithm yet.
  */
 import { decodeBase64url, encodeBase64url, portableCrypto } from '@svc/protocol';
+import { anObjectWith, checkValue } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
 
 /** Keep it secret. No member but these is needed; others are ignored. */
@@ -19,6 +20,8 @@ export interface Ed25519Key {
   readonly publicKey: Uint8Array;
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }
+
+const aJwk = anObjectWith<Ed25519PrivateJwk>('an Ed25519 private key as a JWK object', [], []);
 
 type SignBytes = (bytes: Uint8Array) => Promise<Uint8Array>;
 
@@ -43,6 +46,7 @@ export async function generateEd25519Jwk(): Promise<Ed25519PrivateJwk> {
  * @throws SvcError `invalid-argument`; messages never show the key.
  */
 export function parseEd25519Jwk(jwk: Ed25519PrivateJwk): Ed25519Key {
+  checkValue('jwk', jwk, aJwk);
   const publicKey = keyBytes(jwk.x, 'x');
   const secret = keyBytes(jwk.d, 'd');
   if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519')

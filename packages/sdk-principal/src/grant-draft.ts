@@ -19,7 +19,19 @@ import {
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
-import { type GrantAllocation, SvcError } from '@svc/sdk-core';
+import {
+  absentAllows,
+  anInteger,
+  aText,
+  aTextList,
+  type GrantAllocation,
+  isText,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+  SvcError,
+} from '@svc/sdk-core';
 import { buildStatusEntry } from '@svc/status-list';
 
 export interface GrantRequest {
@@ -46,13 +58,30 @@ export interface GrantDraft {
 }
 
 const DEFAULT_LIFETIME_SECONDS = 30 * 86_400;
+const MAX_LIFETIME_SECONDS = 90 * 86_400;
+
+const aTime = rule(
+  'a Date or YYYY-MM-DDThh:mm:ssZ',
+  (value): value is Date | string =>
+    isText(value) || Object.prototype.toString.call(value) === '[object Date]',
+);
+
+const REQUEST: Rules<GrantRequest> = {
+  agent: aText("the Agent's did:key DID as a string"),
+  capabilities: rule(
+    'an array of Capabilities, as purchase and apiCall make them',
+    (value): value is readonly Capability[] => Array.isArray(value),
+  ),
+  validFrom: optionally(aTime),
+  validUntil: absentAllows('30 days', aTime),
+  lifetimeSeconds: absentAllows('30 days', anInteger(1, MAX_LIFETIME_SECONDS, 'seconds; at most 90 days')),
+  audience: absentAllows('any registered relying party', aTextList('DIDs of relying parties', 1, 64)),
+};
 
 /** @throws SvcError `invalid-argument` naming what is wrong. */
-export async function buildGrantDraft(
-  request: GrantRequest,
-  kid: string,
-  nowMs: number,
-): Promise<GrantDraft> {
+export async function buildGrantDraft(given: GrantRequest, kid: string, nowMs: number): Promise<GrantDraft> {
+  const request = readArgument('grants.issue', given, REQUEST);
+  const capabilities = Array.from(request.capabilities, plainJson);
   const fromMs = request.validFrom === undefined ? wholeSecond(nowMs) : toMs(request.validFrom, 'validFrom');
   const audience = request.audience === undefined ? {} : { audience: [...request.audience] };
   const draft: GrantDraft = {
@@ -60,12 +89,12 @@ export async function buildGrantDraft(
     agent: strictAgent(request.agent),
     validFrom: seconds(fromMs, 'validFrom'),
     validUntil: seconds(endMs(request, fromMs), 'validUntil'),
-    subject: { id: request.agent, ...audience, capabilities: request.capabilities.map(plainJson) },
+    subject: { id: request.agent, ...audience, capabilities },
   };
   const sample = { id: `urn:svc:grant:${'0'.repeat(26)}`, credentialStatus: SAMPLE_STATUS };
   const unsigned: Signer = { kid, sign: () => new Uint8Array(64) };
-  const problem = grantProblem(await signGrant(draft, sample, unsigned));
-  if (problem !== null) throw invalid(problem);
+  const parsed = parseGrant(await signGrant(draft, sample, unsigned));
+  if (!parsed.ok) throw invalid(parsed.problem);
   return draft;
 }
 
@@ -95,12 +124,6 @@ export function signGrant(
       credentialSubject: draft.subject,
     },
   );
-}
-
-/** What is wrong with the form of a Grant, or null. */
-export function grantProblem(grant: string): string | null {
-  const parsed = parseGrant(grant);
-  return parsed.ok ? null : parsed.problem;
 }
 
 /** The DID before the fragment of a signer's `kid`. */
@@ -142,11 +165,22 @@ function seconds(ms: number, name: string): string {
   }
 }
 
-/** A Capability as JSON, so that a member set to undefined is an absent one. */
+/** A Capability as JSON: what is checked and signed is this copy. */
 function plainJson(capability: Capability): JsonObject {
-  const copy: JsonValue = JSON.parse(JSON.stringify(capability) ?? 'null');
-  if (!isJsonObject(copy)) throw invalid('every Capability must be an object');
+  const copy = copyJson(capability);
+  if (!isJsonObject(copy)) throw invalid('every Capability must be an object of JSON values');
+  // As JSON it would be absent, and absent allows every resource.
+  if ('resources' in capability && !Object.hasOwn(copy, 'resources'))
+    throw invalid('the resources of a Capability are given but undefined; leave them out to allow any');
   return copy;
+}
+
+function copyJson(value: unknown): JsonValue {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? 'null');
+  } catch {
+    return null;
+  }
 }
 
 const invalid = (message: string): SvcError => new SvcError('invalid-argument', message);

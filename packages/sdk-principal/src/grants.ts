@@ -2,16 +2,17 @@
  * Grants (interface §Principal lifecycle): reserve and sign, revoke, list. The signing key never leaves the signer; the
  * service sees a Grant only when a relying party presents it.
  */
-import { type Capability, isGrantId, type Signer } from '@svc/protocol';
+import { type Capability, isGrantId, parseGrant, type Signer } from '@svc/protocol';
 import {
   type CallOptions,
   type GrantList,
   type GrantSummary,
   iteratePages,
+  kindOf,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { buildGrantDraft, type GrantRequest, grantProblem, signGrant } from './grant-draft.ts';
+import { buildGrantDraft, type GrantRequest, signGrant } from './grant-draft.ts';
 import type { Patience } from './patience.ts';
 import { readGrantAllocation, readGrantList, readRevokeResponse } from './wire.ts';
 
@@ -96,15 +97,21 @@ async function issue(
     throw new SvcError('bad-response', 'the service allocated the Grant to another Agent', answer);
   }
   const grant = await signGrant(draft, allocation, signer);
-  const problem = grantProblem(grant);
-  if (problem !== null) throw new SvcError('bad-response', `the allocation makes no valid Grant: ${problem}`);
+  const signed = parseGrant(grant);
+  if (!signed.ok)
+    throw new SvcError('bad-response', `the allocation makes no valid Grant: ${signed.problem}`);
+  const { capabilities } = signed.value;
   const { issuer, agent, validFrom, validUntil } = draft;
-  const { capabilities } = request;
   return { grant, grantId: allocation.id, issuer, agent, validFrom, validUntil, capabilities };
 }
 
 async function revoke(transport: Transport, grantId: string, call: CallOptions) {
-  if (!isGrantId(grantId)) throw new SvcError('invalid-argument', 'not a Grant id');
+  if (!isGrantId(grantId)) {
+    throw new SvcError(
+      'invalid-argument',
+      `grantId must be a Grant's id, urn:svc:grant: and 26 characters, not the Grant; given ${kindOf(grantId)}`,
+    );
+  }
   const answer = await transport.send({
     method: 'POST',
     path: '/revoke',

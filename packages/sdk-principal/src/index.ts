@@ -22,7 +22,7 @@ export {
   type SvcErrorKind,
 } from '@svc/sdk-core';
 export type { Agents, DisabledAgent } from './agents.ts';
-export { apiCall, purchase } from './capabilities.ts';
+export { type ApiCallLimits, apiCall, type PurchaseLimits, purchase } from './capabilities.ts';
 export { createPrincipalClient, type PrincipalClient, type PrincipalClientOptions } from './client.ts';
 export type { Ed25519PrivateJwk } from './ed25519.ts';
 export type { GrantRequest } from './grant-draft.ts';

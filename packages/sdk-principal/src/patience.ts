@@ -7,7 +7,15 @@ export interface Patience {
   readonly timeoutMs: number;
 }
 
+/** An Agent may be named by very many Grants, and one call revokes them all. */
+const MIN_DISABLE_MS = 45_000;
+
 export const revocationPatience = (timeoutMs: number): Patience => ({
   maxAttempts: 10,
   timeoutMs: 3 * timeoutMs,
+});
+
+export const disablePatience = (timeoutMs: number): Patience => ({
+  maxAttempts: 10,
+  timeoutMs: Math.max(MIN_DISABLE_MS, 3 * timeoutMs),
 });

@@ -1,6 +1,6 @@
 /** Keys of a Principal: made here, registered as Multikey (interface §PrincipalCreateRequest), used through a signer. */
 import { encodeMultikey, type Signer } from '@svc/protocol';
-import { SvcError } from '@svc/sdk-core';
+import { checkValue, isText, rule } from '@svc/sdk-core';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 
 export interface PrincipalKey {
@@ -10,6 +10,11 @@ export interface PrincipalKey {
   registration: { id?: string; publicKeyMultibase: string };
   publicKeyMultibase: string;
 }
+
+const aKid = rule(
+  'the DID URL under which the key is published, did:web:…#key-1',
+  (value): value is string => isText(value) && /^did:[^#\s]+#[^#\s]+$/.test(value),
+);
 
 /** A new Ed25519 key. `id` is the fragment under which it will be published; by default the service names it. */
 export async function generatePrincipalKey(options: { id?: string } = {}): Promise<PrincipalKey> {
@@ -25,8 +30,7 @@ export async function generatePrincipalKey(options: { id?: string } = {}): Promi
  * @throws SvcError `invalid-argument`
  */
 export function signerFromJwk(jwk: Ed25519PrivateJwk, kid: string): Signer {
-  if (!/^did:[^#\s]+#[^#\s]+$/.test(kid))
-    throw new SvcError('invalid-argument', 'kid must be a DID URL with a fragment');
+  checkValue('kid', kid, aKid);
   const key = parseEd25519Jwk(jwk);
   return { kid, sign: (bytes) => key.sign(bytes) };
 }

@@ -5,16 +5,19 @@
 import {
   type Action,
   encodeBase64url,
+  isGrantId,
   isJti,
   isMethod,
   normalizeHtu,
   PROOF_TYP,
   parseAction,
+  parseDidWeb,
   parseProof,
   signCompactJws,
 } from '@svc/protocol';
+import { aFunction, aText, optionally, type Rules, readArgument, rule } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
-import type { Agent } from './agent-key.ts';
+import { type Agent, anAgent } from './agent-key.ts';
 
 export interface ProofRequest {
   agent: Agent;
@@ -31,15 +34,33 @@ export interface ProofRequest {
   jti?: string;
 }
 
+export const anAudience = rule(
+  'the did:web DID of the relying party',
+  (value): value is string => typeof value === 'string' && parseDidWeb(value) !== null,
+);
+
+const REQUEST: Rules<ProofRequest> = {
+  agent: anAgent,
+  grantId: rule("the Grant's id: urn:svc:grant: and 26 characters", isGrantId),
+  audience: anAudience,
+  method: rule('the HTTP method, 1 to 32 upper-case letters, such as "POST"', isMethod),
+  url: aText('the absolute URL of the request as a string'),
+  action: rule('an Action object', (value): value is Action => typeof value === 'object' && value !== null),
+  now: optionally(aFunction()),
+  jti: optionally(aText('22 to 64 base64url characters')),
+};
+
 /** @throws SvcError `invalid-argument`; rejects with what the signer rejects with. */
-export async function signProof(request: ProofRequest): Promise<string> {
+export async function signProof(given: ProofRequest): Promise<string> {
+  const request = readArgument('signProof', given, REQUEST);
   const { agent, now = Date.now, jti = randomJti() } = request;
   const action = parseAction(request.action);
   if (!action.ok) throw invalid(action.problem);
   const htu = normalizeHtu(request.url);
   if (htu === null) throw invalid('url must be an absolute http(s) URL without user info');
-  if (!isMethod(request.method)) throw invalid('method must be 1 to 32 upper-case letters');
   if (!isJti(jti)) throw invalid('jti must be 22 to 64 base64url characters');
+  const iat = Math.floor(now() / 1000);
+  if (!Number.isSafeInteger(iat)) throw invalid('now must give milliseconds since the epoch');
   checkApiCall(action.value, request.method, htu);
   const proof = await signCompactJws(
     agent,
@@ -51,7 +72,7 @@ export async function signProof(request: ProofRequest): Promise<string> {
       htm: request.method,
       htu,
       action: { ...action.value },
-      iat: Math.floor(now() / 1000),
+      iat,
       jti,
     },
   );

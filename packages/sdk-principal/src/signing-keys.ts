@@ -1,5 +1,5 @@
 /** The life of a Principal's signing keys (interface §Key states, §Principal lifecycle). */
-import { type CallOptions, isDidWeb, SvcError, type Transport } from '@svc/sdk-core';
+import { type CallOptions, isDidWeb, kindOf, SvcError, type Transport } from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
 import { readKeyCompromised, readKeyRetired } from './wire.ts';
 
@@ -36,9 +36,12 @@ export function createSigningKeys(transport: Transport, patience: Patience): Sig
 
 /** One path segment: `#` goes as `%23`, a `%3A` inside the DID as `%253A`. */
 function keyInPath(kid: string): string {
-  const [did = '', fragment = '', ...more] = kid.split('#');
+  const [did = '', fragment = '', ...more] = String(kid).split('#');
   if (!isDidWeb(did) || !/^[\x21-\x7e]+$/.test(fragment) || more.length > 0) {
-    throw new SvcError('invalid-argument', 'kid must be the DID URL of a key: did:web:…#key-1');
+    throw new SvcError(
+      'invalid-argument',
+      `kid must be the DID URL of a key, did:web:…#key-1; given ${kindOf(kid)}`,
+    );
   }
   return encodeURIComponent(kid);
 }

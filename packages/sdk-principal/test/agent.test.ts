@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Received, startServer } from '../../sdk-core/test/scripted-server.ts';
 import { agentFromJwk, createAgentFetch, signProof } from '../src/agent.ts';
 import { createPrincipalClient, purchase } from '../src/index.ts';
-import { agent, allocation, created, GRANT_ID, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';
+import { agent, agentJwk, allocation, created, GRANT_ID, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';
 
 const action: Action = { type: 'commerce:purchase', resource: 'order/1', amount: 42_700, currency: 'USD' };
 const request = {
@@ -70,6 +70,28 @@ describe('a Proof', () => {
   ])('is not signed for %s', async (_, change) => {
     await expect(signProof({ ...request, ...change })).rejects.toMatchObject({ kind: 'invalid-argument' });
   });
+
+  it.each<[string, object, RegExp]>([
+    ['no Agent', { agent: undefined }, /agent must be an Agent \{ did, kid, sign \}.* given nothing/],
+    ['a DID as Agent', { agent: agent.did }, /agent must be .* given a string/],
+    ['a JWK as Agent', { agent: agentJwk }, /agent must be .* given an object/],
+    ['no Grant id', { grantId: undefined }, /grantId must be the Grant's id.* given nothing/],
+    ['no audience', { audience: undefined }, /audience must be the did:web DID.* given nothing/],
+    ['two audiences', { audience: [SHOP, SHOP] }, /audience must be .* given an array of 2/],
+    ['a method in lower case', { method: 'post' }, /method must be .*upper-case.*"POST"/],
+    ['a URL object', { url: new URL('https://shop.example') }, /url must be .* given an object/],
+    ['no Action', { action: undefined }, /action must be .* given nothing/],
+    ['a time that is none', { now: () => Number.NaN }, /now must give milliseconds/],
+    ['an unknown option', { nonce: 'x' }, /no option "nonce".*jti/],
+  ])('with %s the error says what is right', async (_, change, message) => {
+    const refused = { kind: 'invalid-argument', message: expect.stringMatching(message) };
+    await expect(signProof({ ...request, ...change })).rejects.toMatchObject(refused);
+  });
+
+  it('is refused without a request', async () => {
+    const sign = signProof as (request?: unknown) => Promise<string>;
+    await expect(sign()).rejects.toMatchObject({ kind: 'invalid-argument' });
+  });
 });
 
 describe("an Agent's fetch", () => {
@@ -134,6 +156,28 @@ describe("an Agent's fetch", () => {
       expect((await agentFetch(shop.baseUrl, { redirect: 'manual' })).status).toBe(status);
     }
     expect(elsewhere.received).toEqual([]);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['an unknown option', { headers: {} }, /no option "headers"/],
+    ['an issued Grant as an object', { grant: { grant: 'x' } }, /grant must be .*string; given an object/],
+    ['no Agent', { agent: undefined }, /agent must be/],
+    ['a list of audiences', { audience: [SHOP] }, /audience must be/],
+    ['no Action', { action: undefined }, /action must be .* given nothing/],
+    ['an Action of another form', { action: { ...action, amount: 0.5 } }, /action.amount/],
+  ])('is not made with %s', (_, change, message) => {
+    expect(() => createAgentFetch({ ...options(), ...change })).toThrow(
+      expect.objectContaining({ kind: 'invalid-argument', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('keeps the Action that it was made with', async () => {
+    await using shop = await startServer([{}]);
+    const own = { ...action };
+    const agentFetch = createAgentFetch({ ...options(), action: own });
+    own.amount = 1;
+    await agentFetch(shop.baseUrl);
+    expect(proofOf(shop.received[0]).action).toEqual(action);
   });
 
   it('is not made with a Grant for another Agent, another relying party, or no Grant', () => {

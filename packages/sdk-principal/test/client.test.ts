@@ -110,38 +110,23 @@ describe('issuing a Grant', () => {
   });
 
   const many = (length: number) => Array.from({ length }, (_, n) => n);
+  const buys = (maxAmount: number, currency: string) => ({
+    action: 'commerce:purchase',
+    constraints: { maxAmount, currency },
+  });
+  const calls = (methods: string[]) => ({ action: 'api:call', constraints: { methods } });
   it.each<[string, object, RegExp]>([
     ['no capability', { capabilities: [] }, /capabilities/],
     ['17 capabilities', { capabilities: many(17).map(() => capabilities[0]) }, /capabilities/],
-    ['a negative amount', { capabilities: [purchase({ maxAmountMinor: -1, currency: 'USD' })] }, /maxAmount/],
-    [
-      'a fractional amount',
-      { capabilities: [purchase({ maxAmountMinor: 9.99, currency: 'USD' })] },
-      /maxAmount|integer/,
-    ],
-    [
-      'an amount above 2^53−1',
-      { capabilities: [purchase({ maxAmountMinor: 2 ** 53, currency: 'USD' })] },
-      /maxAmount|integer|number/,
-    ],
-    [
-      'an amount that is no number',
-      { capabilities: [purchase({ maxAmountMinor: Number.NaN, currency: 'USD' })] },
-      /maxAmount/,
-    ],
-    [
-      'a currency in lower case',
-      { capabilities: [purchase({ maxAmountMinor: 1, currency: 'usd' })] },
-      /currency/,
-    ],
-    ['a method in lower case', { capabilities: [apiCall({ methods: ['get'] })] }, /methods/],
-    ['a method twice', { capabilities: [apiCall({ methods: ['GET', 'GET'] })] }, /methods/],
-    ['no method', { capabilities: [apiCall({ methods: [] })] }, /methods/],
-    [
-      'an empty list of resources',
-      { capabilities: [apiCall({ methods: ['GET'], resources: [] })] },
-      /resources/,
-    ],
+    ['a negative amount', { capabilities: [buys(-1, 'USD')] }, /maxAmount/],
+    ['a fractional amount', { capabilities: [buys(9.99, 'USD')] }, /maxAmount|integer/],
+    ['an amount above 2^53−1', { capabilities: [buys(2 ** 53, 'USD')] }, /maxAmount|integer|number/],
+    ['an amount that is no number', { capabilities: [buys(Number.NaN, 'USD')] }, /maxAmount/],
+    ['a currency in lower case', { capabilities: [buys(1, 'usd')] }, /currency/],
+    ['a method in lower case', { capabilities: [calls(['get'])] }, /methods/],
+    ['a method twice', { capabilities: [calls(['GET', 'GET'])] }, /methods/],
+    ['no method', { capabilities: [calls([])] }, /methods/],
+    ['an empty list of resources', { capabilities: [{ ...calls(['GET']), resources: [] }] }, /resources/],
     [
       'a resource with nine wildcards',
       { capabilities: [apiCall({ methods: ['GET'], resources: ['*a'.repeat(9)] })] },
@@ -155,8 +140,50 @@ describe('issuing a Grant', () => {
     ['an audience of 65', { audience: many(65).map((n) => `did:web:s${n}.example`) }, /audience/],
     ['an audience that is no did:web', { audience: [agent.did] }, /audience/],
     ['a lifetime above 90 days', { lifetimeSeconds: 90 * 86_400 + 1 }, /90 days/],
-    ['no lifetime', { lifetimeSeconds: 0 }, /validFrom/],
-    ['a lifetime that is no number', { lifetimeSeconds: Number.NaN }, /validUntil/],
+    ['no lifetime', { lifetimeSeconds: 0 }, /lifetimeSeconds.* given 0/],
+    ['a lifetime that is no number', { lifetimeSeconds: Number.NaN }, /lifetimeSeconds.* given NaN/],
+    ['a lifetime of a fraction', { lifetimeSeconds: 1.5 }, /lifetimeSeconds.* given 1.5/],
+    ['a lifetime as text', { lifetimeSeconds: '60' }, /lifetimeSeconds.* given a string/],
+    [
+      'an undefined lifetime, which 30 days would stand for',
+      { lifetimeSeconds: undefined },
+      /lifetimeSeconds.*30 days/,
+    ],
+    ['a lifetime under another name', { lifetimeSecs: 60 }, /no option "lifetimeSecs".*lifetimeSeconds/],
+    ['an audience under another name', { audiences: [SHOP] }, /no option "audiences"/],
+    ['an audience as text', { audience: SHOP }, /audience must be an array.* given a string/],
+    [
+      'an audience of something else',
+      { audience: [new URL('https://shop.example')] },
+      /audience.* given an array of 1 \(object\)/,
+    ],
+    [
+      'an undefined audience, which any would stand for',
+      { audience: undefined },
+      /audience.*any registered relying party/,
+    ],
+    ['a time as a number', { validUntil: NOW_MS }, /validUntil must be a Date.* given a number/],
+    ['no Agent', { agent: undefined }, /agent must be .*did:key.* given nothing/],
+    ['an Agent as an object', { agent }, /agent must be .*did:key.* given an object/],
+    ['no capabilities at all', { capabilities: undefined }, /capabilities must be an array.* given nothing/],
+    [
+      'one capability without a list',
+      { capabilities: capabilities[0] },
+      /capabilities must be an array.* given an object/,
+    ],
+    ['a hole among the capabilities', { capabilities: Array(1) }, /Capability/],
+    [
+      'a capability that is no JSON',
+      { capabilities: [{ ...capabilities[0], constraints: { maxAmount: 1n } }] },
+      /Capability/,
+    ],
+    [
+      'resources that are undefined',
+      { capabilities: [{ ...capabilities[0], resources: undefined }] },
+      /resources/,
+    ],
+    ['resources as text', { capabilities: [{ ...capabilities[0], resources: 'order/*' }] }, /resources/],
+    ['resources under another name', { capabilities: [{ ...calls(['GET']), resource: ['x'] }] }, /resource/],
     ['an end before its beginning', { validUntil: '2026-11-20T07:59:59Z' }, /validFrom/],
     ['an end and a lifetime', { validUntil: '2026-11-21T08:00:00Z', lifetimeSeconds: 60 }, /not both/],
     ['a day that does not exist', { validFrom: '2026-02-30T08:00:00Z' }, /validFrom/],
@@ -188,6 +215,16 @@ describe('issuing a Grant', () => {
     await using server = await startServer([created(allocation)]);
     const error = await failure(clientOf(server.baseUrl).grants.issue({ ...request, ...change }));
     expect(error).toMatchObject({ kind: 'invalid-argument', message: expect.stringMatching(message) });
+    expect(server.received).toEqual([]);
+  });
+
+  it('is refused without a request, and for one that inherits what nobody knows', async () => {
+    await using server = await startServer([created(allocation)]);
+    const { grants } = clientOf(server.baseUrl);
+    const inheriting = Object.assign(Object.create({ audiences: [SHOP] }), request);
+    for (const given of [undefined, null, [request], 'x', inheriting]) {
+      expect((await failure(grants.issue(given))).kind).toBe('invalid-argument');
+    }
     expect(server.received).toEqual([]);
   });
 
@@ -442,6 +479,33 @@ describe('the transport', () => {
     );
   });
 
+  it.each<[string, object, RegExp]>([
+    ['an unknown option', { timeout: 5 }, /no option "timeout".*timeoutMs/],
+    ['a time-out as text', { timeoutMs: 'abc' }, /timeoutMs must be an integer.* given a string/],
+    ['a time-out that no timer can wait for', { timeoutMs: 2 ** 31 }, /timeoutMs/],
+    ['no time-out at all', { timeoutMs: 0 }, /timeoutMs.* given 0/],
+    ['allowHttp as text', { allowHttp: 'false' }, /allowHttp must be true or false/],
+    ['a key that is no text', { apiKey: 4_711 }, /apiKey must be a string; given a number$/],
+    ['no address', { baseUrl: undefined }, /baseUrl must be .* given nothing/],
+    ['a JWK as signer', { signer: principalJwk }, /signer must be a signer \{ kid, sign \}/],
+    ['a fetch that is none', { fetch: {} }, /fetch must be a function/],
+  ])('does not start with %s', (_, change, message) => {
+    const refused = expect.objectContaining({
+      kind: 'configuration',
+      message: expect.stringMatching(message),
+    });
+    expect(() => clientOf('https://svc.example', change)).toThrow(refused);
+  });
+
+  it.each<[string, object]>([
+    ['a time-out as text', { timeoutMs: '50' }],
+    ['a signal that is none', { signal: 'now' }],
+  ])('no call is made with %s', async (_, call) => {
+    await using server = await startServer([{ json: me }]);
+    expect((await failure(clientOf(server.baseUrl).me(call))).kind).toBe('invalid-argument');
+    expect(server.received).toEqual([]);
+  });
+
   it('follows no redirect: the key goes nowhere else', async () => {
     await using elsewhere = await startServer([{ json: me }]);
     await using server = await startServer([
@@ -467,7 +531,10 @@ describe('the transport', () => {
   it('a service that cannot be reached is a network error; a slow one a timeout', async () => {
     const gone = await startServer([]);
     await gone[Symbol.asyncDispose]();
-    expect(await failure(clientOf(gone.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({ kind: 'network' });
+    expect(await failure(clientOf(gone.baseUrl).grants.revoke(GRANT_ID))).toMatchObject({
+      kind: 'network',
+      message: `the connection to the service at ${new URL(gone.baseUrl).host} failed (ECONNREFUSED)`,
+    });
     await using server = await startServer(['silence']);
     expect((await failure(clientOf(server.baseUrl).me({ timeoutMs: 50 }))).kind).toBe('timeout');
   });

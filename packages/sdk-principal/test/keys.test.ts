@@ -81,14 +81,24 @@ describe('keys', () => {
     expect(() => agentFromJwk(broken)).toThrow(refused);
   });
 
-  it.each(['key-1', 'did:web:acme.example', 'did:web:acme.example#', ''])(
+  it.each(['key-1', 'did:web:acme.example', 'did:web:acme.example#', '', undefined])(
     '%j is not the name of a key',
     (kid) => {
-      expect(() => signerFromJwk(principalJwk, kid)).toThrow(
+      expect(() => signerFromJwk(principalJwk, kid as string)).toThrow(
         expect.objectContaining({ kind: 'invalid-argument' }),
       );
     },
   );
+
+  it.each([undefined, null, 'secret', [principalJwk], 5])('%j is not a JWK', (jwk) => {
+    const given = jwk as unknown as typeof principalJwk;
+    const refused = expect.objectContaining({
+      kind: 'invalid-argument',
+      message: expect.stringMatching(/^jwk must be .*; given (?!.*secret)/),
+    });
+    expect(() => signerFromJwk(given, KID)).toThrow(refused);
+    expect(() => agentFromJwk(given)).toThrow(refused);
+  });
 
   it('an agent is named by its key', async () => {
     const { did, privateJwk } = await generateAgentKey();

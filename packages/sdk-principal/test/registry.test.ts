@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   apiKeyOf,
   auditEventOf,
@@ -96,6 +96,30 @@ describe('what takes authority away', () => {
     expect(revokedGrants).toEqual(ids);
   });
 
+  it.each([
+    [1_000, 45_000],
+    [20_000, 60_000],
+  ])('with a time-out of %i ms an Agent may take %i ms to disable', async (timeoutMs, patienceMs) => {
+    vi.useFakeTimers();
+    try {
+      const client = createPrincipalClient({
+        baseUrl: 'https://svc.example',
+        apiKey: 'dk_principal_test',
+        timeoutMs,
+        fetch: () => new Promise(() => undefined),
+      });
+      const ended = vi.fn();
+      const work = client.agents.disable(agent.did).catch(ended);
+      await vi.advanceTimersByTimeAsync(patienceMs - 1);
+      expect(ended).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      await work;
+      expect(ended).toHaveBeenCalledWith(expect.objectContaining({ kind: 'outcome-unknown' }));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('an answer about another key or Agent is none', async () => {
     await using server = await startServer([{ json: { kid: `${ISSUER}#key-2`, state: 'compromised' } }]);
     expect((await failure(clientOf(server.baseUrl).keys.compromise(KID))).kind).toBe('bad-response');
@@ -133,18 +157,26 @@ describe('keys and Agents', () => {
   });
 
   it.each<[string, (client: PrincipalClient) => Promise<unknown>]>([
+    ['no key', ({ keys }) => keys.retire(undefined as unknown as string)],
     ['a key without a DID', ({ keys }) => keys.retire('#key-1')],
     ['a key without a fragment', ({ keys }) => keys.retire(ISSUER)],
     ['a key with two fragments', ({ keys }) => keys.compromise(`${KID}#x`)],
     ['the key of a did:key', ({ keys }) => keys.compromise(agent.kid)],
     ['an Agent that is no did:key', ({ agents }) => agents.disable(ISSUER)],
     ['a relative path as Agent', ({ agents }) => agents.register('../me')],
+    ['the Grant itself', ({ grants }) => grants.revoke('eyJ.e30.x')],
+    ['a time that is no Date', ({ audit }) => audit.page({ since: 5 as unknown as Date })],
     ['something else than a key id', ({ apiKeys }) => apiKeys.revoke('dk_principal_secret')],
     ['something else than a DID', ({ directory }) => directory.get('..')],
     ['a day that does not exist', ({ audit }) => audit.page({ since: new Date(Number.NaN) })],
   ])('%s is refused before anything is sent', async (_, act) => {
     await using server = await startServer([{}]);
-    expect((await failure(act(clientOf(server.baseUrl)))).kind).toBe('invalid-argument');
+    const error = await failure(act(clientOf(server.baseUrl)));
+    expect(error).toMatchObject({
+      kind: 'invalid-argument',
+      message: expect.stringMatching(/^\w+ must be /),
+    });
+    expect(error.message).not.toContain('secret');
     expect(server.received).toEqual([]);
   });
 });

@@ -2,16 +2,33 @@
  * What the middlewares have in common: from a request's headers to its authority, or to the answer that refuses it.
  * Whatever goes wrong, the handler behind does not run.
  */
-import { type Action, type Capability, GRANT_MAX_CHARS, normalizeHtu, PROOF_MAX_CHARS } from '@svc/protocol';
+import {
+  type Action,
+  type Capability,
+  GRANT_MAX_CHARS,
+  isMethod,
+  normalizeHtu,
+  PROOF_MAX_CHARS,
+} from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { SvcError } from '@svc/sdk-core';
-import { RequestMismatchError, type Verifier } from './verifier.ts';
+import {
+  aFunction,
+  anObjectWith,
+  isText,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+  SvcError,
+} from '@svc/sdk-core';
+import { RequestMismatchError } from './request-mismatch.ts';
+import type { Verifier } from './verifier.ts';
 
 interface CommonOptions<Req> {
   verifier: Pick<Verifier, 'verify'>;
   /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
   action: (request: Req) => Action | Promise<Action>;
-  /** Told why an answer is 503; the answer itself does not say. */
+  /** Told why an answer is 503; the answer itself does not say. One line with `console.error` unless given. */
   onError?: (error: unknown, request: Req) => void;
 }
 
@@ -69,16 +86,48 @@ export interface Presented<Req> {
   forAction: Req;
 }
 
-/** @throws SvcError `configuration` */
-export function checkOptions<Req>(options: AuthorityOptions<Req>): void {
-  if (options.url !== undefined) return;
-  const { origin } = options;
-  if (typeof origin !== 'string' || !URL.canParse(origin) || new URL(origin).origin !== origin) {
-    throw new SvcError('configuration', 'pass url, or origin as scheme://host[:port]');
-  }
+/** All that `AuthorityOptions` may hold, in whichever of its forms. */
+interface AnyOptions<Req> extends CommonOptions<Req> {
+  origin?: string;
+  url?: (request: Req) => string;
 }
 
-/** Rejects only with what `action` or `url` throws. */
+const anOrigin = rule(
+  "this relying party's address as scheme://host[:port], without a path",
+  (value): value is string => isText(value) && URL.canParse(value) && new URL(value).origin === value,
+);
+
+const rulesFor = <Req>(): Rules<AnyOptions<Req>> => ({
+  verifier: anObjectWith('a verifier, as createVerifier makes it', [], ['verify']),
+  action: aFunction('a function from the request to its Action'),
+  onError: optionally(aFunction()),
+  origin: optionally(anOrigin),
+  url: optionally(aFunction('a function from the request to its absolute URL')),
+});
+
+/**
+ * A copy of the options, checked. `at` is what the caller called.
+ * @throws SvcError `configuration`
+ */
+export function checkOptions<Req>(at: string, options: AuthorityOptions<Req>): AuthorityOptions<Req> {
+  const read = readArgument<AnyOptions<Req>>(at, options, rulesFor<Req>(), 'configuration');
+  const { origin, url, ...common } = read;
+  if (origin !== undefined && url === undefined) return { ...common, origin };
+  if (url !== undefined && origin === undefined) return { ...common, url };
+  throw new SvcError('configuration', `${at}: pass either origin, as scheme://host[:port], or url`);
+}
+
+/** One line, of which nothing is secret: what an unknown error says may be. */
+function logError(error: unknown): void {
+  const status = error instanceof SvcError && error.status !== null ? ` ${error.status}` : '';
+  const told =
+    error instanceof SvcError
+      ? `${error.kind}${status}: ${error.message}`
+      : `${error instanceof Error ? error.name : typeof error}; pass onError to see it`;
+  console.error(`[svc] authority could not be verified, answered 503: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`);
+}
+
+/** Rejects only with what `action`, `url` or `onError` throws. */
 export async function authorize<Req>(
   options: AuthorityOptions<Req>,
   { request, grant, proof, method, target, forAction }: Presented<Req>,
@@ -89,6 +138,8 @@ export async function authorize<Req>(
   if (grant.length > GRANT_MAX_CHARS || proof.length > PROOF_MAX_CHARS) {
     return refuse(400, 'INVALID_REQUEST', 'Svc-Grant or Svc-Proof is too long');
   }
+  // Nobody can have signed for any other: a Proof names its method in upper case.
+  if (!isMethod(method)) return refuse(400, 'INVALID_REQUEST', 'the method must be in upper-case letters');
   const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
   if (url === null || normalizeHtu(url) === null) {
     return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
@@ -100,9 +151,11 @@ export async function authorize<Req>(
     const { reason, receipt } = verdict;
     return forbid('the Agent holds no authority for this request', reason, receipt.receipt_id);
   } catch (error) {
+    // Both requests are shown to an Agent whose authority is genuine: what it signed, and this address, which is public.
     if (error instanceof RequestMismatchError)
       return forbid(error.message, 'REQUEST_MISMATCH', error.receiptId);
-    options.onError?.(error, request);
+    if (options.onError === undefined) logError(error);
+    else options.onError(error, request);
     const retryAfterSeconds = error instanceof SvcError ? (error.retryAfterSeconds ?? 1) : 1;
     const headers = { 'retry-after': String(retryAfterSeconds) };
     return refuse(503, 'SERVICE_UNAVAILABLE', 'authority could not be verified', headers);

@@ -1,4 +1,5 @@
 /** Express 4 and 5: `app.post('/orders', express.json(), requireAuthority({ … }), handler)`. */
+import type { Request } from 'express';
 import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
@@ -30,12 +31,12 @@ export type ExpressHandler<Req> = (
  * `next(error)`. Parse the body before it if `action` needs the body.
  * @throws SvcError `configuration`
  */
-export function requireAuthority<Req extends ExpressRequest>(
+export function requireAuthority<Req extends ExpressRequest = Request>(
   options: AuthorityOptions<Req>,
-): ExpressHandler<Req> {
-  checkOptions(options);
+): ExpressHandler<NoInfer<Req>> {
+  const checked = checkOptions('requireAuthority', options);
   return (request, response, next) => {
-    authorizeRequest(options, request)
+    authorizeRequest(checked, request)
       .then((authorization) => {
         if (!authorization.ok) {
           const { status, headers, body } = authorization.refusal;

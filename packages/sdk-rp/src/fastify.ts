@@ -1,4 +1,5 @@
 /** Fastify: `app.post('/orders', { preHandler: requireAuthority({ … }) }, handler)`. */
+import type { FastifyRequest } from 'fastify';
 import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
@@ -24,15 +25,15 @@ export interface FastifyReplyLike {
  * or `url` throws goes to Fastify's error handler.
  * @throws SvcError `configuration`
  */
-export function requireAuthority<Req extends FastifyRequestLike>(
+export function requireAuthority<Req extends FastifyRequestLike = FastifyRequest>(
   options: AuthorityOptions<Req>,
-): (request: Req, reply: FastifyReplyLike) => Promise<unknown> {
-  checkOptions(options);
+): (request: NoInfer<Req>, reply: FastifyReplyLike) => Promise<unknown> {
+  const checked = checkOptions('requireAuthority', options);
   return async (request, reply) => {
     const { method, originalUrl: target, headers } = request;
     const { 'svc-grant': grant, 'svc-proof': proof } = headers;
     const presented = { request, grant, proof, method, target, forAction: request };
-    const authorization = await authorize(options, presented);
+    const authorization = await authorize(checked, presented);
     if (!authorization.ok) {
       const { status, headers, body } = authorization.refusal;
       // A reply returned from a hook ends the request here.

@@ -1,4 +1,5 @@
 /** Handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
+import { aFunction, checkValue } from '@svc/sdk-core';
 import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
 
 export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
@@ -13,10 +14,15 @@ export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false
 export function createAuthorizer(
   options: AuthorityOptions<Request>,
 ): (request: Request) => Promise<RequestAuthorization> {
-  checkOptions(options);
+  return authorizerOf(checkOptions('createAuthorizer', options));
+}
+
+function authorizerOf(
+  checked: AuthorityOptions<Request>,
+): (request: Request) => Promise<RequestAuthorization> {
   return async (request) => {
     const { pathname, search } = new URL(request.url);
-    const authorization = await authorize(options, {
+    const authorization = await authorize(checked, {
       request,
       grant: request.headers.get('svc-grant'),
       proof: request.headers.get('svc-proof'),
@@ -35,7 +41,8 @@ export function protect<Rest extends unknown[]>(
   options: AuthorityOptions<Request>,
   handler: (request: Request, svc: SvcAuthority, ...rest: Rest) => Response | Promise<Response>,
 ): (request: Request, ...rest: Rest) => Promise<Response> {
-  const authorizeRequest = createAuthorizer(options);
+  const authorizeRequest = authorizerOf(checkOptions('protect', options));
+  checkValue('handler', handler, aFunction(), 'configuration');
   return async (request, ...rest) => {
     const authorization = await authorizeRequest(request);
     return authorization.ok ? handler(request, authorization.svc, ...rest) : authorization.response;

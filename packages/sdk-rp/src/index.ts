@@ -29,9 +29,9 @@ export {
   type ReceivedRequest,
 } from './check-receipt.ts';
 export type { OwnSettings } from './own-settings.ts';
+export { RequestMismatchError } from './request-mismatch.ts';
 export {
   createVerifier,
-  RequestMismatchError,
   type Verdict,
   type Verifier,
   type VerifierOptions,

@@ -24,6 +24,7 @@ import {
   createTransport,
   type Directory,
   getMe,
+  kindOf,
   type Me,
   type PrincipalDirectoryEntry,
   readDirectoryEntry,
@@ -38,7 +39,9 @@ import {
   type ReceivedRequest,
 } from './check-receipt.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
+import { requestMismatch } from './request-mismatch.ts';
 import { fetchedDocument, pinnedDocument, type ServiceDocument } from './service-document.ts';
+import { type CheckedInput, readVerifierOptions, readVerifyInput } from './verifier-arguments.ts';
 import { type Decision, readDecision } from './wire.ts';
 
 export interface VerifierOptions {
@@ -101,22 +104,11 @@ export interface Verifier {
   me(options?: CallOptions): Promise<Me>;
 }
 
-/** A genuine ALLOW for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
-export class RequestMismatchError extends SvcError {
-  readonly receiptId: string | null;
-  constructor(receiptId: string | null) {
-    super('request-mismatch', 'the Proof was made for another HTTP request than the one received');
-    this.receiptId = receiptId;
-  }
-}
-
 /** @throws SvcError `configuration` */
-export function createVerifier(options: VerifierOptions): Verifier {
+export function createVerifier(given: VerifierOptions): Verifier {
+  const options = readVerifierOptions(given);
   const { timeoutMs = 5_000, maxAttempts = 3, now = Date.now, serviceDid, didDocument } = options;
   const transport = createTransport({ ...options, apiKeyVariable: 'SVC_RP_KEY', timeoutMs, maxAttempts });
-  if (serviceDid === undefined && didDocument === undefined) {
-    throw new SvcError('configuration', 'pass serviceDid or didDocument: whose Receipts are to be believed?');
-  }
   const documents =
     serviceDid === undefined || didDocument !== undefined
       ? pinnedDocument(didDocument)
@@ -139,11 +131,8 @@ async function verify(
   input: VerifyInput,
   call: CallOptions,
 ): Promise<Verdict> {
-  const { grant, proof, request } = input;
-  if (normalizeHtu(request.url) === null)
-    throw new SvcError('invalid-argument', 'request.url must be an absolute URL');
-  // One copy is sent and hashed, whatever becomes of the caller's object meanwhile.
-  const action: JsonValue = JSON.parse(JSON.stringify(input.action) ?? 'null');
+  const checked = readVerifyInput(input);
+  const { grant, proof, action, request } = checked;
   // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
   const didDocument = await documents.get();
   const { body } = await transport.send({
@@ -166,7 +155,7 @@ async function verify(
       action,
       request,
     });
-  return readVerdict(await checkWithRenewal(documents, didDocument, check), body);
+  return readVerdict(await checkWithRenewal(documents, didDocument, check), body, checked);
 }
 
 /** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
@@ -179,8 +168,13 @@ async function checkWithRenewal<
   return newer === null ? first : check(newer);
 }
 
-function readVerdict(check: ReceiptCheck, body: JsonValue): Verdict {
-  if (!check.ok) throw receiptError(check.failures, body);
+function readVerdict(check: ReceiptCheck, body: JsonValue, { proof, request }: CheckedInput): Verdict {
+  if (!check.ok) {
+    const { failures } = check;
+    if (failures.every(({ code }) => code === REQUEST_HASH_FAILURE))
+      throw requestMismatch(body, proof, request);
+    throw receiptError(failures);
+  }
   const { receipt } = check;
   if (check.decision === 'ALLOW' && receipt.authority) {
     return { allowed: true, decision: 'ALLOW', receipt, authority: receipt.authority };
@@ -188,14 +182,10 @@ function readVerdict(check: ReceiptCheck, body: JsonValue): Verdict {
   if (check.decision === 'DENY' && receipt.reason !== null) {
     return { allowed: false, decision: 'DENY', receipt, reason: receipt.reason };
   }
-  throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }], body);
+  throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }]);
 }
 
-function receiptError(failures: readonly ReceiptFailure[], body: JsonValue): SvcError {
-  const receiptId = Object(body).receipt_id as unknown;
-  if (failures.every(({ code }) => code === REQUEST_HASH_FAILURE)) {
-    return new RequestMismatchError(typeof receiptId === 'string' ? receiptId : null);
-  }
+function receiptError(failures: readonly ReceiptFailure[]): SvcError {
   const what = failures.map(({ code, message }) => `${message} (${code})`).join('; ');
   return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
 }
@@ -207,7 +197,12 @@ async function getDecision(
   receiptId: string,
   call: CallOptions,
 ): Promise<Decision> {
-  if (!isReceiptId(receiptId)) throw new SvcError('invalid-argument', 'not a receipt id');
+  if (!isReceiptId(receiptId)) {
+    throw new SvcError(
+      'invalid-argument',
+      `receiptId must be the receipt_id of a Receipt, drc_ and 26 characters; given ${kindOf(receiptId)}`,
+    );
+  }
   const path = `/decisions/${receiptId}`;
   const didDocument = await documents.get();
   const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
@@ -216,10 +211,10 @@ async function getDecision(
   const check = (document: unknown): VerifiedReceipt =>
     verifyReceipt(receipt, document, { crypto, ...service });
   const checked = await checkWithRenewal(documents, didDocument, check);
-  if (!checked.ok) throw receiptError(checked.failures, receipt);
+  if (!checked.ok) throw receiptError(checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
   if (checked.receipt.receipt_id !== receiptId || !isOurs) {
-    throw receiptError([{ code: 'receipt-id', message: 'the Receipt is of another decision' }], receipt);
+    throw receiptError([{ code: 'receipt-id', message: 'the Receipt is of another decision' }]);
   }
   return { receipt: checked.receipt, outcomes };
 }

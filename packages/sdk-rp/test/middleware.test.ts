@@ -2,7 +2,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import fastify from 'fastify';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Received, type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import {
   type AuthorityOptions,
@@ -11,7 +11,7 @@ import {
   type SvcAuthority,
 } from '../src/express.ts';
 import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
-import { protect } from '../src/fetch.ts';
+import { createAuthorizer, protect } from '../src/fetch.ts';
 import { createVerifier, SvcError } from '../src/index.ts';
 import {
   agent,
@@ -25,6 +25,8 @@ import {
   serviceDocument,
   serviceScript,
 } from './world.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 interface Shop extends AsyncDisposable {
   readonly baseUrl: string;
@@ -212,7 +214,12 @@ describe.each([
     ]) {
       expect(await post(shop, await presented(change))).toMatchObject({
         status: 403,
-        body: { error: 'FORBIDDEN', reason: 'REQUEST_MISMATCH', receipt_id: expect.stringMatching(/^drc_/) },
+        body: {
+          error: 'FORBIDDEN',
+          message: expect.stringContaining(`received POST ${ORIGIN}/orders`),
+          reason: 'REQUEST_MISMATCH',
+          receipt_id: expect.stringMatching(/^drc_/),
+        },
       });
     }
     expect(service.received).toHaveLength(3);
@@ -250,9 +257,24 @@ describe.each([
 
   it('does not continue on an error that is no SvcError either', async () => {
     const verify = () => Promise.reject(new TypeError('a bug'));
-    await using shop = await start({ verifier: { verify } });
+    await using shop = await start({ verifier: { verify }, onError: () => undefined });
     expect((await post(shop, await presented())).status).toBe(503);
     expect(shop.handled).toEqual([]);
+  });
+
+  it('without `onError` says why in one line on the console, without key, Grant or Proof', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const unknown: Reply = { status: 401, json: { error: 'UNAUTHORIZED', message: 'no such\nkey' } };
+    await using service = await startServer([unknown]);
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    const headers = await presented();
+    expect((await post(shop, headers)).status).toBe(503);
+    await using broken = await start({ verifier: { verify: () => Promise.reject(new TypeError(grant)) } });
+    expect((await post(broken, headers)).status).toBe(503);
+    expect(log.mock.calls).toEqual([
+      ['[svc] authority could not be verified, answered 503: refused 401: no such key'],
+      ['[svc] authority could not be verified, answered 503: TypeError; pass onError to see it'],
+    ]);
   });
 
   it('leaves what `action` throws to the framework, and asks nobody', async () => {
@@ -309,6 +331,31 @@ describe.each([
       expect(shop.handled).toEqual([]);
     });
 
+  const verifier = verifierOf('https://svc.example');
+  const complete = { verifier, origin: ORIGIN, action: () => order };
+  it.each<[string, object | undefined, RegExp]>([
+    ['no options', undefined, /takes an object/],
+    ['no verifier', { ...complete, verifier: undefined }, /verifier must be .* given nothing/],
+    ['a verifier that is none', { ...complete, verifier: {} }, /verifier must be .* given an object/],
+    ['no action', { ...complete, action: undefined }, /action must be a function.* given nothing/],
+    ['an Action instead of a function', { ...complete, action: order }, /action must be a function/],
+    ['origin and url', { ...complete, url: () => ORIGIN }, /either origin.* or url/],
+    ['neither origin nor url', { ...complete, origin: undefined }, /either origin.* or url/],
+    ['a URL that never changes', { verifier, action: () => order, url: ORIGIN }, /url must be a function/],
+    ['an unknown option', { ...complete, onFailure: () => undefined }, /no option "onFailure".*onError/],
+  ])('is not made with %s', (_, given, message) => {
+    const options = given as AuthorityOptions<unknown>;
+    for (const make of [
+      () => expressGuard(options),
+      () => fastifyGuard(options),
+      () => protect(options, () => new Response()),
+      () => createAuthorizer(options),
+    ]) {
+      const refused = { kind: 'configuration', message: expect.stringMatching(message) };
+      expect(make).toThrow(expect.objectContaining(refused));
+    }
+  });
+
   it.each(['shop.example', 'https://shop.example/', 'https://shop.example/api', ''])(
     'is not made with the origin %j',
     (origin) => {
@@ -322,6 +369,18 @@ describe.each([
       }
     },
   );
+});
+
+it('a fetch handler is needed, and its request has a method that a Proof can name', async () => {
+  await using service = await startServer(serviceScript());
+  const options = { verifier: verifierOf(service.baseUrl), origin: ORIGIN, action: () => order };
+  const missing = undefined as unknown as () => Response;
+  expect(() => protect(options, missing)).toThrow(expect.objectContaining({ kind: 'configuration' }));
+  const handler = protect(options, () => new Response());
+  const headers = await presented();
+  const response = await handler(new Request(`${ORIGIN}/orders`, { method: 'purge', headers }));
+  expect(response.status).toBe(400);
+  expect(service.received).toEqual([]);
 });
 
 it('a handler mounted without the middleware has no authority', () => {

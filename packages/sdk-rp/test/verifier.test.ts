@@ -329,7 +329,47 @@ describe('the request really received', () => {
     await using server = await startServer(serviceScript());
     const error = await failure(verifierOf(server.baseUrl).verify({ ...(await input()), request: received }));
     expect(error).toBeInstanceOf(RequestMismatchError);
-    expect(error).toMatchObject({ kind: 'request-mismatch', receiptId: expect.stringMatching(/^drc_/) });
+    const url = received.url.replace('?draft=1', '');
+    expect(error).toMatchObject({
+      kind: 'request-mismatch',
+      receiptId: expect.stringMatching(/^drc_/),
+      received: { method: received.method, url },
+      signedFor: { method: 'POST', url: `${ORIGIN}/orders` },
+    });
+    expect(error.message).toContain(`signed for POST ${ORIGIN}/orders, received ${received.method} ${url}`);
+    expect(error.message.endsWith('the origin or url set at the relying party is wrong')).toBe(
+      url !== `${ORIGIN}/orders`,
+    );
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['no request', { request: undefined }, /^request must be .* given nothing$/],
+    ['a URL as request', { request: request.url }, /^request must be .* given a string$/],
+    ['a path as URL', { request: { ...request, url: '/orders' } }, /^request.url must be the absolute URL/],
+    ['no URL', { request: { method: 'POST' } }, /^request.url must be .* given nothing$/],
+    [
+      'a method in lower case',
+      { request: { ...request, method: 'post' } },
+      /^request.method must be .*upper/,
+    ],
+    ['no Grant', { grant: undefined }, /^grant must be .* given nothing$/],
+    ['two Proofs', { proof: ['a', 'b'] }, /^proof must be .* given an array of 2 \(string\)$/],
+    ['no Action', { action: undefined }, /^action must be .* given nothing$/],
+    ['an Action that is no JSON', { action: { ...order, amount: 1n } }, /^action must be .*JSON/],
+  ])('with %s nothing is sent, so no Proof is spent', async (_, change, message) => {
+    await using server = await startServer(serviceScript());
+    const one = { ...(await input()), ...change };
+    const error = await failure(verifierOf(server.baseUrl).verify(one));
+    expect(error).toMatchObject({ kind: 'invalid-argument', message: expect.stringMatching(message) });
+    expect(server.received).toEqual([]);
+  });
+
+  it('is the one that was given when verify was called', async () => {
+    await using server = await startServer(serviceScript());
+    const received = { ...request };
+    const work = verifierOf(server.baseUrl).verify({ ...(await input()), request: received });
+    received.method = 'PUT';
+    expect(await work).toMatchObject({ allowed: true });
   });
 
   it('spellings of one URL are one', async () => {
@@ -434,6 +474,21 @@ describe("the service's DID document", () => {
     expect(pathsOf(server.received)).toEqual(['/verify']);
   });
 
+  it.each<[string, object, RegExp]>([
+    ['an unknown option', { relyingPartyDid: SHOP }, /no option "relyingPartyDid".*relyingParty/],
+    ['a time-out as text', { timeoutMs: 'abc' }, /timeoutMs must be an integer.* given a string/],
+    ['a number of attempts that is none', { maxAttempts: 0 }, /maxAttempts must be .* given 0/],
+    ['a name instead of a DID', { relyingParty: 'shop.example' }, /relyingParty must be a did:web DID/],
+    ['the service by its address', { serviceDid: 'https://svc.example' }, /serviceDid must be a did:web DID/],
+    ['a document still on its way', { didDocument: Promise.resolve(serviceDocument) }, /didDocument must be/],
+    ['a document as text', { didDocument: '{}' }, /didDocument must be .* given a string/],
+    ['cryptography that is none', { crypto: globalThis.crypto }, /crypto must be a CryptoPort/],
+  ])('a verifier is not made with %s', (_, change, message) => {
+    expect(() => verifierOf('https://svc.example', change)).toThrow(
+      expect.objectContaining({ kind: 'configuration', message: expect.stringMatching(message) }),
+    );
+  });
+
   it('or the DID is required: there is no believing just any service', () => {
     const create = () => createVerifier({ baseUrl: 'https://svc.example', apiKey: 'dk_rp_test' });
     expect(create).toThrow(expect.objectContaining({ kind: 'configuration' }));
@@ -462,7 +517,10 @@ describe('reading', () => {
     expect((await failure(decisions.get(id))).kind).toBe('receipt-invalid');
     json = { receipt };
     expect((await failure(decisions.get(id))).kind).toBe('bad-response');
-    expect((await failure(decisions.get('../me'))).kind).toBe('invalid-argument');
+    expect(await failure(decisions.get('../me'))).toMatchObject({
+      kind: 'invalid-argument',
+      message: expect.stringMatching(/^receiptId must be the receipt_id of a Receipt/),
+    });
   });
 
   it('the key comes from SVC_RP_KEY unless given', async () => {

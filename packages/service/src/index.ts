@@ -16,6 +16,7 @@ export * from './grants/list-grants.ts';
 export * from './grants/revoke-grant.ts';
 export * from './grants/status-list.ts';
 export * from './identity/key-set.ts';
+export * from './identity/remember-service-keys.ts';
 export * from './identity/service-identity.ts';
 export * from './jobs/complete-revocations.ts';
 export * from './jobs/reverify-domains.ts';

@@ -79,3 +79,27 @@ it('survives the end of its connections, idle or at work', async () => {
   });
   expect(await pool.run(backendPid)).toBeTypeOf('number');
 });
+
+it('has closed every connection when it is closed, and reports nothing of that', async () => {
+  const reported: Error[] = [];
+  const own = new DeadlinePool({
+    databaseUrl: database.url,
+    size: 3,
+    connectMs: 400,
+    deadlineMs: 5_000,
+    maxWaiting: 2,
+    onError: (error) => void reported.push(error),
+  });
+  const ends: number[] = [];
+  await Promise.all(
+    Array.from({ length: 3 }, () =>
+      own.run(async (client) => {
+        client.once('end', () => void ends.push(1));
+        await client.query('select pg_sleep(0.05)');
+      }),
+    ),
+  );
+  await own.close();
+  expect(ends).toHaveLength(3);
+  expect(reported).toEqual([]);
+});

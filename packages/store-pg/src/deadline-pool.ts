@@ -3,6 +3,7 @@
  * answer. A connection that missed a deadline, broke, or was left inside a transaction is destroyed, never
  * handed on; the next caller opens a new one, so the pool is well again as soon as the server is.
  */
+import { once } from 'node:events';
 import { StoreError } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
@@ -27,6 +28,7 @@ export class DeadlinePool {
   readonly #pool: pg.Pool;
   readonly #options: DeadlinePoolOptions;
   readonly #clients = new Set<StoreClient>();
+  #isClosing = false;
 
   constructor(options: DeadlinePoolOptions) {
     this.#options = options;
@@ -37,7 +39,9 @@ export class DeadlinePool {
       idleTimeoutMillis: IDLE_MS,
       Client: StoreClient,
     });
-    this.#pool.on('error', options.onError);
+    this.#pool.on('error', (error) => {
+      if (!this.#isClosing) options.onError(error);
+    });
     this.#pool.on('connect', (client) => {
       // While a client is checked out the pool does not listen: an 'error' event would end the process.
       client.on('error', () => {});
@@ -84,13 +88,16 @@ export class DeadlinePool {
     }
   }
 
-  /** Waits for work in progress, then cuts what is left. */
+  /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     const cut = setTimeout(() => {
       for (const client of this.#clients) client.destroy();
     }, CLOSE_MS);
     try {
       await this.#pool.end();
+      // The pool lets go of its clients before they have said goodbye.
+      while (this.#clients.size > 0) await once(this.#pool, 'remove');
     } finally {
       clearTimeout(cut);
     }

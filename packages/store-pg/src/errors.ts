@@ -37,7 +37,7 @@ export function isServerAnswer(error: unknown): error is pg.DatabaseError {
 /** The error of a statement that was sent. */
 export function toStoreError(error: unknown, atStake: AtStake): StoreError {
   if (error instanceof StoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (!isServerAnswer(error)) {
     return new StoreError(atStake === 'nothing' ? 'unavailable' : 'ambiguous', message, { cause: error });
   }
@@ -49,7 +49,12 @@ export function toStoreError(error: unknown, atStake: AtStake): StoreError {
 /** The error of a connection that was not had: nothing was sent. */
 export function toUnavailable(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  return new StoreError('unavailable', error instanceof Error ? error.message : String(error), {
-    cause: error,
-  });
+  return new StoreError('unavailable', messageOf(error), { cause: error });
+}
+
+/** A host with several addresses fails with one error for each and no message of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '')
+    return [...new Set(error.errors.map(messageOf))].join('; ');
+  return error instanceof Error ? error.message : String(error);
 }

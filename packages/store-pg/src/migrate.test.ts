@@ -27,6 +27,14 @@ describe('migrate', () => {
   });
 });
 
+it('says that a database cannot be reached, and why', async () => {
+  const nowhere = Object.assign(new URL(database.url), { port: '1' }).href;
+  await expect(migrate(nowhere)).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('ECONNREFUSED'),
+  });
+});
+
 it('schema.sql shows the schema as migrated', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await describeSchema(database.url)).toMatchFileSnapshot(file);

@@ -4,6 +4,7 @@
  */
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
+import { toUnavailable } from './errors.ts';
 import { type Migration, migrations } from './migrations/migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
@@ -20,7 +21,10 @@ const migrationSource: Knex.MigrationSource<Migration> = {
   }),
 };
 
-/** Safe to run from several processes at once; each returns when the schema is up to date. */
+/**
+ * Safe to run from several processes at once; each returns when the schema is up to date. Rejects with `StoreError`
+ * `unavailable` when the database cannot be reached.
+ */
 export async function migrate(databaseUrl: string): Promise<void> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -28,7 +32,11 @@ export async function migrate(databaseUrl: string): Promise<void> {
     query_timeout: WAIT_MS,
   });
   client.on('error', () => {});
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (error) {
+    throw toUnavailable(error);
+  }
   try {
     await client.query(`select ${MIGRATION_LOCK}`);
     await runMigrations(databaseUrl);

@@ -9,6 +9,8 @@ export interface ReportInput {
   readonly relyingPartyKey: string;
   /** A file with the body of a verification that nobody has sent yet. */
   readonly bodyPath: string;
+  /** What is unusual about this start. */
+  readonly notes: readonly string[];
 }
 
 const RULE = '─'.repeat(78);
@@ -23,15 +25,20 @@ export const report = (input: ReportInput): string =>
     `  Reference    ${input.baseUrl}/docs`,
     `  Operations   ${input.adminUrl}/readyz  ${input.adminUrl}/metrics`,
     `  Admin token  ${input.adminToken}`,
+    ...input.notes.map((note) => `  Note         ${note}`),
     '',
     '  Verify something yourself (the Proof allows once; run it twice and see):',
     '',
-    `  curl -s ${input.baseUrl}/verify -H 'Authorization: Bearer ${input.relyingPartyKey}' \\`,
-    `       -H 'Content-Type: application/json' --data @${input.bodyPath}`,
+    `  curl -sS -w '\\n' ${input.baseUrl}/verify \\`,
+    `    -H 'Authorization: Bearer ${input.relyingPartyKey}' \\`,
+    `    -H 'Content-Type: application/json' --data ${quoteForShell(`@${input.bodyPath}`)}`,
     '',
     '  A fresh Proof is put into that file every minute. Ctrl-C stops everything.',
     '',
   ].join('\n');
+
+const quoteForShell = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 const describe = ({ title, verdict, checkedOffline }: Shown): string[] => {
   const { receipt } = verdict;

@@ -29,7 +29,7 @@ describe('errors', () => {
       },
     });
     const { status, json, headers } = await call('GET', '/me', { token: TOKENS.rp });
-    expect([status, json]).toEqual([ERROR_STATUS[code], { error: code, message: 'said' }]);
+    expect([status, json]).toEqual([ERROR_STATUS[code], { error: code, message: 'said.' }]);
     expect(headers.get('www-authenticate')).toBe(code === 'UNAUTHORIZED' ? 'Bearer' : null);
     expect(headers.get('retry-after')).toBe(code === 'SERVICE_UNAVAILABLE' ? '1' : null);
   });

@@ -28,6 +28,7 @@ export const createApp = (options: AppOptions): Express => {
   app.set('query parser', false);
   mountRoutes(app, options);
   mountDocs(app, options);
+  mountFrontDoor(app, options);
   mountRest(app, options);
   return app;
 };
@@ -62,6 +63,18 @@ const mountDocs = (
       })
       .all(otherMethods('GET, HEAD, OPTIONS', true, pipeline, exchangeOf));
   }
+};
+
+/** A person who opens the bare address in a browser is shown the reference; a program gets the 404 of any path. */
+const mountFrontDoor = (app: Express, { pipeline, exchangeOf }: AppOptions): void => {
+  app.get('/', (request, _response, next) => {
+    if (request.headers.accept?.includes('text/html') !== true) return next();
+    const exchange = exchangeOf(request);
+    exchange.routeId = 'docs';
+    pipeline.gate.admitPublic(exchange);
+    // Relative, so that it works behind a path prefix too.
+    exchange.send({ status: 302, body: '', headers: { Location: 'docs', Vary: 'Accept' } });
+  });
 };
 
 const mountRest = (app: Express, { pipeline, exchangeOf }: AppOptions): void => {

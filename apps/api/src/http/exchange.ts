@@ -31,6 +31,8 @@ export class Exchange {
   readonly startedAtMs = performance.now();
   routeId: string = NO_ROUTE;
   caller: Caller | null = null;
+  /** As Express decoded them. */
+  pathParams: Readonly<Record<string, unknown>> = {};
   /** Set when the client waits for `100 Continue` before sending its body. */
   expectsContinue = false;
   readonly #headers: string[];

@@ -62,7 +62,7 @@ describe('the fast path', () => {
         headers: { 'idempotency-key': value },
       });
       expect(status).toBe(400);
-      expect(json.message).toContain('header idempotency-key must be 1 to 64');
+      expect(json.message).toContain('Header idempotency-key must be 1 to 64');
     },
   );
 });
@@ -76,12 +76,13 @@ describe('bodies', () => {
   it.each([
     ['no JSON', 'agent=x', 'strict JSON'],
     ['nothing', '', 'empty'],
-    ['a duplicate member', '{"agent":"a","agent":"b"}', 'strict JSON'],
+    ['a duplicate member', '{"agent":"a","agent":"b"}', 'duplicate member in body.agent at character 13.'],
+    ['a fraction', '{"a":{"b":[1,2.5]}}', 'number not an integer in body.a.b[1] at character 13.'],
     ['a byte-order mark', '\ufeff{}', 'strict JSON'],
     ['a lone surrogate', '{"agent":"\\ud800"}', 'strict JSON'],
     ['U+0000', '{"agent":"\\u0000"}', 'strict JSON'],
     ['depth', '['.repeat(40) + ']'.repeat(40), 'strict JSON'],
-    ['another shape', '[]', 'the body must be a JSON object; got an array of 0'],
+    ['another shape', '[]', 'The body must be a JSON object; got an array of 0.'],
     [
       'an unknown member',
       '{"agent":"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK","x":1}',
@@ -134,20 +135,56 @@ describe('bodies', () => {
     const { call } = await startService();
     const messageOf = async (body: unknown) =>
       (await call('POST', '/relying-parties', { token: TOKENS.admin, body })).json.message;
-    expect(await messageOf({ kind: 'other' })).toBe('body.kind must be "managed" or "hosted"; got "other"');
-    expect(await messageOf({ slug: 'a' })).toBe('body.kind is missing: it must be "managed" or "hosted"');
+    expect(await messageOf({ kind: 'other' })).toBe('body.kind must be "managed" or "hosted"; got "other".');
+    expect(await messageOf({ slug: 'a' })).toBe('body.kind is missing: it must be "managed" or "hosted".');
     expect(await messageOf({ kind: 'managed', slug: 'a', proof_window_seconds: 301 })).toBe(
-      'body.proof_window_seconds must be at most 300; got 301',
+      'body.proof_window_seconds must be an integer from 1 to 300; got 301.',
     );
     expect(await messageOf({ kind: 'managed', slug: 'a', proof_window_seconds: '60' })).toBe(
-      'body.proof_window_seconds must be a number; got "60"',
+      'body.proof_window_seconds must be an integer from 1 to 300; got "60".',
     );
     expect(await messageOf({ kind: 'managed', slug: 'A' })).toContain(
       'body.slug must be a lower-case DNS label',
     );
     expect(await messageOf({ kind: 'managed', slug: 'a', did: 'did:web:x' })).toBe(
-      'body.did is not known here',
+      'body.did is not known here (known: kind, slug, name, proof_window_seconds, verify_rate_limit_per_minute, profile, org_id).',
     );
+  });
+});
+
+describe('the envelope of POST /verify', () => {
+  it.each([
+    ['{"grant":', 'unexpected end at character 9.'],
+    ['{"a":1.5,,}', 'it does not parse.'],
+    ['{"grant":"","proof":"","proof":"","action":{}}', 'the member "proof" stands twice.'],
+  ])('%s is a 400 that says what is wrong with it', async (rawBody, problem) => {
+    const { call } = await startService();
+    const { status, json } = await call('POST', '/verify', { token: TOKENS.rp, rawBody });
+    expect([status, json.message]).toEqual([
+      400,
+      `The body is not a JSON object of this request: ${problem}`,
+    ]);
+  });
+});
+
+describe('a DID in a path', () => {
+  const get = async (did: string, message = 'No such relying party') => {
+    const getRelyingParty = async () => {
+      throw new ApiError('NOT_FOUND', message);
+    };
+    const { call } = await startService({ handlers: { getRelyingParty } });
+    return (await call('GET', `/relying-parties/${did}`, { token: TOKENS.admin })).json.message;
+  };
+
+  it('with a port whose escape the URL has used up is a 404 with a hint', async () => {
+    const hinted = 'No such relying party. A % inside a DID is sent as %25.';
+    expect(await get('did:web:localhost%3A8080:rp:shop')).toBe(hinted);
+    expect(await get('did:web:localhost%3A8080')).toBe(hinted);
+  });
+
+  it('that is escaped as it should be is a plain 404', async () => {
+    expect(await get('did:web:localhost%253A8080:rp:shop')).toBe('No such relying party.');
+    expect(await get('did:web:shop.example:rp:80a')).toBe('No such relying party.');
   });
 });
 
@@ -173,15 +210,18 @@ describe('parameters', () => {
   });
 
   it.each([
-    ['limit=0', 'query parameter limit must be an integer from 1 to 200; got 0'],
+    ['limit=0', 'Query parameter limit must be an integer from 1 to 200; got 0'],
     ['limit=201', 'limit must be an integer from 1 to 200'],
-    ['limit=1&limit=2', 'query parameter "limit" is given twice'],
-    ['state=gone', 'query parameter state must be "active" or "revoked"; got "gone"'],
-    ['agent=me', 'query parameter agent must be an Ed25519 did:key'],
-    ['cursor=', 'query parameter cursor must be the next_cursor'],
+    ['limit=1&limit=2', 'Query parameter "limit" is given twice'],
+    ['state=gone', 'Query parameter state must be "active" or "revoked"; got "gone"'],
+    ['agent=me', 'Query parameter agent must be an Ed25519 did:key'],
+    ['cursor=', 'Query parameter cursor must be the next_cursor'],
     ['state=%zz', 'not well percent-encoded'],
     ['cursor=a%00b', 'control character'],
-    ['__proto__=1', 'query parameter __proto__ is not known here'],
+    [
+      '__proto__=1',
+      'Query parameter __proto__ is not known here (known: principal, agent, state, limit, cursor).',
+    ],
   ])('GET /grants?%s is a 400 that says so', async (query, message) => {
     const { call } = await startService();
     const { status, json } = await call('GET', `/grants?${query}`, { token: TOKENS.principal });
@@ -194,7 +234,7 @@ describe('parameters', () => {
     const { status, json } = await call('GET', '/decisions/drc_1', { token: TOKENS.rp });
     expect([status, json.message]).toEqual([
       404,
-      'path parameter receipt_id must be a Receipt id: drc_ and a ULID; got "drc_1"',
+      'Path parameter receipt_id must be a Receipt id: drc_ and a ULID; got "drc_1".',
     ]);
     expect((await call('GET', '/evidence/%zz')).status).toBe(400);
   });

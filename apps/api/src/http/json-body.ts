@@ -3,11 +3,13 @@
  * a Content-Encoding is refused, because sizes are judged on the bytes received.
  */
 import type { IncomingMessage } from 'node:http';
+import { PLACES, pathText } from '@svc/contract';
 import { decodeUtf8, type JsonValue, parseStrictJson } from '@svc/protocol';
 import { ApiError } from './api-error.ts';
 import { ClientGone } from './client-gone.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJsonEnvelope } from './json-envelope.ts';
+import { jsonPathAt } from './json-path.ts';
 
 export interface JsonBody {
   readonly text: string;
@@ -20,10 +22,18 @@ export type ReadJson = (text: string) => JsonValue;
 export const readStrict: ReadJson = (text) => {
   const parsed = parseStrictJson(text);
   if (parsed.ok) return parsed.value;
+  const { problem, offset } = parsed;
   throw new ApiError(
     'INVALID_REQUEST',
-    `The body is not strict JSON: ${parsed.problem} at character ${parsed.offset}`,
+    `The body is not strict JSON: ${problem}${placeText(text, offset)} at character ${offset}`,
   );
+};
+
+const MOST_PATH_CHARS = 200;
+
+const placeText = (text: string, offset: number): string => {
+  const path = jsonPathAt(text, offset);
+  return path.length === 0 ? '' : ` in ${PLACES.body.field(pathText(path)).slice(0, MOST_PATH_CHARS)}`;
 };
 
 export const readEnvelope: ReadJson = (text) => {

@@ -14,13 +14,25 @@ export const parseJsonEnvelope = (text: string): EnvelopeResult => {
   try {
     value = JSON.parse(text);
   } catch {
-    return { ok: false, problem: 'it does not parse' };
+    return { ok: false, problem: syntaxProblem(text) };
   }
   if (!isJsonObject(value)) return { ok: true, value };
   const members = splitMembers(text);
-  if (new Set(members.map(({ name }) => name)).size !== members.length)
-    return { ok: false, problem: 'a member stands twice' };
+  const names = members.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    return { ok: false, problem: `the member ${JSON.stringify(twice.slice(0, 64))} stands twice` };
   return { ok: true, value: withStrictObjects(value, members) };
+};
+
+/** What strict JSON refuses and ordinary JSON does not: of these the text may hold some before its fault. */
+const STRICTNESS = /^(?:byte|duplicate|nested|lone|U\+|number (?:not|out))/;
+
+const syntaxProblem = (text: string): string => {
+  const strict = parseStrictJson(text);
+  return strict.ok || STRICTNESS.test(strict.problem)
+    ? 'it does not parse'
+    : `${strict.problem} at character ${strict.offset}`;
 };
 
 interface Member {

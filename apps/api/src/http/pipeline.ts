@@ -36,6 +36,7 @@ export class Pipeline {
   ): Promise<void> {
     const { id, route, handler } = bound;
     exchange.routeId = id;
+    exchange.pathParams = pathParams;
     if (route.auth.length === 0) allowAnyOrigin(exchange);
     try {
       const caller = await this.gate.admit(route, exchange);

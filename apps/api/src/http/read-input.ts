@@ -3,10 +3,9 @@
  * unknown members and parameters are refused. A malformed path parameter names nothing that exists and is a 404,
  * everything else that is malformed a 400.
  */
-import type { Route } from '@svc/contract';
-import type { z } from 'zod';
+import { describeProblems, PLACES, type Place, type Route } from '@svc/contract';
+import { z } from 'zod';
 import { ApiError } from './api-error.ts';
-import { describeIssues, type Place } from './describe-issues.ts';
 import type { Exchange } from './exchange.ts';
 import { readEnvelope, readJsonBody, readStrict } from './json-body.ts';
 import { parseQueryString } from './query-string.ts';
@@ -19,12 +18,8 @@ export interface ReadInput {
   readonly bodyText: string | null;
 }
 
-const PATH: Place = { whole: 'the path', field: (name) => `path parameter ${name}` };
-const QUERY: Place = { whole: 'the query', field: (name) => `query parameter ${name}` };
-const HEADER: Place = { whole: 'the headers', field: (name) => `header ${name}` };
-const BODY: Place = { whole: 'the body', field: (path) => `body.${path}` };
-
 const NOTHING = Object.freeze({});
+const NO_PARAMETERS = z.strictObject({});
 
 export const readInput = async (
   route: Route,
@@ -33,10 +28,10 @@ export const readInput = async (
   maxBodyBytes: number,
 ): Promise<ReadInput> => {
   const { request } = exchange;
-  const params = route.params ? parsePart(route.params, pathParams, PATH, 'NOT_FOUND') : NOTHING;
+  const params = route.params ? parsePart(route.params, pathParams, PLACES.path, 'NOT_FOUND') : NOTHING;
   const query = readQuery(route, request.url ?? '');
   const headers = route.headers
-    ? parsePart(route.headers, pick(request.headers, route.headers), HEADER)
+    ? parsePart(route.headers, pick(request.headers, route.headers), PLACES.headers)
     : NOTHING;
   if (route.body === undefined) return { params, query, headers, body: null, bodyText: null };
   const { text, value } = await readJsonBody(
@@ -44,16 +39,13 @@ export const readInput = async (
     maxBodyBytes,
     route.bodyReading === 'envelope' ? readEnvelope : readStrict,
   );
-  return { params, query, headers, body: parsePart(route.body, value, BODY), bodyText: text };
+  return { params, query, headers, body: parsePart(route.body, value, PLACES.body), bodyText: text };
 };
 
 const readQuery = (route: Route, url: string): unknown => {
   const mark = url.indexOf('?');
   const query = mark < 0 ? {} : parseQueryString(url.slice(mark + 1));
-  if (route.query) return parsePart(route.query, query, QUERY);
-  const [unknown] = Object.keys(query);
-  if (unknown === undefined) return NOTHING;
-  throw new ApiError('INVALID_REQUEST', `query parameter ${unknown.slice(0, 64)} is not known here`);
+  return parsePart(route.query ?? NO_PARAMETERS, query, PLACES.query);
 };
 
 /** The declared headers that were sent. */
@@ -70,7 +62,5 @@ const parsePart = (
 ): unknown => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  // Again, this time keeping what was sent, for the message.
-  const { error } = schema.safeParse(input, { reportInput: true });
-  throw new ApiError(code, describeIssues(error?.issues ?? [], place));
+  throw new ApiError(code, describeProblems(schema, input, place));
 };

@@ -1,5 +1,5 @@
 /** Replies and errors as answers. One place decides what a caller is told of a failure. */
-import type { ErrorBody, ErrorCode } from '@svc/contract';
+import { asSentence, type ErrorBody, type ErrorCode } from '@svc/contract';
 import type { Logger } from 'pino';
 import { ApiError } from './api-error.ts';
 import { ClientGone } from './client-gone.ts';
@@ -16,7 +16,7 @@ export const answerOf = (reply: Reply): Answer => ({
 });
 
 export const errorText = (error: ErrorCode, message: string): string =>
-  JSON.stringify({ error, message: withoutKeys(message) } satisfies ErrorBody);
+  JSON.stringify({ error, message: withoutKeys(asSentence(message)) } satisfies ErrorBody);
 
 /** Messages quote what was sent. A key in the wrong place, or part of one, is not sent back. */
 const withoutKeys = (message: string): string =>
@@ -28,6 +28,21 @@ export const answerOfError = (error: ApiError): Answer => ({
   body: errorText(error.code, error.message),
   headers: error.headers,
 });
+
+/** A did:web DID with a port whose escape was taken for one of the URL. */
+const DID_WITH_BARE_PORT = /^did:web:[A-Za-z0-9.-]+:[0-9]{1,5}(?:[:#]|$)/;
+
+/** Two levels of escapes are easily one short, and what is then asked for is nobody. */
+const withHint = (error: ApiError | null, { pathParams }: Exchange): ApiError | null => {
+  if (error?.code !== 'NOT_FOUND') return error;
+  const unescaped = Object.values(pathParams).some(
+    (value) => typeof value === 'string' && DID_WITH_BARE_PORT.test(value),
+  );
+  if (!unescaped) return error;
+  const hint = 'A % inside a DID is sent as %25.';
+  const { code, message, headers } = error;
+  return new ApiError(code, `${asSentence(message)} ${hint}`, { cause: error, headers });
+};
 
 export interface FailurePort {
   readonly logger: Logger;
@@ -42,7 +57,7 @@ export const sendFailure = (
   { logger, toApiError }: FailurePort,
 ): void => {
   if (thrown instanceof ClientGone) return;
-  const known = thrown instanceof ApiError ? thrown : toApiError(thrown);
+  const known = withHint(thrown instanceof ApiError ? thrown : toApiError(thrown), exchange);
   const error =
     known ??
     new ApiError('INTERNAL', `The service failed. Report it with the request id ${exchange.requestId}`);

@@ -1,4 +1,5 @@
 import { type Route, type RouteId, routes } from '@svc/contract';
+import { badRequestMessage, badRequestOf } from '@svc/contract/openapi';
 import { describe, expect, it } from 'vitest';
 import { exampleBody, examplePath, startService, TOKENS } from './testing/fixture.ts';
 
@@ -64,6 +65,19 @@ describe('every route', () => {
     expect(json).toMatchObject({ error: 'INVALID_REQUEST', message: expect.stringContaining('unheard') });
   });
 
+  it.each(IDS)('%s: answers the 400 that the reference shows', async (id) => {
+    const route: Route = routes[id];
+    const service = await startService();
+    const [authClass] = route.auth;
+    const { query, body = exampleBody(id) } = badRequestOf(route);
+    const path = `${examplePath(id)}${query === undefined ? '' : `?${new URLSearchParams(query)}`}`;
+    const { status, json } = await service.call(route.method.toUpperCase(), path, {
+      ...(authClass && { token: TOKEN_FOR[authClass] }),
+      ...(body !== undefined && { body }),
+    });
+    expect([status, json.message]).toEqual([400, badRequestMessage(route)]);
+  });
+
   it.each(IDS)('%s: carries a request id, security headers and its limit', async (id) => {
     const service = await startService();
     const [authClass] = routes[id].auth as Route['auth'];
@@ -111,6 +125,16 @@ describe('methods', () => {
       closed.headers.get('allow'),
       closed.headers.get('access-control-allow-origin'),
     ]).toEqual([200, 'POST, OPTIONS', null]);
+  });
+
+  it('GET / shows a browser the reference, and is 404 for everybody else', async () => {
+    const { raw } = await startService();
+    const get = (accept: string) =>
+      raw(`GET / HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\nConnection: close\r\n\r\n`);
+    const answer = await get('text/html,application/xhtml+xml;q=0.9,*/*;q=0.8');
+    expect(answer).toMatch(/^HTTP\/1.1 302 /);
+    expect(answer).toContain('\r\nLocation: docs\r\n');
+    expect(await get('*/*')).toMatch(/^HTTP\/1.1 404 /);
   });
 
   it('HEAD is GET without the body', async () => {

@@ -1,22 +1,52 @@
-/** From the environment to a running API: configuration, secrets, database, listeners. */
-import { join } from 'node:path';
-import { type Config, type Environment, loadSecrets, type Secrets } from '@svc/config';
-import { readConfig } from '@svc/process';
+/** From the environment to a running API: configuration, the data folder, ports, secrets, database, listeners. */
+import { join, resolve } from 'node:path';
+import { type Config, type Environment, loadSecrets, openDataDir, type Secrets } from '@svc/config';
+import { ConfigurationError, readConfig } from '@svc/process';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
 import type { Logger } from 'pino';
 import { type Api, startApi } from '../compose.ts';
+import { findPortFaults } from './free-ports.ts';
+import { lockInstance } from './instance-lock.ts';
 
 export interface RunningApi {
   readonly api: Api;
   readonly config: Config;
   readonly secrets: Secrets;
-  /** Listeners, then storage, then the embedded database. */
+  /** What the person who started this should know, one sentence each; usually none. */
+  readonly notes: readonly string[];
+  /** Listeners, then storage, then the embedded database, then the data folder. */
   close(): Promise<void>;
 }
 
-export const runApi = async (env: Environment, logger: Logger): Promise<RunningApi> => {
+export interface RunOptions {
+  /** The data folder is this process's alone; always so with the embedded database. */
+  readonly ownsDataDir: boolean;
+}
+
+/** Throws `ConfigurationError`, or what says why it cannot start; everything is closed again then. */
+export const runApi = async (
+  env: Environment,
+  logger: Logger,
+  { ownsDataDir }: RunOptions = { ownsDataDir: false },
+): Promise<RunningApi> => {
   const config = readConfig(env);
-  const secrets = loadSecrets(config);
+  const isOwner = ownsDataDir || config.database.kind === 'embedded';
+  const claim = await claimPlaces(config, isOwner);
+  try {
+    const secrets = loadSecrets(config);
+    return await start(config, secrets, logger, claim.release);
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+};
+
+const start = async (
+  config: Config,
+  secrets: Secrets,
+  logger: Logger,
+  release: () => void,
+): Promise<RunningApi> => {
   const embedded = config.database.kind === 'embedded' ? await startDatabase(config, logger) : null;
   const databaseUrl = config.database.kind === 'external' ? config.database.url : (embedded?.url ?? '');
   try {
@@ -24,12 +54,29 @@ export const runApi = async (env: Environment, logger: Logger): Promise<RunningA
     const close = async () => {
       await api.close();
       await embedded?.stop();
+      release();
     };
-    return { api, config, secrets, close };
+    return { api, config, secrets, notes: embedded?.notes ?? [], close };
   } catch (error) {
     await embedded?.stop();
     throw error;
   }
+};
+
+/** Throws `ConfigurationError` with all that is taken already: the folder by another instance, the ports by anybody. */
+const claimPlaces = async (config: Config, isOwner: boolean): Promise<{ release(): void }> => {
+  if (isOwner) openDataDir(config.dataDir);
+  const lock = isOwner ? lockInstance(config.dataDir) : ({ held: true, release: () => {} } as const);
+  const faults = await findPortFaults(config);
+  if (!lock.held)
+    throw new ConfigurationError([
+      `another instance (process ${lock.ownerPid}) uses SVC_DATA_DIR ${resolve(config.dataDir)}; ` +
+        'stop it, or set SVC_DATA_DIR to another folder',
+      ...faults,
+    ]);
+  if (faults.length === 0) return lock;
+  lock.release();
+  throw new ConfigurationError(faults);
 };
 
 const startDatabase = async ({ dataDir }: Config, logger: Logger): Promise<EmbeddedPostgres> => {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const START_DEADLINE_MS = 20_000;
@@ -30,6 +31,13 @@ export interface ApiProcesses {
   stop(): Promise<void>;
 }
 
+/** One for all processes of a test file, as for its database: a kid of the service is never another key. */
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-api-test-'));
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
 /** Starts `count` processes that serve the same deployment. */
 export const startApiProcesses = async (
   count: number,
@@ -37,11 +45,9 @@ export const startApiProcesses = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<ApiProcesses> => {
   if (!existsSync(PROGRAM)) throw new Error('the API is not built: run `npm run build` first');
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-api-test-'));
   const processes: ApiProcess[] = [];
   const stop = async () => {
     await Promise.all(processes.map((one) => one.stop()));
-    rmSync(dataDir, { recursive: true, force: true });
   };
   try {
     for (let i = 0; i < count; i++) processes.push(await startOne(databaseUrl, dataDir, env));

@@ -59,18 +59,23 @@ const EXTRA_HEADERS: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, 
 };
 
 const EXAMPLE_MESSAGE: Readonly<Partial<Record<ErrorCode, string>>> = {
-  INVALID_REQUEST: 'body.proof_window_seconds must be an integer from 1 to 300; got 0',
-  UNAUTHORIZED: 'The key is unknown or revoked',
-  RATE_LIMITED: 'Too many requests: 600 a minute are allowed; try again in 12 s',
+  UNAUTHORIZED: 'The key is unknown or revoked.',
+  RATE_LIMITED: 'Too many requests: 600 a minute are allowed; try again in 12 s.',
 };
 
-export const errorResponse = (code: ErrorCode, description: string) => ({
+const plain = (markdown: string): string => markdown.replaceAll('`', '');
+
+export const errorResponse = (
+  code: ErrorCode,
+  description: string,
+  message = EXAMPLE_MESSAGE[code] ?? plain(description),
+) => ({
   description,
   headers: { ...COMMON_HEADERS, ...EXTRA_HEADERS[code] },
   content: {
     'application/json': {
       schema: { $ref: '#/components/schemas/Error' },
-      example: { error: code, message: EXAMPLE_MESSAGE[code] ?? ERROR_MEANING[code].replaceAll('`', '') },
+      example: { error: code, message },
     },
   },
 });

@@ -28,6 +28,35 @@ describe('OpenAPI document', () => {
     },
   );
 
+  it('begins with the first calls, the limits and the answers that every path shares', () => {
+    const { description = '' } = document.info;
+    for (const heading of ['# Getting started', '# Limits', '# Errors'])
+      expect(description).toContain(heading);
+    for (const said of ['SVC_ADMIN_TOKEN', '| 405 | `METHOD_NOT_ALLOWED` |', 'sent as `%25`'])
+      expect(description).toContain(said);
+    expect(description).not.toMatch(/https?:\/\//);
+    const calls = [...description.matchAll(/^\d\. .*?`(GET|POST) (\/[^`]*)`/gm)].map(
+      ([, method = '', path = '']) => [path, paths[path]?.[method.toLowerCase() as 'get'] !== undefined],
+    );
+    expect(calls.length).toBeGreaterThan(3);
+    expect(calls.filter(([, exists]) => !exists)).toEqual([]);
+  });
+
+  it('names only sections of the protocol that there are', () => {
+    const protocol = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8');
+    const named = [...(document.info.description ?? '').matchAll(/“([^”]+)”/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(4);
+    for (const name of named) expect(protocol).toContain(`\n## ${name}\n`);
+  });
+
+  it('marks the reason that is never given', () => {
+    const receipt = document.components?.schemas?.Receipt;
+    const { reason } = (receipt as { properties: { reason: { description: string; enum: string[] } } })
+      .properties;
+    expect(reason.enum).toContain('ISSUER_NOT_TRUSTED');
+    expect(reason.description).toContain('never given: `ISSUER_NOT_TRUSTED`.');
+  });
+
   it('resolves every reference it makes', () => {
     const text = JSON.stringify(document);
     const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? ''));

@@ -9,9 +9,10 @@ import {
   type RouteConfig,
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { errorBody } from '../error-codes.ts';
+import { ERROR_MEANING, errorBody } from '../error-codes.ts';
 import { errorCodesOf, type JsonResponse, type RawResponse, type Route } from '../route.ts';
 import { routes, TAGS } from '../routes.ts';
+import { badRequestMessage } from './bad-request.ts';
 import {
   COMMON_HEADERS,
   ERROR_RESPONSES,
@@ -21,20 +22,9 @@ import {
   securityOf,
   statusOf,
 } from './components.ts';
+import { INFO } from './info.ts';
 
-const INFO = {
-  title: 'Delegated-authority verification',
-  version: '0.2',
-  description: [
-    'Did a Principal really allow this Agent this one action? `POST /verify` answers with a signed Receipt that anybody',
-    'can check offline.',
-    '',
-    'Send credentials as `Authorization: Bearer <key>`. Times are RFC 3339 in UTC; amounts are integers in minor units.',
-    'Unknown members and query parameters are refused. Errors have the body `{error, message}`; a DENY is not an error.',
-    'Every answer has a `Svc-Request-Id`; an `X-Request-ID` that you send is taken over.',
-  ].join('\n'),
-  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-};
+export { badRequestMessage, badRequestOf } from './bad-request.ts';
 
 type Responses = RouteConfig['responses'];
 
@@ -66,8 +56,11 @@ const responsesOf = (route: Route): Responses => {
     responses[status] = successResponse(declared);
   for (const code of errorCodesOf(route)) {
     const own = route.errors[code];
-    responses[statusOf(code)] =
-      own === undefined ? { $ref: `#/components/responses/${code}` } : errorResponse(code, own);
+    if (code === 'INVALID_REQUEST')
+      responses[statusOf(code)] = errorResponse(code, own ?? ERROR_MEANING[code], badRequestMessage(route));
+    else
+      responses[statusOf(code)] =
+        own === undefined ? { $ref: `#/components/responses/${code}` } : errorResponse(code, own);
   }
   return responses;
 };

@@ -25,7 +25,7 @@ export const auditAction = z
   .meta({ id: 'AuditAction' });
 
 const event = {
-  event_id: 'aud_01KAGT3Z5M8Q2R7V9X1C4E6H8N',
+  event_id: 'aud_01M7VZGC008Q2R7V9X1C4E6H8N',
   occurred_at: EXAMPLE.at,
   actor: { kind: 'principal', did: EXAMPLE.principal, key_id: EXAMPLE.keyId },
   action: 'grant.revoke',

@@ -41,8 +41,8 @@ export const principalDirectoryEntry = z
     keys: z
       .array(z.strictObject({ kid: keyId, state: keyState, since: timestamp }))
       .meta({ description: 'Every verification method ever seen.' }),
-    did_document: jsonObject
-      .nullable()
+    did_document: z
+      .union([jsonObject, z.null()])
       .meta({ description: 'The document in force; null while none has been had.' }),
     registered_at: timestamp,
     may_be_named: z.boolean().optional(),

@@ -1,5 +1,5 @@
 /** Receipt (interface §Receipt, protocol §8). Field presence follows how far the checks got. */
-import { REASON_CODES } from '@svc/protocol';
+import { REASON_CODES, RESERVED_REASONS } from '@svc/protocol';
 import { z } from 'zod';
 import { exampleReceipt } from '../examples.ts';
 import { compactJws, didKey, didWeb, grantId, receiptId, sha256, timestamp, uri } from '../formats.ts';
@@ -11,6 +11,8 @@ const PROTOCOL_CHECKS = [
 const TRUST_CHECKS = ['T1', 'T2', 'T3', 'T5'] as const;
 
 export const reasonCode = z.enum(REASON_CODES).meta({ id: 'ReasonCode' });
+
+const RESERVED = RESERVED_REASONS.map((code) => `\`${code}\``).join(', ');
 
 export const checkOutcome = z.union([z.boolean(), z.literal('skipped')]).meta({
   id: 'CheckOutcome',
@@ -56,7 +58,9 @@ export const receipt = z
     receipt_version: z.literal('svc-receipt-v1'),
     receipt_id: receiptId,
     decision: z.enum(['ALLOW', 'DENY']),
-    reason: reasonCode.nullable().meta({ description: 'The first failed check; null on ALLOW.' }),
+    reason: reasonCode.nullable().meta({
+      description: `The first failed check; null on ALLOW. Reserved and never given: ${RESERVED}.`,
+    }),
     evaluated_at: timestamp,
     relying_party: didWeb,
     principal: z.strictObject({ id: didWeb, verification: z.enum(['domain', 'unverified']) }).optional(),

@@ -1,11 +1,11 @@
 /** Relying party (interface §Relying party). */
 import { z } from 'zod';
 import { EXAMPLE, exampleApiKey } from '../examples.ts';
-import { apiKey, apiKeyId, didWeb, displayName, orgId, slug, timestamp } from '../formats.ts';
+import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp } from '../formats.ts';
 
 /** How old a Proof may be, in seconds. */
-const proofWindowSeconds = z.int().min(1).max(300);
-const verifyRateLimitPerMinute = z.int().min(1).max(1_000_000);
+const proofWindowSeconds = integer(1, 300);
+const verifyRateLimitPerMinute = integer(1, 1_000_000);
 export const profile = z
   .enum(['svc-base-v1'])
   .meta({ description: 'The set of checks that decide its verifications.' });

@@ -8,13 +8,40 @@ import { jsonObject } from '../formats.ts';
 const jws = (name: string) =>
   z.string({ error: 'must be a string' }).meta({ description: `The ${name} as received.` });
 
+/** The two forms of an Action, for readers of the reference; a request with another one gets a Receipt all the same. */
+const form = (title: string, properties: Readonly<Record<string, object>>) => ({
+  title,
+  type: 'object' as const,
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+const purchase = form('A purchase', {
+  type: { type: 'string', const: 'commerce:purchase' },
+  resource: { type: 'string', minLength: 1, maxLength: 2048, description: 'What is bought.' },
+  amount: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'In minor units.' },
+  currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' },
+});
+
+const apiCall = form('A call of an API', {
+  type: { type: 'string', const: 'api:call' },
+  method: { type: 'string', pattern: '^[A-Z]{1,32}$' },
+  resource: {
+    type: 'string',
+    pattern: '^https?://',
+    maxLength: 2048,
+    description: 'The URL that is called.',
+  },
+});
+
 export const verifyRequest = z
   .strictObject({
     grant: jws('`Svc-Grant` header'),
     proof: jws('`Svc-Proof` header'),
     action: jsonObject.meta({
-      description:
-        'What you are about to do: a `commerce:purchase` {type, resource, amount, currency} or an `api:call` {type, method, resource}.',
+      description: 'What you are about to do. An object of another form is not a 400: it is denied.',
+      oneOf: [purchase, apiCall],
       example: { type: 'commerce:purchase', resource: 'order/1001', amount: 4200, currency: 'USD' },
     }),
   })

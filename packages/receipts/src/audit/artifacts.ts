@@ -60,7 +60,9 @@ const readText = (
   const text = findText(source, hash);
   if (text !== undefined && sha256Of(crypto, text) === hash) return text;
   const problem =
-    text === undefined ? 'is missing' : `was given as another text, of ${sha256Of(crypto, text)}`;
+    text === undefined
+      ? `is missing; the service has it at GET /evidence/${hash}`
+      : `was given as another text, of ${sha256Of(crypto, text)}`;
   failures.push(failure('missing-evidence', `${what} ${hash} ${problem}`, path));
   return null;
 };

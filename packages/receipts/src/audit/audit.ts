@@ -15,7 +15,6 @@ import {
   parsePresented,
   portableCrypto,
   type ReceiptBody,
-  sha256Of,
 } from '@svc/protocol';
 import { type Failure, type FailureCode, failure } from '../failure.ts';
 import { type Difference, listDifferences } from '../json-pointer.ts';
@@ -24,8 +23,9 @@ import { parseServiceDocument } from '../service-document.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import { type ArtifactFailure, type EvidenceSource, readArtifacts } from './artifacts.ts';
 import { type Assumption, assumeFacts, assumeRetiredKey, type KnownFacts } from './assumed-facts.ts';
+import { findOtherRequest, type OtherRequestFailure } from './other-request.ts';
 
-export type AuditFailureCode = FailureCode | ArtifactFailure['code'];
+export type AuditFailureCode = FailureCode | ArtifactFailure['code'] | OtherRequestFailure['code'];
 
 export interface AuditInput {
   /** An object or its text. */
@@ -56,7 +56,7 @@ export interface AuditResult {
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
   readonly failures: readonly Failure<AuditFailureCode>[];
-  /** `expected` is what the engine says, `got` what the Receipt says. */
+  /** Empty where Grant, Proof or Action is not the one of the Receipt. `expected` is what the engine says, `got` what the Receipt says. */
   readonly differences: readonly Difference[];
   /** What rests on the service's word alone. */
   readonly assumed: readonly Assumption[];
@@ -72,6 +72,8 @@ export const audit = (input: AuditInput): AuditResult => {
   const serviceDocument = parseServiceDocument(input.serviceDidDocument, []);
   if (serviceDocument === null || !runsHere(body)) return refuse(verified.receipt, [otherEngine(body)], true);
   const presented = parsePresented({ ...input, action: input.action });
+  const others = findOtherRequest(body, input, presented, crypto);
+  if (others.length > 0) return refuse(verified.receipt, others);
   const failures: ArtifactFailure[] = [];
   const artifacts = readArtifacts(
     body,
@@ -81,10 +83,7 @@ export const audit = (input: AuditInput): AuditResult => {
   );
   if (failures.length > 0) {
     const undecided = failures.every(({ code }) => code === 'missing-evidence');
-    return {
-      ...refuse(verified.receipt, failures, undecided),
-      differences: listWrongTokens(body, input, crypto),
-    };
+    return refuse(verified.receipt, failures, undecided);
   }
   const { recomputed, assumed } = recompute(body, presented, artifacts, input, crypto);
   const differences = listDifferences(asJson(recomputed), asJson(body));
@@ -111,13 +110,6 @@ const runsHere = ({ protocol: { profile, profile_hash: hash } }: ReceiptBody): b
 
 const otherEngine = ({ protocol: { profile, profile_hash: hash } }: ReceiptBody): Failure =>
   failure('unknown-profile', `this version cannot run ${profile} as of ${hash}`, '/protocol/profile_hash');
-
-/** Told even where the engine cannot run: the hashes show at once that the Grant or Proof is another one. */
-const listWrongTokens = (body: ReceiptBody, { grant, proof }: AuditInput, crypto: CryptoPort): Difference[] =>
-  listDifferences(
-    { grant_hash: sha256Of(crypto, grant), proof_hash: sha256Of(crypto, proof) },
-    { grant_hash: body.grant_hash, proof_hash: body.proof_hash },
-  );
 
 interface Recomputed {
   readonly recomputed: ReceiptBody;

@@ -1,6 +1,6 @@
 /** What the command reads: files and standard input, each bounded. No network. */
 import { createReadStream, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 
@@ -13,8 +13,16 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** The text of a file, or of standard input for `-`. Rejects with InputError. */
-export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
+/** The text of a file, or of standard input for `-`; there must be some. Rejects with InputError. */
+export const readText = async (path: string, what: string): Promise<string> => {
+  const text = await readAnyText(path, what, MAX_INPUT_BYTES);
+  if (text.trim() === '') throw new InputError(`${what}, ${placeOf(path)}, is empty`);
+  return text;
+};
+
+const placeOf = (path: string): string => (path === '-' ? 'standard input' : path);
+
+const readAnyText = async (path: string, what: string, maxBytes: number): Promise<string> => {
   const bytes = await readBounded(path, what, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -48,14 +56,32 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Error ? error.message : 'unknown error';
 };
 
-/** The texts in these files and in the files of these directories, by their SHA-256. Rejects with InputError. */
-export const readEvidence = async (paths: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+export interface Evidence {
+  /** By the SHA-256 of what they really hold. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** What is wrong with a file whose name holds a hash that its content does not have, by the hash in the name. */
+  readonly misnamed: ReadonlyMap<string, string>;
+}
+
+/** Reads these files and the files of these directories. Rejects with InputError. */
+export const readEvidence = async (paths: readonly string[]): Promise<Evidence> => {
   const texts = new Map<string, string>();
+  const misnamed = new Map<string, string>();
   for (const path of paths.flatMap(listFiles)) {
-    const text = await readText(path, 'evidence', MAX_EVIDENCE_BYTES);
-    texts.set(sha256Of(nativeCrypto, text), text);
+    const text = await readAnyText(path, 'evidence', MAX_EVIDENCE_BYTES);
+    const hash = sha256Of(nativeCrypto, text);
+    const named = nameAsHash(path);
+    texts.set(hash, text);
+    if (named !== null && named !== hash)
+      misnamed.set(named, `the evidence file ${path} has hash ${hash}, not ${named}`);
   }
-  return texts;
+  return { texts, misnamed };
+};
+
+/** Files are often named by the hash under which they were fetched, however that is written. */
+const nameAsHash = (path: string): string | null => {
+  const hex = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i.exec(basename(path))?.[0];
+  return hex === undefined ? null : `sha256:${hex.toLowerCase()}`;
 };
 
 const listFiles = (path: string): string[] => {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,6 +116,9 @@ describe('svc-receipt verify', () => {
   it('cannot decide about a profile of a later version, or under a document that is none', async () => {
     expect((await verify(laterFile, '--did-document', didFile)).exitCode).toBe(2);
     expect((await verify(allowFile, '--did-document', write('empty', '[]'))).exitCode).toBe(2);
+    const swapped = await verify(allowFile, '--did-document', allowFile);
+    expect(swapped.exitCode).toBe(2);
+    expect(swapped.stdout).toContain('this is a Receipt');
   });
 
   it('colours only where it may', async () => {
@@ -129,6 +133,24 @@ describe('svc-receipt verify', () => {
     expect(exitCode).toBe(1);
     expect(stdout).not.toMatch(/(?!\n)\p{C}|^VALID/mu);
     expect(stdout).toContain('\\u{1b}[2J\\u{a}VALID\\u{202e}');
+  });
+});
+
+describe('the answer of GET /decisions/{receipt_id}', () => {
+  const wrap = (receipt: string, more: object = {}) =>
+    JSON.stringify({ receipt: JSON.parse(receipt), outcomes: [], ...more });
+
+  it('is taken for its Receipt, in verify and audit', async () => {
+    const file = write('decision.json', wrap(deny.signed.text));
+    expect((await run(['verify', file, '--did-document', didFile], false)).exitCode).toBe(0);
+    expect((await run([...audit, file], false)).exitCode).toBe(0);
+  });
+
+  it('is checked no less', async () => {
+    const changed = write('changed.json', wrap(tampered));
+    expect((await run(['verify', changed, '--did-document', didFile], false)).exitCode).toBe(1);
+    const more = write('more.json', wrap(deny.signed.text, { more: 1 }));
+    expect((await run(['verify', more, '--did-document', didFile], false)).exitCode).toBe(1);
   });
 });
 
@@ -150,6 +172,33 @@ describe('svc-receipt audit', () => {
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/^COULD NOT DECIDE/);
     expect(stdout.match(/missing-evidence/g)).toHaveLength(2);
+    expect(stdout.match(/GET \/evidence\/sha256:/g)).toHaveLength(2);
+  });
+
+  it('names the evidence file whose content is not what its name says', async () => {
+    const hash = deny.body.evidence.status?.credential_hash ?? '';
+    const name = `${hash.replace(':', '-')}.jwt`;
+    const text = `${deny.evidence.get(hash)}\n`;
+    const file = write(name, text);
+    const [document] = deny.evidence.values();
+    const args = ['audit', ...tokens, '--proof-window', '60', '--evidence', file];
+    const right = ['--evidence', write('document', document ?? '')];
+    const { exitCode, stdout } = await run([...args, ...right, denyFile], false);
+    expect(exitCode).toBe(2);
+    const has = createHash('sha256').update(text).digest('hex');
+    expect(stdout).toContain(
+      `- missing-evidence: the evidence file ${file} has hash sha256:${has}, not ${hash}\n`,
+    );
+  });
+
+  it('says first of all that it was given another Proof', async () => {
+    const other = [...audit, '--proof', write('other-proof', deny.grant), denyFile];
+    const { exitCode, stdout } = await run(other, false);
+    expect(exitCode).toBe(1);
+    expect(stdout.split('\n')[1]).toMatch(
+      /^ {2}- other-proof: the Proof given is not the one of this Receipt/,
+    );
+    expect(stdout).not.toContain('by the engine');
   });
 });
 
@@ -158,7 +207,17 @@ describe('svc-receipt refuses with exit code 2', () => {
   it.each<readonly [string, readonly string[], string]>([
     ['no command', [], 'the command must be verify or audit'],
     ['another command', ['sign'], 'not sign'],
-    ['an unknown option', ['verify', '--network'], '--network'],
+    ['an unknown option', ['verify', '--network'], 'svc-receipt: there is no option --network\n'],
+    ['an unknown short option', ['verify', '-x'], 'there is no option -x\n'],
+    [
+      'an option without its value',
+      ['verify', '--did-document'],
+      '--did-document must be followed by a value',
+    ],
+    ['an option for a value', ['audit', '--grant', '--proof', 'x'], 'by a value, not --proof'],
+    ['a value where none belongs', ['verify', '--json=1'], '--json takes no value'],
+    ['an empty file', ['verify', write('nothing', ''), '--did-document', didFile], 'nothing, is empty'],
+    ['an empty document', ['verify', allowFile, '--did-document', write('blank', ' \n')], 'blank, is empty'],
     [
       "another command's option",
       ['verify', '--did-document', didFile, '--grant', 'x'],

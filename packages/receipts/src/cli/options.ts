@@ -73,10 +73,33 @@ export const parseCommand = (args: readonly string[]): Command => {
 const parse = (args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new InputError(error instanceof Error ? error.message : 'the command line cannot be read');
+  } catch {
+    throw new InputError(findUsageProblem(args) ?? 'the command line cannot be read');
   }
 };
+
+/** In our own words what the strict parser refuses. */
+const findUsageProblem = (args: readonly string[]): string | null => {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: OPTIONS,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value } = token;
+    if (!isOption(name)) return `there is no option ${rawName}`;
+    const takesValue = OPTIONS[name].type === 'string';
+    if (!takesValue && value !== undefined) return `${rawName} takes no value`;
+    if (takesValue && (value === undefined || value.startsWith('-')))
+      return `${rawName} must be followed by a value${value === undefined ? '' : `, not ${value}`}`;
+  }
+  return null;
+};
+
+const isOption = (name: string): name is keyof typeof OPTIONS => Object.hasOwn(OPTIONS, name);
 
 type Values = ReturnType<typeof parse>['values'];
 

@@ -94,8 +94,8 @@ const kidOf = (jws: string): string =>
 export const describeAudit = (verdict: Verdict, result: AuditResult, paint: Paint): string =>
   [
     heading(verdict, paint),
-    ...(result.receipt ? describeReceipt(result.receipt) : []),
     ...result.failures.map(describeFailure),
+    ...(result.receipt ? describeReceipt(result.receipt) : []),
     ...result.differences.map(
       ({ path, expected, got }) =>
         `  - ${printable(path)} must be ${printable(showOr(expected))} by the engine, not ${printable(showOr(got))}`,

@@ -2,12 +2,13 @@
  * `svc-receipt verify|audit`. Exit codes: 0 valid, 1 invalid, 2 could not decide (bad usage, an unreadable file, missing
  * evidence, a profile of a later version).
  */
+import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type AuditResult, audit } from '../audit/audit.ts';
 import type { Failure } from '../failure.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
-import { InputError, readEvidence, readText } from './inputs.ts';
+import { type Evidence, InputError, readEvidence, readText } from './inputs.ts';
 import { type Command, parseCommand } from './options.ts';
 import { describeAudit, describeVerified, type Paint, painter, printable, type Verdict } from './report.ts';
 
@@ -17,7 +18,8 @@ export const HELP = `Check a Receipt offline.
   svc-receipt audit  [receipt] --did-document FILE --grant FILE --proof FILE --action FILE
                      --evidence FILE-OR-DIRECTORY... --proof-window SECONDS
 
-The Receipt is a file, or standard input where it is left out or is "-".
+The Receipt is a file, or standard input where it is left out or is "-". The answer of
+GET /decisions/{receipt_id} is taken too.
 
   --did-document FILE   the service's DID document that you trust
   --service-did DID     the DID that the document must be of
@@ -93,11 +95,7 @@ const runVerify = async (command: Extract<Command, { name: 'verify' }>, paint: P
   if (command.receipt === '-' && command.didDocument === '-')
     throw new InputError('only one input can be - (standard input)');
   const document = await readText(command.didDocument, 'the DID document');
-  const verified = verifyReceipt(
-    await readText(command.receipt, 'the Receipt'),
-    document,
-    optionsOf(command),
-  );
+  const verified = verifyReceipt(await readReceipt(command.receipt), document, optionsOf(command));
   const failures = verified.ok ? [] : verified.failures;
   const receipt = verified.ok ? verified.receipt : null;
   const verdict = verdictOf(failures);
@@ -115,16 +113,18 @@ const runVerify = async (command: Extract<Command, { name: 'verify' }>, paint: P
 };
 
 const runAudit = async (command: Extract<Command, { name: 'audit' }>, paint: Paint): Promise<Output> => {
-  const result = audit({
+  const evidence = await readEvidence(command.evidence);
+  const audited = audit({
     serviceDidDocument: await readText(command.didDocument, 'the DID document'),
     grant: await readToken(command.grant, 'the Grant'),
     proof: await readToken(command.proof, 'the Proof'),
     action: parseAction(await readText(command.action, 'the Action')),
-    receipt: await readText(command.receipt, 'the Receipt'),
+    receipt: await readReceipt(command.receipt),
     relyingParty: { proofWindowSeconds: command.proofWindowSeconds },
-    evidence: await readEvidence(command.evidence),
+    evidence: evidence.texts,
     ...optionsOf(command),
   });
+  const result = { ...audited, failures: audited.failures.map((one) => withFile(one, evidence)) };
   const verdict = auditVerdictOf(result);
   if (!command.json) return answer(verdict, describeAudit(verdict, result, paint));
   const { receipt, failures, differences, assumed } = result;
@@ -147,6 +147,25 @@ const auditVerdictOf = ({ ok, undecided, differences, receipt, failures }: Audit
   if (ok) return 'valid';
   if (differences.length > 0) return 'invalid';
   return undecided || (receipt === null && verdictOf(failures) === 'undecided') ? 'undecided' : 'invalid';
+};
+
+/** Says which file was meant for a piece of evidence, where its name tells. */
+const withFile = <T extends Failure<string>>(one: T, { misnamed }: Evidence): T => {
+  if (one.code !== 'missing-evidence') return one;
+  const [hash = ''] = /sha256:[0-9a-f]{64}/.exec(one.message) ?? [];
+  const message = misnamed.get(hash);
+  return message === undefined ? one : { ...one, message };
+};
+
+/** A Receipt, bare or within the answer of `GET /decisions/{receipt_id}`: the text of the one, the object of the other. */
+const readReceipt = async (path: string): Promise<unknown> => {
+  const text = await readText(path, 'the Receipt');
+  const json = parseStrictJson(text);
+  if (!json.ok || !isJsonObject(json.value)) return text;
+  const { receipt, outcomes, ...others } = json.value;
+  return isJsonObject(receipt) && Array.isArray(outcomes) && Object.keys(others).length === 0
+    ? receipt
+    : text;
 };
 
 /** The line break that editors leave at the end is none of the token's. */

@@ -5,7 +5,7 @@
  *
  * Each rule names what it reads and runs only if all of that is well formed.
  */
-import { formatTimestamp, REASON_CODES, type ReceiptBody, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { formatTimestamp, type ReceiptBody, ulidOf, ulidTimeMs } from '@svc/protocol';
 import { type Failure, type FailureCode, failure, show } from '../failure.ts';
 import {
   findPublishedTable,
@@ -141,18 +141,24 @@ const checkDecision = (reading: Reading, report: Report): void => {
       `decision must be ${rightDecision}: ${reading.allPassed ? 'every' : 'not every'} check is true`,
       '/decision',
     );
-  const right = decision === 'ALLOW' ? ['null'] : reasonsOf(reading);
-  if (!right.includes(String(reason)))
-    report('wrong-reason', `reason must be ${right.join(' or ')} by the checks, not ${reason}`, '/reason');
+  if (decision === 'ALLOW') {
+    if (reason !== null) report('wrong-reason', `reason must be null on ALLOW, not ${reason}`, '/reason');
+    return;
+  }
+  const right = findReasons(reading);
+  if (reason === null || right?.includes(reason) === false) {
+    const expected = right === null ? 'a reason code on DENY' : `${right.join(' or ')} by the checks`;
+    report('wrong-reason', `reason must be ${expected}, not ${reason}`, '/reason');
+  }
 };
 
-/** The reasons that fit the first check that is false or unavailable; any, where that cannot be told. */
-const reasonsOf = (reading: Reading): readonly string[] => {
+/** The reasons that fit the first check that is false or unavailable; null where that cannot be told. */
+const findReasons = (reading: Reading): readonly string[] | null => {
   for (const check of reading.table?.checks ?? []) {
     if (reading.outcome(check.id) === false) return check.reasons;
     if (reading.isUnavailable(check)) return ['SERVICE_UNAVAILABLE'];
   }
-  return REASON_CODES;
+  return null;
 };
 
 const resultRule = (group: 'protocol' | 'trust'): Rule => ({

@@ -127,7 +127,7 @@ export const RECEIPT_BODY_SHAPE = closed(
       profile_hash: sha256,
       result,
     }),
-    reason: scalar('a ReasonCode or null', (value) => value === null || isReasonCode(value)),
+    reason: scalar('a reason code or null', (value) => value === null || isReasonCode(value)),
     receipt_id: scalar('"drc_" and a ULID', isReceiptId),
     receipt_version: exactly('svc-receipt-v1'),
     relying_party: didWeb,

@@ -392,6 +392,32 @@ describe('verifyReceipt', () => {
     ]);
   });
 
+  it('tells of a changed text its changes first, and not what would follow from them', () => {
+    const tampered = shown((d) => {
+      d.decision = 'DENY';
+      d.protocol.checks.P5 = false;
+    });
+    expect(codesOf(tampered)).toEqual(['payload-mismatch /decision', 'payload-mismatch /protocol/checks/P5']);
+    const other = documentOf('did:web:evil.example', { 'receipt-2': 1 });
+    expect(codesOf(tampered, other)[0]).toBe('payload-mismatch /decision');
+  });
+
+  it('lists as right reasons only possible ones', async () => {
+    const reasonOf = (receipt: unknown) =>
+      failuresOf(receipt).find(({ code }) => code === 'wrong-reason')?.message;
+    expect(await changed((d) => (d.decision = 'DENY')).then(reasonOf)).toBe(
+      'reason must be a reason code on DENY, not null',
+    );
+    const wrong = await resign(unauthenticated.body, (d) => (d.reason = 'PROOF_REPLAYED'));
+    expect(reasonOf(wrong)).toBe('reason must be ISSUER_UNKNOWN by the checks, not PROOF_REPLAYED');
+  });
+
+  it('says that a Receipt was given as the DID document', () => {
+    const [first] = failuresOf(allow.signed.text, allow.signed.text);
+    expect(first).toMatchObject({ code: 'malformed-did-document' });
+    expect(first?.message).toMatch(/^this is a Receipt; the DID document is what/);
+  });
+
   it('accepts the same Receipt in any order and with any white space', () => {
     const turned = Object.fromEntries(Object.entries(JSON.parse(allow.signed.text)).reverse());
     for (const receipt of [turned, JSON.stringify(turned, null, 2)]) expect(failuresOf(receipt)).toEqual([]);

@@ -89,19 +89,12 @@ const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): 
   const same = shown === null || shownText === parts?.payloadText;
   // What our own serialiser wrote needs no second look at its form.
   const signed = parts && readPayload(parts.payloadText, failures, shown !== null && same);
-  const mismatch = parts !== null && !same;
-  if (mismatch && signed !== null && shown !== null) listMismatches(signed, shown, failures);
+  // A text that was changed is told by its changes, first of all; what follows from them is not listed.
+  if (!same && signed !== null && shown !== null) failures.unshift(...listMismatches(signed, shown));
+  if (shown !== null && signed === null) checkBody(shown, failures);
   const sound = signed === null || checkBody(signed, failures);
-  if (shown !== null && (signed === null || mismatch)) {
-    const known = new Set(failures.map(keyOf));
-    const found: Failure[] = [];
-    checkBody(shown, found);
-    failures.push(...found.filter((one) => !known.has(keyOf(one))));
-  }
   return sound ? (signed as unknown as ReceiptBody | null) : null;
 };
-
-const keyOf = ({ code, path }: Failure): string => `${code} ${path}`;
 
 const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
   const found: Failure[] = [];
@@ -111,18 +104,13 @@ const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
   return found.length === 0;
 };
 
-const listMismatches = (signed: JsonObject, shown: JsonObject, failures: Failure[]): void => {
+const listMismatches = (signed: JsonObject, shown: JsonObject): Failure[] => {
   const differences = listDifferences(signed, shown);
-  for (const { path, expected, got } of differences)
-    failures.push(
-      failure(
-        'payload-mismatch',
-        `${path} must be ${shownOr(expected)} as signed, not ${shownOr(got)}`,
-        path,
-      ),
-    );
   if (differences.length === 0)
-    failures.push(failure('payload-mismatch', 'the Receipt must be the JSON that was signed', ''));
+    return [failure('payload-mismatch', 'the Receipt must be the JSON that was signed', '')];
+  return differences.map(({ path, expected, got }) =>
+    failure('payload-mismatch', `${path} must be ${shownOr(expected)} as signed, not ${shownOr(got)}`, path),
+  );
 };
 
 const shownOr = (value: unknown): string => (value === undefined ? 'absent' : show(value));

@@ -74,6 +74,7 @@ export interface Repositories {
   readonly evidence: EvidenceRepository;
   readonly audit: AuditRepository;
   readonly receipts: ReceiptRepository;
+  readonly serviceKeys: ServiceKeyRepository;
 }
 
 export interface OrgRepository {
@@ -269,6 +270,14 @@ export interface AuditFilter {
 
 export interface ReceiptRepository {
   find(receiptId: ReceiptId): Promise<ReceiptRecord | null>;
+}
+
+export interface ServiceKeyRepository {
+  /**
+   * Remembers for ever which key a kid of the service names, unless it names one already. Answers the key that it
+   * names. Two callers at once get the same answer.
+   */
+  remember(kid: string, publicKeyMultibase: string): Promise<string>;
 }
 
 /** The second phase of a revocation (protocol §9). */

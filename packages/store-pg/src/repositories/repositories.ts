@@ -9,6 +9,7 @@ import { orgRepository } from './orgs.ts';
 import { principalRepository } from './principals.ts';
 import { receiptRepository } from './receipts.ts';
 import { relyingPartyRepository } from './relying-parties.ts';
+import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
 
 /** All repositories over one pool or one transaction. */
@@ -23,4 +24,5 @@ export const repositories = (database: Database): Repositories => ({
   evidence: evidenceRepository(database),
   audit: auditRepository(database),
   receipts: receiptRepository(database),
+  serviceKeys: serviceKeyRepository(database),
 });

@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { findPortFaults } from './free-ports.ts';
+
+const HOST = '127.0.0.1';
+
+const listen = async (): Promise<{ port: number; close(): Promise<unknown> }> => {
+  const server = createServer().listen(0, HOST);
+  await once(server, 'listening');
+  const close = async () => {
+    if (!server.listening) return;
+    server.close();
+    await once(server, 'close');
+  };
+  onTestFinished(close);
+  return { port: (server.address() as AddressInfo).port, close };
+};
+
+it('names the variable of each port that is taken', async () => {
+  const [one, other] = [await listen(), await listen()];
+  const faults = await findPortFaults({ host: HOST, port: one.port, adminPort: other.port });
+  expect(faults).toEqual([
+    expect.stringMatching(`^SVC_PORT: port ${one.port} is taken`),
+    expect.stringMatching(`^SVC_ADMIN_PORT: port ${other.port} is taken`),
+  ]);
+});
+
+it('leaves free ports free', async () => {
+  const [one, other] = [await listen(), await listen()];
+  await Promise.all([one.close(), other.close()]);
+  const config = { host: HOST, port: one.port, adminPort: other.port };
+  expect(await findPortFaults(config)).toEqual([]);
+  expect(await findPortFaults(config)).toEqual([]);
+});
+
+it.each(['no-such-host.invalid', '192.0.2.1'])('names SVC_HOST once when it is %s', async (host) => {
+  expect(await findPortFaults({ host, port: 40_001, adminPort: 40_002 })).toEqual([
+    expect.stringMatching(`^SVC_HOST ${host} `),
+  ]);
+});

@@ -1,0 +1,42 @@
+/** The two ports are tried before anything else is started: what is wrong is known at once, by its variable. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Config } from '@svc/config';
+
+/** Each port that cannot be listened on, as a fault of the configuration; empty if both can. */
+export const findPortFaults = async (
+  config: Pick<Config, 'host' | 'port' | 'adminPort'>,
+): Promise<readonly string[]> => {
+  const faults = [
+    await findFault('SVC_PORT', config.port, config.host),
+    await findFault('SVC_ADMIN_PORT', config.adminPort, config.host),
+  ];
+  // A host that is wrong is wrong for both.
+  return [...new Set(faults.filter((fault) => fault !== null))];
+};
+
+const findFault = async (variable: string, port: number, host: string): Promise<string | null> => {
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    return null;
+  } catch (error) {
+    return explain((error as NodeJS.ErrnoException).code ?? String(error), variable, port, host);
+  } finally {
+    if (server.listening) {
+      server.close();
+      await once(server, 'close');
+    }
+  }
+};
+
+const explain = (code: string, variable: string, port: number, host: string): string => {
+  if (code === 'EADDRINUSE')
+    return `${variable}: port ${port} is taken; another instance may be running. Set ${variable} to a free port`;
+  if (code === 'EACCES') return `${variable}: this user may not listen on port ${port}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `SVC_HOST ${host} cannot be resolved; it is the address to listen on, such as 127.0.0.1 or 0.0.0.0`;
+  if (code === 'EADDRNOTAVAIL' || code === 'EINVAL') return `SVC_HOST ${host} is no address of this machine`;
+  return `${variable}: cannot listen on ${host}, port ${port} (${code})`;
+};

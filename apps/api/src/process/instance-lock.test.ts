@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockInstance } from './instance-lock.ts';
+
+let folder: string;
+let lockFile: string;
+const children: ReturnType<typeof spawn>[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-lock-'));
+  lockFile = join(folder, 'instance.pid');
+});
+afterEach(async () => {
+  for (const child of children.splice(0))
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const MODULE = join(import.meta.dirname, 'instance-lock.ts');
+
+/** A process that tries for the lock, says what came of it, and stays until its input ends. */
+const contend = async (): Promise<{ pid: number; answer: string; child: ReturnType<typeof spawn> }> => {
+  const program = `import { lockInstance } from ${JSON.stringify(MODULE)};
+    const lock = lockInstance(${JSON.stringify(folder)});
+    console.log(lock.held ? 'held' : lock.ownerPid);
+    process.stdin.on('end', () => process.exit(0)).resume();`;
+  const child = spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  children.push(child);
+  if (child.stdout === null) throw new Error('no output');
+  const [answer] = await once(createInterface({ input: child.stdout }), 'line');
+  return { pid: child.pid ?? 0, answer: String(answer), child };
+};
+
+describe('a data folder', () => {
+  it('has one owner, whose number everybody else is told', async () => {
+    const owner = await contend();
+    expect(owner.answer).toBe('held');
+    expect((await contend()).answer).toBe(String(owner.pid));
+    expect(lockInstance(folder)).toEqual({ held: false, ownerPid: owner.pid });
+  });
+
+  it('of many who start together has one owner', async () => {
+    writeFileSync(lockFile, '1 of a life before\n');
+    const answers = (await Promise.all(Array.from({ length: 4 }, contend))).map(({ answer }) => answer);
+    expect(answers.filter((answer) => answer === 'held')).toHaveLength(1);
+    expect(new Set(answers).size).toBe(2);
+  });
+
+  it('is free again when its owner ends, and when it was killed', async () => {
+    const first = await contend();
+    first.child.stdin?.end();
+    await once(first.child, 'exit');
+    expect(readdirSync(folder)).toEqual([]);
+    const second = await contend();
+    second.child.kill('SIGKILL');
+    await once(second.child, 'exit');
+    const lock = lockInstance(folder);
+    expect(lock.held).toBe(true);
+    if (lock.held) lock.release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is not held by a process that only has the number of an owner of before',
+    () => {
+      for (const left of [`${process.pid} of a life before\n`, '1 of a life before\n', 'nonsense', '']) {
+        writeFileSync(lockFile, left);
+        const lock = lockInstance(folder);
+        expect(lock.held).toBe(true);
+        if (lock.held) lock.release();
+      }
+    },
+  );
+
+  it('keeps the lock of another when a release comes late', () => {
+    const lock = lockInstance(folder);
+    writeFileSync(lockFile, 'of another\n');
+    if (lock.held) lock.release();
+    expect(readFileSync(lockFile, 'utf8')).toBe('of another\n');
+  });
+});

@@ -1,0 +1,110 @@
+/**
+ * One process owns a data folder: its embedded database, its demonstration file. The owner's process number stands in
+ * `instance.pid`, beside when it began, so that a number which went to another process after a crash or in another
+ * container life is not taken for it. Processes on other hosts are not seen.
+ */
+import { execFileSync } from 'node:child_process';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type InstanceLock =
+  | { readonly held: true; release(): void }
+  /** The living process that holds it. */
+  | { readonly held: false; readonly ownerPid: number };
+
+const LOOKUP_MS = 5_000;
+const ATTEMPTS = 10;
+
+/** Takes the lock of an existing folder; a lock whose holder is gone is taken over. */
+export const lockInstance = (dataDir: string): InstanceLock => {
+  const path = join(dataDir, 'instance.pid');
+  const own = `${process.pid} ${beginningOf(process.pid)}\n`;
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, own);
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      // Linked, not written: whoever finds the file finds it whole, and of two one makes it.
+      if (link(draft, path)) return held(path, own);
+      const found = read(path);
+      const ownerPid = found === null ? null : livingOwner(found);
+      if (ownerPid !== null) return { held: false, ownerPid };
+      if (found !== null) removeStale(path, found);
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  throw new Error(`${path} changes again and again`);
+};
+
+const held = (path: string, own: string): InstanceLock => {
+  const release = () => {
+    process.off('exit', release);
+    if (read(path) === own) rmSync(path, { force: true });
+  };
+  process.once('exit', release);
+  return { held: true, release };
+};
+
+const link = (from: string, to: string): boolean => {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+};
+
+/** Moved away before it is removed: if another starter was faster, what was moved is its lock and is put back. */
+const removeStale = (path: string, stale: string): void => {
+  const aside = `${path}.stale-${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch {
+    return;
+  }
+  if (read(aside) !== stale) link(aside, path);
+  rmSync(aside, { force: true });
+};
+
+const read = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+const livingOwner = (text: string): number | null => {
+  const [, number = '', beginning = ''] = /^([1-9][0-9]*) (.*)\n$/.exec(text) ?? [];
+  const pid = Number(number);
+  if (number === '' || !isAlive(pid)) return null;
+  return beginning === beginningOf(pid) ? pid : null;
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** When a process began, as the system tells it; empty where it does not, and then the number alone counts. */
+const beginningOf = (pid: number): string => {
+  try {
+    if (process.platform === 'linux') {
+      const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+      // The name in parentheses may hold spaces; the 20th field after it is the start time (proc(5)).
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+      return `${boot} ${fields[19] ?? ''}`;
+    }
+    if (process.platform === 'win32') return '';
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { timeout: LOOKUP_MS })
+      .toString()
+      .trim();
+  } catch {
+    return '';
+  }
+};

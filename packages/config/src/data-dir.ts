@@ -1,0 +1,44 @@
+/** `SVC_DATA_DIR`: the embedded database and what is made for development. */
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** A folder that cannot be used; the message names the variable and the folder. */
+export class DataDirError extends Error {
+  override readonly name = 'DataDirError';
+}
+
+/**
+ * Makes the folder where it is absent. Others may pass through it, since as root the database runs as another user,
+ * but not list it; every secret in it is a file that its owner alone reads. Throws `DataDirError`.
+ */
+export const openDataDir = (dataDir: string): void => {
+  try {
+    makeFolders(resolve(dataDir));
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'not a folder' : code;
+    throw new DataDirError(`SVC_DATA_DIR ${resolve(dataDir)} cannot be used (${why})`);
+  }
+};
+
+/** Of our own, since Node's goes round for ever where a file system answers ENOENT under a folder that exists. */
+const makeFolders = (folder: string): void => {
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !isAbsent(dirname(folder))) throw error;
+    makeFolders(dirname(folder));
+    makeFolder(folder);
+  }
+};
+
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, { mode: 0o711 });
+  } catch (error) {
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+};
+
+const isAbsent = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) === undefined;

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeProblems, PLACES } from './describe-issues.ts';
+import { routes } from './routes.ts';
+import { asSentence } from './sentence.ts';
+
+const inBody = (schema: z.ZodType, input: unknown) => describeProblems(schema, input, PLACES.body);
+const create = (body: object) => inBody(routes.createRelyingParty.body, body);
+
+describe('a problem in words', () => {
+  it.each([0, 301, 1.5, '60', null])('states the whole range of an integer beside %j', (value) => {
+    expect(create({ kind: 'managed', slug: 'a', proof_window_seconds: value })).toBe(
+      `body.proof_window_seconds must be an integer from 1 to 300; got ${JSON.stringify(value)}`,
+    );
+  });
+
+  it('lists what is known beside what is not, of the form that was chosen', () => {
+    const settings = 'name, proof_window_seconds, verify_rate_limit_per_minute, profile, org_id';
+    expect(create({ kind: 'managed', slug: 'a', window: 1 })).toBe(
+      `body.window is not known here (known: kind, slug, ${settings})`,
+    );
+    expect(create({ kind: 'hosted', did: 'did:web:a.example', slug: 'a' })).toBe(
+      `body.slug is not known here (known: kind, did, ${settings})`,
+    );
+  });
+
+  it('lists the members of an object inside, too', () => {
+    const keys = [{ publicKeyMultibase: `z6Mk${'h'.repeat(44)}`, kid: 'x' }];
+    expect(inBody(routes.createPrincipal.body, { kind: 'managed', slug: 'a', keys })).toBe(
+      'body.keys[0].kid is not known here (known: id, publicKeyMultibase)',
+    );
+  });
+
+  it('lists at most twelve names, and says where there are none', () => {
+    const wide = z.strictObject(
+      Object.fromEntries([...'abcdefghijklmn'].map((name) => [name, z.string().optional()])),
+    );
+    expect(inBody(wide, { x: 1 })).toBe(
+      'body.x is not known here (known: a, b, c, d, e, f, g, h, i, j, k, l, …)',
+    );
+    expect(describeProblems(z.strictObject({}), { page: '2' }, PLACES.query)).toBe(
+      'query parameter page is not known here (there are none)',
+    );
+  });
+
+  it('counts in the singular and the plural', () => {
+    const create = (keys: unknown[]) =>
+      inBody(routes.createPrincipal.body, { kind: 'managed', slug: 'a', keys });
+    expect(create([])).toBe('body.keys must have at least 1 item; got an array of 0');
+    const key = { publicKeyMultibase: `z6Mk${'h'.repeat(44)}` };
+    expect(create(Array(6).fill(key))).toBe('body.keys must have at most 5 items; got an array of 6');
+  });
+
+  it('names an item of an array that is the whole body', () => {
+    expect(inBody(z.array(z.string()), [1])).toBe('body[0] must be a string; got 1');
+  });
+});
+
+describe('a sentence', () => {
+  it.each([
+    ['the body is empty', 'The body is empty.'],
+    ['Repeat the call.', 'Repeat the call.'],
+    ['body.agent is missing', 'body.agent is missing.'],
+    ['org_id: leave it out', 'org_id: leave it out.'],
+    ['did:web:a.example is taken', 'did:web:a.example is taken.'],
+  ])('of %j', (text, sentence) => expect(asSentence(text)).toBe(sentence));
+});

@@ -1,0 +1,144 @@
+/**
+ * Schema faults in words: which field, what it must be, what was sent. Messages of the contract begin with "must";
+ * zod's own are put into the same form here.
+ */
+import { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+const MOST_ISSUES = 5;
+const MOST_CHARS = 64;
+const MOST_NAMES = 12;
+
+/** How the whole is called ("the body", "the query"), and how a field inside it. */
+export interface Place {
+  readonly whole: string;
+  readonly field: (path: string) => string;
+}
+
+export const PLACES = {
+  path: { whole: 'the path', field: (name) => `path parameter ${name}` },
+  query: { whole: 'the query', field: (name) => `query parameter ${name}` },
+  headers: { whole: 'the headers', field: (name) => `header ${name}` },
+  body: {
+    whole: 'the body',
+    field: (path) => (path.startsWith('[') ? `body${path}` : `body.${path}`),
+  },
+} satisfies Readonly<Record<string, Place>>;
+
+/** What is wrong with an input that its schema refuses. */
+export const describeProblems = (schema: z.ZodType, input: unknown, place: Place): string => {
+  // With what was sent, for the message.
+  const { error } = schema.safeParse(input, { reportInput: true });
+  const problems = (error?.issues ?? []).flatMap((issue) => describeIssue(issue, schema, input, place));
+  return [...new Set(problems)].slice(0, MOST_ISSUES).join('; ');
+};
+
+const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: Place): readonly string[] => {
+  const name = issue.path.length === 0 ? place.whole : place.field(pathText(issue.path));
+  if (issue.code === 'unrecognized_keys') {
+    const prefix = issue.path.length === 0 ? '' : `${pathText(issue.path)}.`;
+    const known = knownText(listNames(schema, input, issue.path));
+    return issue.keys.map((key) => `${place.field(prefix + brief(key))} is not known here (${known})`);
+  }
+  const must = mustText(issue);
+  const sent = sentText(issue);
+  return [sent === null ? `${name} is missing: it ${must}` : `${name} ${must}; got ${sent}`];
+};
+
+const knownText = (names: readonly string[]): string => {
+  if (names.length === 0) return 'there are none';
+  return `known: ${names.slice(0, MOST_NAMES).join(', ')}${names.length > MOST_NAMES ? ', …' : ''}`;
+};
+
+/** The members that the object at this path of the input may have. */
+const listNames = (schema: z.ZodType, input: unknown, path: readonly PropertyKey[]): readonly string[] => {
+  const bare = unwrap(schema);
+  if (bare instanceof z.ZodDiscriminatedUnion) {
+    const sent = ownMember(input, bare.def.discriminator);
+    const option = bare.options.find(
+      (one) => one instanceof z.ZodObject && one.shape[bare.def.discriminator]?.safeParse(sent).success,
+    );
+    return option instanceof z.ZodType ? listNames(option, input, path) : [];
+  }
+  const [step, ...rest] = path;
+  if (bare instanceof z.ZodArray && step !== undefined)
+    return listNames(bare.element as z.ZodType, ownMember(input, step), rest);
+  if (!(bare instanceof z.ZodObject)) return [];
+  if (step === undefined) return Object.keys(bare.shape);
+  const member: unknown = bare.shape[String(step)];
+  return member instanceof z.ZodType ? listNames(member, ownMember(input, step), rest) : [];
+};
+
+const unwrap = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
+    ? unwrap(schema.unwrap() as z.ZodType)
+    : schema;
+
+const ownMember = (value: unknown, name: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<PropertyKey, unknown>)[name]
+    : undefined;
+
+/** `keys[0].id`, with names cut to a bearable length. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${brief(String(step))}`,
+    )
+    .join('');
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: 'an integer',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  object: 'a JSON object',
+  array: 'an array',
+};
+
+const mustText = (issue: Issue): string => {
+  if (issue.message.startsWith('must')) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'invalid_union':
+      return `must be ${unionOptions(issue) ?? 'one of the documented forms'}`;
+    case 'too_small':
+      return `must ${amountText(issue.origin, 'at least', issue.minimum)}`;
+    case 'too_big':
+      return `must ${amountText(issue.origin, 'at most', issue.maximum)}`;
+    default:
+      return 'must have the documented form';
+  }
+};
+
+const unionOptions = (issue: Issue): string | null => {
+  const options: unknown = 'options' in issue ? issue.options : null;
+  return Array.isArray(options) ? options.map((option) => JSON.stringify(option)).join(' or ') : null;
+};
+
+const UNITS: Readonly<Record<string, string>> = { array: 'item', string: 'character' };
+
+const amountText = (origin: string, bound: string, amount: number | bigint): string => {
+  const unit = UNITS[origin];
+  return unit === undefined
+    ? `be ${bound} ${amount}`
+    : `have ${bound} ${amount} ${unit}${Number(amount) === 1 ? '' : 's'}`;
+};
+
+/** The value in question in a few characters, or null where there is none. */
+const sentText = (issue: Issue): string | null => {
+  const input: unknown =
+    issue.code === 'invalid_union' && 'discriminator' in issue
+      ? (issue.input as Record<string, unknown>)[String(issue.discriminator)]
+      : issue.input;
+  if (input === undefined) return null;
+  if (Array.isArray(input)) return `an array of ${input.length}`;
+  if (typeof input === 'object' && input !== null) return 'an object';
+  return brief(JSON.stringify(input));
+};
+
+const brief = (text: string): string => (text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`);

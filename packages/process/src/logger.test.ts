@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger } from './logger.ts';
+
+const linesOf = (write: (logger: ReturnType<typeof createLogger>) => void): string[] => {
+  const lines: string[] = [];
+  write(createLogger('info', { write: (line: string) => void lines.push(line) }));
+  return lines;
+};
+
+/** As a broken idle connection is reported by the driver: with the whole client on it. */
+const storageError = (): Error =>
+  Object.assign(new Error('terminating connection'), {
+    code: '57P01',
+    query: 'select key_hash from api_keys',
+    client: { user: 'svc', secretKey: 1_234_567, connectionString: 'postgres://svc:hunter2@127.0.0.1/svc' },
+  });
+
+describe('an error in the log', () => {
+  it('is its name, message, code and stack, of its cause too, and nothing else', () => {
+    const error = new Error('no answer', { cause: storageError() });
+    const [line = ''] = linesOf((logger) => logger.warn({ err: error }, 'storage'));
+    const { err } = JSON.parse(line);
+    expect(Object.keys(err)).toEqual(['name', 'message', 'stack', 'cause']);
+    expect(err.cause).toEqual({
+      name: 'Error',
+      message: 'terminating connection',
+      code: '57P01',
+      stack: expect.stringContaining('logger.test'),
+    });
+    expect(line).not.toMatch(/hunter2|key_hash|secretKey/);
+  });
+
+  it('is the same when it is logged by itself, or by a child that looks for no secrets', () => {
+    const lines = linesOf((logger) => {
+      logger.error(storageError());
+      logger.child({}, { redact: [] }).error({ err: storageError() });
+    });
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(Object.keys(JSON.parse(line).err)).toEqual(['name', 'message', 'code', 'stack']);
+      expect(line).not.toContain('hunter2');
+    }
+  });
+
+  it('says what a connection to several addresses failed of, and ends in a circle of causes', () => {
+    const refused = new AggregateError([new Error('refused ::1'), new Error('refused 127.0.0.1')]);
+    const circle = new Error('round');
+    circle.cause = circle;
+    const lines = linesOf((logger) => {
+      logger.warn({ err: refused });
+      logger.warn({ err: circle });
+    });
+    expect(JSON.parse(lines[0] ?? '').err.message).toBe('refused ::1; refused 127.0.0.1');
+    expect(lines[1]?.match(/"round"/g)?.length).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,41 @@
+/** The examples of a README, type-checked as a user would write them: in TypeScript, strict. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+/**
+ * What the compiler says about the `js` blocks of the package's README, as `README-1.ts(line): message`. Each block is
+ * a module of its own behind its preamble, which imports and declares what the text leaves out. `files` of the
+ * package are checked with them.
+ */
+export function checkReadme(
+  packageFolder: URL,
+  preambles: readonly string[],
+  files: readonly string[] = [],
+): string[] {
+  const readme = readFileSync(new URL('README.md', packageFolder), 'utf8');
+  const blocks = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  if (blocks.length !== preambles.length)
+    return [`${blocks.length} blocks, but ${preambles.length} preambles`];
+  const folder = fileURLToPath(packageFolder);
+  const sources = new Map(
+    blocks.map((block, n) => [`${folder}test/README-${n + 1}.ts`, `${preambles[n]};${block}\nexport {};`]),
+  );
+  const { config } = ts.readConfigFile(`${folder}tsconfig.json`, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  host.fileExists = (path) => sources.has(path) || fileExists(path);
+  host.getSourceFile = (path, languageVersion, ...rest) => {
+    const text = sources.get(path);
+    return text === undefined
+      ? getSourceFile(path, languageVersion, ...rest)
+      : ts.createSourceFile(path, text, languageVersion);
+  };
+  const program = ts.createProgram([...sources.keys(), ...files.map((file) => folder + file)], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
+    const message = ts.flattenDiagnosticMessageText(messageText, ' ');
+    return `${file?.fileName.slice(folder.length)}(${line}): ${message}`;
+  });
+}

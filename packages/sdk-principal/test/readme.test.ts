@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { checkReadme } from '../../sdk-core/test/readme.ts';
+
+const preambles = [
+  '',
+  "import type { PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient",
+  'declare const grant: string',
+];
+
+it('the examples of the README compile as they stand', () => {
+  expect(checkReadme(new URL('../', import.meta.url), preambles)).toEqual([]);
+}, 120_000);

@@ -1,0 +1,29 @@
+import fastify from 'fastify';
+import { expect, it } from 'vitest';
+import { checkReadme } from '../../sdk-core/test/readme.ts';
+import { mount } from './inference.ts';
+
+const verifier = "import type { Verifier } from '@svc/sdk-rp'; declare const verifier: Verifier";
+/** What is used of Hono. */
+const hono = `interface Context { req: { raw: Request }; set(name: string, value: unknown): void }
+declare const app: { use(path: string, handle: (c: Context, next: () => Promise<void>) => Promise<Response | void>): void }`;
+
+const preambles = [
+  '',
+  `${verifier}; import fastify from 'fastify'; import { getAuthority, requireAuthority } from '@svc/sdk-rp/fastify';
+   const app = fastify()`,
+  `${verifier}; import { createAuthorizer, protect } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';
+   declare const origin: string; declare const action: (request: Request) => Promise<Action>; ${hono}`,
+  `${verifier}; import type { Action, Capability, Receipt } from '@svc/sdk-rp';
+   declare const grant: string, proof: string, url: string, action: Action;
+   declare const proceed: (authority: Capability, receipt: Receipt) => void, refuse: (reason: string) => void`,
+  verifier,
+];
+
+it('the examples of the README compile as they stand, and so does other natural usage', () => {
+  expect(checkReadme(new URL('../', import.meta.url), preambles, ['test/inference.ts'])).toEqual([]);
+}, 120_000);
+
+it('what compiles there is accepted at set-up too', () => {
+  expect(() => mount({ verify: () => Promise.reject(new Error()) }, fastify())).not.toThrow();
+});

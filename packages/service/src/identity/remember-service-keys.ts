@@ -1,0 +1,52 @@
+/**
+ * A kid is never used again: what it signed would no longer verify, and status lists of before would be unusable. So
+ * the database remembers every key that was ever published, and a start with another key under the same kid, as with
+ * new key files on an old database, is refused before anything is signed.
+ */
+import { decodeMultikey, encodeBase64url } from '@svc/protocol';
+import type { Store } from '../ports/store.ts';
+import { KeySetError, type PublishedKey } from './key-set.ts';
+import type { ServiceIdentity } from './service-identity.ts';
+
+/** All keys or none are remembered. Throws `KeySetError` that names the kids which were other keys before. */
+export const rememberServiceKeys = async (
+  store: Pick<Store, 'transaction'>,
+  { receiptKeys, statusKeys }: Pick<ServiceIdentity, 'receiptKeys' | 'statusKeys'>,
+): Promise<void> => {
+  // In one order, so that nodes that start together do not wait for each other in a circle.
+  const published = [...receiptKeys.published, ...statusKeys.published].sort(byKid);
+  await store.transaction(async ({ serviceKeys }) => {
+    const reused: Reuse[] = [];
+    for (const key of published) {
+      const before = await serviceKeys.remember(key.kid, key.publicKeyMultibase);
+      if (before !== key.publicKeyMultibase) reused.push({ key, before });
+    }
+    if (reused.length > 0) throw new KeySetError(explain(reused));
+  });
+};
+
+interface Reuse {
+  readonly key: PublishedKey;
+  readonly before: string;
+}
+
+const byKid = (left: PublishedKey, right: PublishedKey): number => (left.kid < right.kid ? -1 : 1);
+
+const explain = (reused: readonly Reuse[]): string =>
+  [
+    'the signing keys are not those that this database was used with, and a kid is never used again:',
+    ...reused.map(
+      ({ key, before }) =>
+        `  ${key.kid} was x ${asInJwk(before)} and is now x ${asInJwk(key.publicKeyMultibase)}`,
+    ),
+    'Start with the key files of before: SVC_RECEIPT_KEYS and SVC_STATUS_KEYS, or receipt-keys.json and',
+    'status-keys.json in SVC_DATA_DIR. If their private parts are lost, publish the old public keys under their kids',
+    'and put a new key with a number never used before first (docs/operations.md, Keys). For development data that',
+    'nobody needs any more: set SVC_DATA_DIR to an empty folder, or DATABASE_URL to an empty database.',
+  ].join('\n');
+
+/** As a key file spells it, so that a lost public part can be put back. */
+const asInJwk = (publicKeyMultibase: string): string => {
+  const publicKey = decodeMultikey(publicKeyMultibase);
+  return publicKey === null ? publicKeyMultibase : encodeBase64url(publicKey);
+};

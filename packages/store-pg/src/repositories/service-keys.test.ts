@@ -1,0 +1,72 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { type KeyPurpose, type KeySet, KeySetError, parseKeySet, rememberServiceKeys } from '@svc/service';
+import { describe, expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { runSql } from '../testing/session.ts';
+
+const stores = withStores();
+
+let domains = 0;
+const newDid = () => `did:web:svc-${domains++}.example`;
+const keySet = (did: string, purpose: KeyPurpose, ...numbers: number[]): KeySet => {
+  const keys = numbers.map((n) => ({
+    ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
+    kid: `${purpose}-${n}`,
+  }));
+  return parseKeySet({ keys }, purpose, did);
+};
+const keysOf = (did: string) => ({
+  receiptKeys: keySet(did, 'receipt', 2, 1),
+  statusKeys: keySet(did, 'status', 1),
+});
+
+describe('signing keys of the service', () => {
+  it('are recognised at every start, and may be joined by new ones', async () => {
+    const did = newDid();
+    const keys = keysOf(did);
+    await rememberServiceKeys(stores.first, keys);
+    await rememberServiceKeys(stores.second, keys);
+    const { signer, published } = keySet(did, 'receipt', 3);
+    const rotated = { signer, published: [...published, ...keys.receiptKeys.published] };
+    await rememberServiceKeys(stores.first, { ...keys, receiptKeys: rotated });
+  });
+
+  it('are refused when a kid named another key before, and nothing of theirs is remembered', async () => {
+    const did = newDid();
+    const keys = keysOf(did);
+    await rememberServiceKeys(stores.first, { ...keys, receiptKeys: keySet(did, 'receipt', 5) });
+    const others = { receiptKeys: keys.receiptKeys, statusKeys: keySet(did, 'status', 1) };
+    const refusal = rememberServiceKeys(stores.second, others);
+    await expect(refusal).rejects.toBeInstanceOf(KeySetError);
+    const [before] = keys.statusKeys.published;
+    const x = Buffer.from(before?.publicKey ?? []).toString('base64url');
+    await expect(refusal).rejects.toThrow(`${did}#status-1 was x ${x} and is now`);
+    const remembered = await runSql(
+      stores.url,
+      `select kid from service_keys where kid like '${did}#%' order by kid`,
+    );
+    expect(remembered).toEqual([{ kid: `${did}#receipt-5` }, { kid: `${did}#status-1` }]);
+  });
+
+  it('of two nodes that start together with different keys, one is refused', async () => {
+    for (let round = 0; round < 10; round++) {
+      const did = newDid();
+      const outcomes = await Promise.allSettled([
+        rememberServiceKeys(stores.first, keysOf(did)),
+        rememberServiceKeys(stores.second, keysOf(did)),
+      ]);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    }
+  });
+
+  it('cannot be changed or forgotten, whoever asks', async () => {
+    const did = newDid();
+    await rememberServiceKeys(stores.first, keysOf(did));
+    for (const sql of [
+      "update service_keys set public_key = 'z'",
+      'delete from service_keys',
+      'truncate service_keys',
+    ])
+      await expect(runSql(stores.url, sql)).rejects.toThrow(/append-only/);
+  });
+});
