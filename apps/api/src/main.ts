@@ -1,6 +1,6 @@
 /** The API process. `--help` lists the variables that configure it. */
 import { describeVariables } from '@svc/config';
-import { closeOnSignal, createLogger, explainStartFailure, readParameters } from '@svc/process';
+import { closeOnSignal, createLogger, endOnCrash, explainStartFailure, readParameters } from '@svc/process';
 import { runApi } from './process/run-api.ts';
 
 const main = async (): Promise<void> => {
@@ -11,6 +11,7 @@ const main = async (): Promise<void> => {
     return;
   }
   const logger = createLogger('info');
+  endOnCrash(logger);
   const starting = runApi(process.env, logger);
   // A signal during the start waits for its end. When it fails, that is said below.
   closeOnSignal(async () => {

@@ -9,6 +9,7 @@ import {
   ConfigurationError,
   closeOnSignal,
   createLogger,
+  endOnCrash,
   explainStartFailure,
   maintenanceJobs,
   readParameters,
@@ -35,6 +36,7 @@ const start = async (): Promise<void> => {
       '`node apps/api/dist/main.js` and `node apps/worker/dist/main.js` (docs/operations.md)',
     ]);
   const logger = createLogger('warn');
+  endOnCrash(logger);
   const starting = startAll(logger);
   const closing = closeOnSignal(
     async () => {

@@ -1,4 +1,4 @@
-/** The README's example is the program beside this file, and that program does what the README says. */
+/** The README's example is a program of the repository, and that program does what the README says. */
 import { readFileSync } from 'node:fs';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ it('the TypeScript in the README is, letter for letter, the program that runs he
   const blocks = [...readText('../../../README.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(
     ([, code]) => code,
   );
-  expect(blocks).toEqual([readText('./readme-example.ts')]);
+  expect(blocks).toEqual([readText('../../../examples/quickstart.ts')]);
 });
 
 it('the example is allowed, and its Receipt verifies offline', async () => {
@@ -25,7 +25,7 @@ it('the example is allowed, and its Receipt verifies offline', async () => {
   vi.stubEnv('ADMIN_TOKEN', ADMIN_TOKEN);
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   try {
-    await import('./readme-example.ts');
+    await import('../../../examples/quickstart.ts');
     expect(log.mock.calls).toEqual([['ALLOW', true]]);
   } finally {
     log.mockRestore();

@@ -3,7 +3,9 @@ import { describeVariables } from '@svc/config';
 import {
   closeOnSignal,
   createLogger,
+  endOnCrash,
   explainStartFailure,
+  readParameters,
   reportRound,
   runRound,
   startMaintenance,
@@ -22,10 +24,12 @@ It is configured by the environment of the API, and DATABASE_URL is required:
 `;
 
 const main = async (): Promise<void> => {
-  if (process.argv.includes('--help')) return console.log(HELP + describeVariables());
+  const parameters = readParameters(process.argv.slice(2), ['--once', '--help']);
+  if (parameters.has('--help')) return console.log(HELP + describeVariables());
   const logger = createLogger('info');
+  endOnCrash(logger);
   const worker = await openWorker(process.env, logger);
-  if (process.argv.includes('--once')) process.exitCode = await runOnce(worker, logger);
+  if (parameters.has('--once')) process.exitCode = await runOnce(worker, logger);
   else runUntilStopped(worker, logger);
 };
 
@@ -40,7 +44,7 @@ const runUntilStopped = ({ service, jobs, close }: Worker, logger: Logger): void
 
 const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promise<number> => {
   const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   let failed = 0;
   for (const job of jobs) {
     const round = await runRound(service.store, job, stopping.signal);

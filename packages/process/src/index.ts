@@ -6,6 +6,7 @@ export {
   readConfig,
   readParameters,
 } from './configuration.ts';
+export { endOnCrash } from './end-on-crash.ts';
 export { createLogger } from './logger.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
 export {

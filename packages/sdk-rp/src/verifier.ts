@@ -9,7 +9,6 @@ import {
   encodeBase64url,
   isReceiptId,
   type JsonValue,
-  normalizeHtu,
   portableCrypto,
   type ReasonCode,
 } from '@svc/protocol';

@@ -2,21 +2,11 @@ import { verifyReceipt } from '@svc/receipts';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { createVerifier } from '@svc/sdk-rp';
-
-const { BASE_URL: baseUrl = 'http://localhost:8080', ADMIN_TOKEN } = process.env;
-const register = async (path: string, body: object): Promise<{ did: string; api_key: string }> => {
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-  const response = await fetch(baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  return (await response.json()) as { did: string; api_key: string };
-};
+import { baseUrl, registerPrincipal, registerRelyingParty } from './operator.ts';
 
 // A Principal lets an Agent spend up to 500.00 USD on any order.
 const key = await generatePrincipalKey();
-const acme = await register('/principals', {
-  kind: 'managed',
-  slug: `acme-${Date.now()}`,
-  keys: [key.registration],
-});
+const acme = await registerPrincipal(key.registration);
 const signer = signerFromJwk(key.privateJwk, `${acme.did}#key-1`);
 const principal = createPrincipalClient({ baseUrl, apiKey: acme.api_key, signer });
 const agent = agentFromJwk((await generateAgentKey()).privateJwk);
@@ -24,13 +14,13 @@ const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD', resour
 const { grant, grantId } = await principal.grants.issue({ agent: agent.did, capabilities });
 
 // The Agent signs a Proof for one request to one relying party.
-const shop = await register('/relying-parties', { kind: 'managed', slug: `shop-${Date.now()}` });
+const shop = await registerRelyingParty();
 const request = { method: 'POST', url: 'https://shop.example/checkout' };
 const action = { type: 'commerce:purchase', resource: 'order/7', amount: 42_700, currency: 'USD' } as const;
 const proof = await signProof({ agent, grantId, audience: shop.did, ...request, action });
 
-// The relying party asks, and gets a signed Receipt. Whoever has the service's DID document can check it, offline.
-const didDocument = await (await fetch(`${baseUrl}/.well-known/did.json`)).json();
+// The relying party asks. Whoever has the service's DID document can check the Receipt, offline.
+const didDocument: unknown = await (await fetch(`${baseUrl}/.well-known/did.json`)).json();
 const verifier = createVerifier({ baseUrl, apiKey: shop.api_key, didDocument, relyingParty: shop.did });
 const { decision, receipt } = await verifier.verify({ grant, proof, action, request });
 console.log(decision, verifyReceipt(receipt, didDocument).ok); // ALLOW true
