@@ -59,7 +59,6 @@ export const STATUS_KID = `${SERVICE_DID}#status-1`;
 export const PRINCIPAL_KID = `${PRINCIPAL_DID}#key-1`;
 
 export const receiptSigner: Signer = { kid: RECEIPT_KID, sign: KEYS.receipt.sign };
-export const statusSigner: Signer = { kid: STATUS_KID, sign: KEYS.status.sign };
 
 const multikeyMethod = (kid: string, key: TestKey) => ({
   id: kid,

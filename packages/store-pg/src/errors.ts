@@ -19,7 +19,7 @@ export type AtStake = 'nothing' | 'stored';
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-export const sqlStateOf = (error: unknown): string | null =>
+const sqlStateOf = (error: unknown): string | null =>
   error instanceof pg.DatabaseError ? (error.code ?? null) : null;
 
 /** True when the server answered with an error, rolled back, and the connection lives on. */

@@ -2,15 +2,7 @@
 import type { AuthClass, Route } from '@svc/contract';
 import type { AuthenticateOptions, Caller, OrgCaller } from '@svc/service';
 
-export type {
-  AdminCaller,
-  Caller,
-  ObserverCaller,
-  OrgCaller,
-  PrincipalCaller,
-  ProvisionCaller,
-  RpCaller,
-} from '@svc/service';
+export type { Caller, RpCaller } from '@svc/service';
 
 /**
  * Resolves a bearer token. Null: nobody's, or revoked. Rejects when that cannot be found out, which is a 503 and

@@ -46,5 +46,3 @@ export const hasDuplicates = (items: readonly string[]): boolean => new Set(item
 /** A count or an amount in minor units: an integer from 0 to 2^53−1. */
 export const isNonNegativeInteger = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
-
-export { isJsonObject };

@@ -6,10 +6,11 @@ import {
   getOrg,
   internal,
   listMembers,
+  type OrgCaller,
   type ServiceDeps,
   verificationOf,
 } from '@svc/service';
-import type { Handler, OrgCaller } from '../../http/index.ts';
+import type { Handler } from '../../http/index.ts';
 import { presentMembers, presentOrg } from '../../present/org.ts';
 
 type Me = Body<Routes['getMe'], 200>;
