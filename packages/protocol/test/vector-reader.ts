@@ -8,8 +8,6 @@ const VECTORS = new URL('../../../vectors/', import.meta.url);
 export const readVectorFile = <T>(path: string): T =>
   JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8')) as T;
 
-const readVectorText = (path: string): string => readFileSync(new URL(path, VECTORS), 'utf8');
-
 export const readEvaluateVectors = (): readonly EvaluateVector[] =>
   readdirSync(new URL('evaluate/', VECTORS))
     .sort()

@@ -19,9 +19,6 @@ export type AtStake = 'nothing' | 'stored';
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-const sqlStateOf = (error: unknown): string | null =>
-  error instanceof pg.DatabaseError ? (error.code ?? null) : null;
-
 /** True when the server answered with an error, rolled back, and the connection lives on. */
 export function isServerAnswer(error: unknown): error is pg.DatabaseError {
   if (!(error instanceof pg.DatabaseError)) return false;

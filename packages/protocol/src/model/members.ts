@@ -2,7 +2,7 @@
  * Reading members of untrusted JSON objects. A `Findings` collects what is wrong in two grades (protocol §2):
  * `malformed` (wrong in form) wins over `unsupported` (well formed, but of no profile we know).
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
+import type { JsonObject, JsonValue } from '../codec/json.ts';
 
 export class Findings {
   private firstMalformed: string | null = null;
