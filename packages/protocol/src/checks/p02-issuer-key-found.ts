@@ -15,7 +15,7 @@ import {
   unavailableNow,
 } from './check.ts';
 
-export const p02IssuerKeyFound = defineCheck({
+export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
   id: 'P2',
   title:
     "the kid is a usable Ed25519 key in the issuer's DID document, under assertionMethod, not retired before the Grant was allocated",

@@ -1,7 +1,7 @@
 /** P4: the Grant is already valid; `validFrom` itself is included. */
 import { defineCheck, demand } from './check.ts';
 
-export const p04GrantBegun = defineCheck({
+export const p04GrantBegun = /* @__PURE__ */ defineCheck({
   id: 'P4',
   title: 'validFrom is not after now',
   requires: ['P3'],

@@ -1,7 +1,7 @@
 /** P5: the Grant is still valid; `validUntil` itself is excluded. */
 import { defineCheck, demand } from './check.ts';
 
-export const p05GrantNotExpired = defineCheck({
+export const p05GrantNotExpired = /* @__PURE__ */ defineCheck({
   id: 'P5',
   title: 'now is before validUntil',
   requires: ['P3'],

@@ -15,7 +15,7 @@ import {
   unavailableNow,
 } from './check.ts';
 
-export const p06GrantNotRevoked = defineCheck({
+export const p06GrantNotRevoked = /* @__PURE__ */ defineCheck({
   id: 'P6',
   title: 'the Grant is as the service allocated it, and its bit in the current status list is 0',
   requires: ['P3'],

@@ -1,7 +1,7 @@
 /** P7: the Grant is meant for this relying party, or for any. */
 import { defineCheck, demand } from './check.ts';
 
-export const p07Audience = defineCheck({
+export const p07Audience = /* @__PURE__ */ defineCheck({
   id: 'P7',
   title: 'audience is absent or contains the calling relying party',
   requires: ['P3'],

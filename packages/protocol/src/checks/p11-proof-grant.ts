@@ -1,7 +1,7 @@
 /** P11: the Proof was made for this Grant. */
 import { defineCheck, demand } from './check.ts';
 
-export const p11ProofGrant = defineCheck({
+export const p11ProofGrant = /* @__PURE__ */ defineCheck({
   id: 'P11',
   title: "the Proof's grant_id is the Grant's id",
   requires: ['P3', 'P9'],

@@ -1,7 +1,7 @@
 /** P12: the Proof was made for this relying party; one made for another cannot be used here. */
 import { defineCheck, demand } from './check.ts';
 
-export const p12ProofAudience = defineCheck({
+export const p12ProofAudience = /* @__PURE__ */ defineCheck({
   id: 'P12',
   title: "the Proof's aud is the calling relying party",
   requires: ['P9'],

@@ -1,7 +1,7 @@
 /** P13: the Proof is fresh. Both ends are included; compared in milliseconds (protocol §7). */
 import { defineCheck, demand } from './check.ts';
 
-export const p13ProofFresh = defineCheck({
+export const p13ProofFresh = /* @__PURE__ */ defineCheck({
   id: 'P13',
   title: "the Proof's iat lies within the relying party's proof window, with the clock skew allowed ahead",
   requires: ['P9'],

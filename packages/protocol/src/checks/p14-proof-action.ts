@@ -4,7 +4,7 @@ import { type Action, canonicalAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';
 
-export const p14ProofAction = defineCheck({
+export const p14ProofAction = /* @__PURE__ */ defineCheck({
   id: 'P14',
   title:
     "the Proof's action is the Action; for an api:call its htm and htu are the Action's method and resource",

@@ -1,7 +1,7 @@
 /** P15: the relying party's Action is well formed (protocol §5). */
 import { defineCheck, deny, pass } from './check.ts';
 
-export const p15ActionWellFormed = defineCheck({
+export const p15ActionWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P15',
   title: 'the Action is well formed',
   requires: [],

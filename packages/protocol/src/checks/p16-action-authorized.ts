@@ -4,7 +4,7 @@ import type { Capability } from '../model/capability.ts';
 import { isStringArray } from '../model/members.ts';
 import { defineCheck, narrow } from './check.ts';
 
-export const p16ActionAuthorized = defineCheck({
+export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P16',
   title: 'some Capability has this action type and, for an api:call, this method',
   requires: ['P3', 'P15'],

@@ -1,7 +1,7 @@
 /** P17: some surviving Capability is bound only by constraints that the profile can enforce. */
 import { defineCheck, narrow } from './check.ts';
 
-export const p17ConstraintsKnown = defineCheck({
+export const p17ConstraintsKnown = /* @__PURE__ */ defineCheck({
   id: 'P17',
   title: "some survivor has only constraint keys that the relying party's profile knows",
   requires: ['P16'],

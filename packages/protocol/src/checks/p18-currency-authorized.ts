@@ -1,7 +1,7 @@
 /** P18: some survivor is in the currency of the purchase; an API call has none. */
 import { defineCheck, narrow } from './check.ts';
 
-export const p18CurrencyAuthorized = defineCheck({
+export const p18CurrencyAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P18',
   title: "some survivor has the Action's currency (api:call: always)",
   requires: ['P17'],

@@ -2,7 +2,7 @@
 import { isNonNegativeInteger } from '../model/members.ts';
 import { defineCheck, narrow } from './check.ts';
 
-export const p19AmountAuthorized = defineCheck({
+export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P19',
   title: 'some survivor allows the amount (api:call: always)',
   requires: ['P18'],

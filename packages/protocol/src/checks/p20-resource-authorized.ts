@@ -4,7 +4,7 @@ import { matchesResource, matchesUrl } from '../codec/resource-pattern.ts';
 import type { Action } from '../model/action.ts';
 import { defineCheck, deny, pass } from './check.ts';
 
-export const p20ResourceAuthorized = defineCheck({
+export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P20',
   title: 'some survivor matches the resource',
   requires: ['P19'],

@@ -1,7 +1,7 @@
 /** T1: the Grant names a registered Principal as its issuer (protocol §7). */
 import { defineCheck, deny, need, pass, unavailableNow } from './check.ts';
 
-export const t01IssuerRegistered = defineCheck({
+export const t01IssuerRegistered = /* @__PURE__ */ defineCheck({
   id: 'T1',
   title: 'the issuer is a registered Principal',
   requires: ['P1'],

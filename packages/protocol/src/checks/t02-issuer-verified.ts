@@ -1,7 +1,7 @@
 /** T2: the Principal has proved control of its domain (protocol §7, §13). */
 import { defineCheck, demand } from './check.ts';
 
-export const t02IssuerVerified = defineCheck({
+export const t02IssuerVerified = /* @__PURE__ */ defineCheck({
   id: 'T2',
   title: "the Principal's verification state is verified",
   requires: ['T1'],

@@ -1,7 +1,7 @@
 /** T3: the signing key has not been marked compromised (protocol §7). */
 import { defineCheck, demand } from './check.ts';
 
-export const t03KeyNotCompromised = defineCheck({
+export const t03KeyNotCompromised = /* @__PURE__ */ defineCheck({
   id: 'T3',
   title: 'the kid is not marked compromised',
   requires: ['T1'],

@@ -30,7 +30,7 @@ const EVERYTHING_ELSE = [
   'P20',
 ] as const satisfies readonly CheckId[];
 
-export const t05ProofUnspent = defineCheck({
+export const t05ProofUnspent = /* @__PURE__ */ defineCheck({
   id: 'T5',
   title: 'this Proof has not been spent',
   requires: EVERYTHING_ELSE,

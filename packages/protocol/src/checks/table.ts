@@ -61,7 +61,9 @@ export const CHECKS: readonly AnyCheck[] = [
 const isProtocol = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
 const isTrust = (id: CheckId): id is TrustCheckId => id.startsWith('T');
 
-export const CHECK_IDS: readonly CheckId[] = CHECKS.map(({ id }) => id);
+export const CHECK_IDS: readonly CheckId[] = /* @__PURE__ */ CHECKS.map(({ id }) => id);
 /** Sorted as RFC 8785 sorts member names: P1, P10, P11, … */
-export const PROTOCOL_CHECK_IDS: readonly ProtocolCheckId[] = CHECK_IDS.filter(isProtocol).sort();
-export const TRUST_CHECK_IDS: readonly TrustCheckId[] = CHECK_IDS.filter(isTrust).sort();
+export const PROTOCOL_CHECK_IDS: readonly ProtocolCheckId[] = /* @__PURE__ */ CHECK_IDS.filter(
+  isProtocol,
+).sort();
+export const TRUST_CHECK_IDS: readonly TrustCheckId[] = /* @__PURE__ */ CHECK_IDS.filter(isTrust).sort();
