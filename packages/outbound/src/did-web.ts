@@ -79,8 +79,13 @@ const parseDocument = (body: Uint8Array, did: DidWeb): Resolution => {
   if (!isJsonObject(json.value)) return invalid('the document is not a JSON object');
   const document = parseDidDocument(text, did);
   if (document === null) return invalid('the id of the document is not the DID');
-  return { kind: 'resolved', text, document, keys: usableKeys(document) };
+  const keys = usableKeys(document);
+  if (keys.length > MAX_KEYS) return invalid(`the document lists more than ${MAX_KEYS} usable keys`);
+  return { kind: 'resolved', text, document, keys };
 };
+
+/** Every key ever seen is kept for ever, so one document may not bring any number of them. */
+const MAX_KEYS = 32;
 
 const usableKeys = ({ id, assertionKeys }: DidDocument): ResolvedKey[] =>
   [...assertionKeys]

@@ -56,12 +56,16 @@ interface Recorded {
   readonly grants: readonly GrantRecord[];
 }
 
-/** Grants are locked before lists, both in order, as every revocation does: none waits for another in a circle. */
+/**
+ * The Principal is locked first, as an allocation does too: a Grant is allocated before this call and found by it, or
+ * after. Grants are locked before lists, both in order, as every revocation does: none waits for another in a circle.
+ */
 const recordRevocations = async (
   deps: ServiceDeps,
   tx: Repositories,
   { caller, principal, agent: did, requestId }: DisableRequest,
 ): Promise<Recorded> => {
+  await tx.principals.findForUpdate(principal);
   const grants = await tx.grants.listNamingAgentForUpdate(principal, did);
   const noted = await tx.agents.find(principal, did);
   if (noted === null && grants.length === 0) throw notFound(`No Agent ${did} of this Principal.`);

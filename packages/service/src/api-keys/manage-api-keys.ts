@@ -2,8 +2,9 @@
 import type { ApiKeyId } from '@svc/protocol';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { Caller } from '../callers/caller.ts';
+import { holdLiveKey } from '../callers/live-key.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, internal, notFound, unauthorized } from '../errors.ts';
+import { conflict, internal, notFound } from '../errors.ts';
 import { type IssuedApiKey, issueApiKey } from '../keys/api-key.ts';
 import type { ApiKeyRecord, ApiKeyRole } from '../ports/records.ts';
 import type { KeyOwner } from './key-owner.ts';
@@ -37,15 +38,11 @@ export const issueOwnedKey = (
   requestId: string,
 ): Promise<IssuedApiKey> =>
   deps.store.transaction(async (tx) => {
-    if (isKeyCaller(caller) && !(await tx.apiKeys.holdLive(caller.key.keyHash)))
-      throw unauthorized('The key has been revoked.');
+    await holdLiveKey(tx, caller);
     const issued = await issueApiKey(tx, deps.random, key);
     await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.create', issued.record, requestId)));
     return issued;
   });
-
-const isKeyCaller = (caller: Caller): caller is Extract<Caller, { readonly key: ApiKeyRecord }> =>
-  'key' in caller;
 
 /** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */
 export const revokeOwnedKey = async (

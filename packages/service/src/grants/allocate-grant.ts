@@ -8,7 +8,7 @@ import { auditEvent } from '../audit/audit-event.ts';
 import type { PrincipalCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
-import type { GrantRecord } from '../ports/records.ts';
+import type { GrantRecord, PrincipalRecord } from '../ports/records.ts';
 import type { Repositories } from '../ports/store.ts';
 import { permuteIndex } from './index-permutation.ts';
 import { insertStatusList } from './status-list.ts';
@@ -26,7 +26,10 @@ export const allocateGrant = async (
   requestId: string,
 ): Promise<GrantAllocation> =>
   deps.store.transaction(async (tx) => {
-    const { url, index } = await takeEntry(deps, tx, caller);
+    // A kill switch under way waits for this allocation or this one for it, so that none slips between.
+    const principal = await tx.principals.findForUpdate(caller.subject);
+    if (principal === null) throw internal(`no Principal ${caller.subject}`);
+    const { url, index } = await takeEntry(deps, tx, principal);
     const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;
     const grant = await tx.grants.insert({
       id,
@@ -44,18 +47,17 @@ export const allocateGrant = async (
 const takeEntry = async (
   deps: ServiceDeps,
   tx: Repositories,
-  { subject }: PrincipalCaller,
+  principal: PrincipalRecord,
 ): Promise<{ readonly url: string; readonly index: number }> => {
-  const taken = (await tx.statusLists.takeOrdinal(subject)) ?? (await takeFromNewList(deps, tx, subject));
+  const taken =
+    (await tx.statusLists.takeOrdinal(principal.did)) ?? (await takeFromNewList(deps, tx, principal));
   const { url, ordinal, sizeBits, permutationKey } = taken;
   return { url, index: permuteIndex(permutationKey, sizeBits, ordinal) };
 };
 
-const takeFromNewList = async (deps: ServiceDeps, tx: Repositories, did: PrincipalCaller['subject']) => {
-  const principal = await tx.principals.find(did);
-  if (principal === null) throw internal(`no Principal ${did}`);
+const takeFromNewList = async (deps: ServiceDeps, tx: Repositories, principal: PrincipalRecord) => {
   await insertStatusList(deps, tx, principal);
-  const taken = await tx.statusLists.takeOrdinal(did);
+  const taken = await tx.statusLists.takeOrdinal(principal.did);
   if (taken === null) throw internal('a new status list is full');
   return taken;
 };

@@ -12,6 +12,7 @@ import {
 } from '@svc/protocol';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { Caller } from '../callers/caller.ts';
+import { holdLiveKey } from '../callers/live-key.ts';
 import { orgForOnboarding } from '../callers/onboarding.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest } from '../errors.ts';
@@ -51,9 +52,11 @@ export const createPrincipal = async (
     request.kind === 'managed' ? draftManaged(deps, request) : await draftHosted(deps, request.did);
   const verificationToken = encodeBase64url(deps.random.bytes(24));
   try {
-    return await deps.store.transaction((tx) =>
-      insertPrincipal(deps, tx, caller, { ...draft, orgId, verificationToken, mayBeNamed: false }, requestId),
-    );
+    return await deps.store.transaction(async (tx) => {
+      await holdLiveKey(tx, caller);
+      const principal = { ...draft, orgId, verificationToken, mayBeNamed: false };
+      return insertPrincipal(deps, tx, caller, principal, requestId);
+    });
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict')
       throw conflict(`${draft.did} is already registered.`);

@@ -16,6 +16,12 @@ export type Refreshed =
   | { readonly kind: 'stored'; readonly principal: PrincipalRecord }
   | Exclude<DidResolution, { kind: 'resolved' }>;
 
+/** Keys are never forgotten and are read with every decision; a document that would bring more is not put in force. */
+const MAX_KEYS_EVER_SEEN = 256;
+
+const seenWith = ({ keys: seen }: PrincipalRecord, keys: readonly { readonly kid: string }[]): number =>
+  new Set([...seen, ...keys].map(({ kid }) => kid)).size;
+
 /** One fetch, and one more when another node put a document in force meanwhile that says something else. */
 const MAX_FETCHES = 2;
 
@@ -50,6 +56,7 @@ export const putResolved = async (
   const hash = sha256Of(deps.crypto, text);
   if (document !== null && document.resolvedAtMs >= askedAtMs)
     return { principal: locked, overtaken: document.hash !== hash };
+  if (seenWith(locked, keys) > MAX_KEYS_EVER_SEEN) return { principal: locked, overtaken: false };
   if (document?.hash !== hash) await storeDocument(tx, hash, text);
   await tx.principals.putDocument(did, hash, keys);
   return { principal: await tx.principals.find(did), overtaken: false };

@@ -2,6 +2,7 @@
 import { type DidWeb, type OrgId, parseDidWeb } from '@svc/protocol';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { Caller } from '../callers/caller.ts';
+import { holdLiveKey } from '../callers/live-key.ts';
 import { orgForOnboarding } from '../callers/onboarding.ts';
 import { mayReadRelyingParty } from '../callers/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -38,6 +39,7 @@ export const createRelyingParty = async (
   const { did, slug } = identify(deps, request);
   try {
     return await deps.store.transaction(async (tx) => {
+      await holdLiveKey(tx, caller);
       const relyingParty = await tx.relyingParties.insert({
         did,
         kind: request.kind,

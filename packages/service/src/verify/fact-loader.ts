@@ -24,6 +24,7 @@ import type { FactsQuery, FactsRecord } from '../ports/store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
 import { Gatherer } from './gatherer.ts';
+import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
 /** Without the text of the document, which may be long and has served once it is parsed. */
@@ -130,8 +131,9 @@ export class FactLoader {
 
   private remember(record: PrincipalRecord | null, loadedAtMs: number): LoadedPrincipal | null {
     if (record === null) return null;
-    const document = record.document === null ? null : parseDidDocument(record.document.body, record.did);
     const stored = record.document;
+    const parsed = stored === null ? null : parseDidDocument(stored.body, record.did);
+    const document = parsed === null ? null : withKnownKeys(parsed, record.keys);
     const kept = stored === null ? null : { hash: stored.hash, resolvedAtMs: stored.resolvedAtMs };
     const principal = { record: { ...record, document: kept }, document, loadedAtMs };
     this.principals.set(record.did, principal);
@@ -145,11 +147,7 @@ export class FactLoader {
 }
 
 const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs: number): PrincipalFact => {
-  const key = principal.keys.find((candidate) => candidate.kid === kid);
-  return {
-    verification: effectiveState(principal, nowMs),
-    key: key === undefined ? null : { state: key.state, sinceMs: key.sinceMs },
-  };
+  return { verification: effectiveState(principal, nowMs), key: keyStateOf(principal.keys, kid) };
 };
 
 /**

@@ -1,0 +1,58 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { type DidDocument, type DidWeb, decodeBase64url, encodeMultikey } from '@svc/protocol';
+import { describe, expect, it } from 'vitest';
+import type { KeyState } from '../ports/records.ts';
+import { keyStateOf, withKnownKeys } from './known-keys.ts';
+
+const DID = 'did:web:acme.example' as DidWeb;
+
+const newKey = (): Uint8Array => {
+  const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  return decodeBase64url(x ?? '') ?? new Uint8Array();
+};
+const [one, two] = [newKey(), newKey()];
+
+const documentOf = (keys: Record<string, Uint8Array>): DidDocument => ({
+  id: DID,
+  assertionKeys: new Map(Object.entries(keys).map(([id, key]) => [`${DID}#${id}`, key])),
+});
+const recordOf = (id: string, key: Uint8Array, state: KeyState = 'active', sinceMs = 0) => ({
+  kid: `${DID}#${id}`,
+  publicKeyMultibase: encodeMultikey(key),
+  state,
+  sinceMs,
+});
+const kidsOf = (document: DidDocument) => [...document.assertionKeys.keys()];
+
+describe('keys that decide', () => {
+  it('are those of the document that the record holds under the same kid', () => {
+    const document = documentOf({ 'key-1': one, 'k%65y': two });
+    expect(kidsOf(withKnownKeys(document, [recordOf('key-1', one)]))).toEqual([`${DID}#key-1`]);
+  });
+
+  it('are not other bytes under a known kid: a kid stands for one key for ever', () => {
+    const swapped = documentOf({ 'key-1': two });
+    expect(kidsOf(withKnownKeys(swapped, [recordOf('key-1', one)]))).toEqual([]);
+  });
+
+  it('are not keys that the document no longer lists', () => {
+    expect(kidsOf(withKnownKeys(documentOf({}), [recordOf('key-1', one)]))).toEqual([]);
+  });
+});
+
+describe('the state of a key', () => {
+  it('follows its bytes to another kid: a compromised key published again stays compromised', () => {
+    const keys = [recordOf('key-1', one, 'compromised', 5), recordOf('key-9', one), recordOf('key-2', two)];
+    expect(keyStateOf(keys, `${DID}#key-9`)).toEqual({ state: 'compromised', sinceMs: 5 });
+    expect(keyStateOf(keys, `${DID}#key-2`)).toEqual({ state: 'active', sinceMs: 0 });
+  });
+
+  it('is the worst of all its kids, and of equal ones the earliest', () => {
+    const keys = [recordOf('a', one, 'retired', 7), recordOf('b', one, 'retired', 3), recordOf('c', one)];
+    expect(keyStateOf(keys, `${DID}#c`)).toEqual({ state: 'retired', sinceMs: 3 });
+  });
+
+  it('is null for a kid that was never seen', () => {
+    expect(keyStateOf([recordOf('key-1', one)], `${DID}#key-2`)).toBeNull();
+  });
+});
