@@ -164,6 +164,57 @@ describe('registration', () => {
   });
 });
 
+describe('a key stands for itself, whatever the document calls it', () => {
+  withNodes(1);
+
+  const allowed = async () => {
+    const hosted = await register();
+    publishProof(hosted);
+    expect(await stateAfterVerify(hosted.principalKey)).toBe('verified');
+    return hosted;
+  };
+  const publish = async (hosted: Hosted, keys: Parameters<typeof didDocument>[1]) => {
+    host.pages.set(DID_DOCUMENT, didDocument(did, keys));
+    await stateAfterVerify(hosted.principalKey);
+  };
+  const signedAs = (hosted: Hosted, privateJwk: Parameters<typeof signerFromJwk>[0], id: string) => ({
+    ...hosted,
+    principal: createPrincipalClient({
+      baseUrl: baseUrl(),
+      apiKey: hosted.principalKey,
+      signer: signerFromJwk(privateJwk, `${did}#${id}`),
+    }),
+  });
+
+  it('other bytes under a known kid decide nothing', async () => {
+    const hosted = await allowed();
+    const other = await generatePrincipalKey();
+    await publish(hosted, [{ publicKeyMultibase: other.publicKeyMultibase }]);
+    const thief = signedAs(hosted, other.privateJwk, 'key-1');
+    expect(await verdict(thief, await issueGrant(thief))).toBe('ISSUER_KEY_NOT_FOUND');
+  });
+
+  it('a compromised key published again under another kid stays compromised', async () => {
+    const hosted = await allowed();
+    const stolen = await generatePrincipalKey();
+    await publish(hosted, [hosted, { id: 'key-2', publicKeyMultibase: stolen.publicKeyMultibase }]);
+    const before = signedAs(hosted, stolen.privateJwk, 'key-2');
+    expect(await verdict(before, await issueGrant(before))).toBe('ALLOW');
+    await hosted.principal.keys.compromise(`${did}#key-2`);
+    await publish(hosted, [hosted, { id: 'key-9', publicKeyMultibase: stolen.publicKeyMultibase }]);
+    const after = signedAs(hosted, stolen.privateJwk, 'key-9');
+    expect(await verdict(after, await issueGrant(after))).toBe('ISSUER_KEY_COMPROMISED');
+  });
+
+  it('a kid that the service does not record, and so could not be retired, decides nothing', async () => {
+    const hosted = await allowed();
+    const planted = await generatePrincipalKey();
+    await publish(hosted, [hosted, { id: 'k%65y', publicKeyMultibase: planted.publicKeyMultibase }]);
+    const thief = signedAs(hosted, planted.privateJwk, 'k%65y');
+    expect(await verdict(thief, await issueGrant(thief))).toBe('ISSUER_KEY_NOT_FOUND');
+  });
+});
+
 describe('proof of the domain', () => {
   withNodes(2);
 

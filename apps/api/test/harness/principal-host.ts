@@ -46,14 +46,23 @@ export const startPrincipalHost = async (): Promise<PrincipalHost> => {
   return host;
 };
 
-export const didDocument = (did: string, keys: readonly { readonly publicKeyMultibase: string }[]) => ({
-  '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
-  id: did,
-  verificationMethod: keys.map(({ publicKeyMultibase }, i) => ({
-    id: `${did}#key-${i + 1}`,
-    type: 'Multikey',
-    controller: did,
-    publicKeyMultibase,
-  })),
-  assertionMethod: keys.map((_, i) => `${did}#key-${i + 1}`),
-});
+interface HostedKey {
+  /** Fragment; default `key-<n>`. */
+  readonly id?: string;
+  readonly publicKeyMultibase: string;
+}
+
+export const didDocument = (did: string, keys: readonly HostedKey[]) => {
+  const kids = keys.map(({ id }, i) => `${did}#${id ?? `key-${i + 1}`}`);
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
+    id: did,
+    verificationMethod: keys.map(({ publicKeyMultibase }, i) => ({
+      id: kids[i],
+      type: 'Multikey',
+      controller: did,
+      publicKeyMultibase,
+    })),
+    assertionMethod: kids,
+  };
+};
