@@ -140,6 +140,11 @@ export async function authorize<Req>(
   }
   // Nobody can have signed for any other: a Proof names its method in upper case.
   if (!isMethod(method)) return refuse(400, 'INVALID_REQUEST', 'the method must be in upper-case letters');
+  if (!isNormalTarget(target)) {
+    const what =
+      'the path must be in normal form: no dot segments, no needless or lower-case escapes, no %2F or %5C';
+    return refuse(400, 'INVALID_REQUEST', what);
+  }
   const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
   if (url === null || normalizeHtu(url) === null) {
     return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
@@ -174,6 +179,16 @@ const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => (
 /** Only a path: an absolute target, or one that would continue the host, is not taken for one. */
 const joinTarget = (origin: string, target: string): string | null =>
   target.startsWith('/') ? `${origin}${target}` : null;
+
+/**
+ * Whether the path as received is its own normal form. Authority is checked for the normal form and a router goes by
+ * the path as received: for `/danger/../safe` the two would be different places.
+ */
+const isNormalTarget = (target: string): boolean => {
+  const path = target.split(/[?#]/, 1)[0] ?? '';
+  const url = `http://host${path}`;
+  return path.startsWith('/') && normalizeHtu(url) === url && !/%(?:2F|5C)/i.test(path);
+};
 
 const forbid = (message: string, reason: string, receiptId: string | null): Authorization => {
   const refusal = refuse(403, 'FORBIDDEN', message).refusal;
