@@ -331,6 +331,34 @@ describe.each([
       expect(shop.handled).toEqual([]);
     });
 
+  // A WHATWG request's address is in normal form already: there the router and the check see the same path.
+  if (name !== 'fetch')
+    it.each([
+      '/danger/../orders',
+      '/danger/%2e%2e/orders',
+      '/./orders',
+      '/%6Frders',
+      '/a%2Forders',
+      '/a%5Corders',
+    ])('refuses %s: authority is for the normal form, the router goes by what was received', async (path) => {
+      await using service = await startServer(serviceScript());
+      await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+      const headers = await presented();
+      const status = await new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(shop.baseUrl);
+        const sent = httpRequest(
+          { hostname, port, path, method: 'POST', headers, agent: false },
+          (response) => {
+            response.resume().on('end', () => resolve(response.statusCode));
+          },
+        );
+        sent.on('error', reject).end();
+      });
+      expect([400, 404]).toContain(status);
+      expect(service.received).toEqual([]);
+      expect(shop.handled).toEqual([]);
+    });
+
   const verifier = verifierOf('https://svc.example');
   const complete = { verifier, origin: ORIGIN, action: () => order };
   it.each<[string, object | undefined, RegExp]>([
