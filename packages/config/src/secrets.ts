@@ -3,7 +3,7 @@
  * once and kept in the data folder, readable by their owner alone; production refuses to start without them.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type KeyPurpose, type KeySet, KeySetError, parseKeySet } from '@svc/service';
 import type { Config } from './config.ts';
@@ -73,13 +73,22 @@ const attempt = <T>(work: () => T, explain: (code: string | undefined) => string
   }
 };
 
-/** Two processes that start together agree on one file: whoever is second reads the first one's. */
+/**
+ * Two processes that start together agree on one file: whoever is second reads the first one's. It appears whole or not
+ * at all, because it is written under another name and then linked.
+ */
 const readOrMake = (path: string, make: () => string): string => {
   openDataDir(dirname(path));
-  try {
-    writeFileSync(path, make(), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  if (!existsSync(path)) {
+    const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+    writeFileSync(draft, make(), { mode: 0o600, flag: 'wx' });
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(draft);
+    }
   }
   return readFileSync(path, 'utf8');
 };
