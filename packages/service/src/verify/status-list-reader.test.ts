@@ -1,0 +1,113 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { type DidWeb, formatSeconds, jcs, type Sha256, sha256Of, signCompactJws } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
+import { describe, expect, it } from 'vitest';
+import type { ServiceDeps } from '../deps.ts';
+import { parseKeySet } from '../identity/key-set.ts';
+import { StatusListReader } from './status-list-reader.ts';
+
+const DID = 'did:web:svc.example' as DidWeb;
+const URL_1 = 'https://status.svc.example/acme.example/1';
+const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const keys = parseKeySet(
+  { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'status-1' }] },
+  'status',
+  DID,
+);
+const foreign = generateKeyPairSync('ed25519').privateKey;
+
+interface Forged {
+  readonly id?: string;
+  readonly issuer?: string;
+  readonly validUntil?: string;
+  readonly signer?: Parameters<typeof signCompactJws>[0];
+  readonly typ?: string;
+}
+
+const credentialOf = ({
+  id = URL_1,
+  issuer = DID,
+  validUntil,
+  signer = keys.signer,
+  typ = 'vc+jwt',
+}: Forged) => {
+  const bits = createBitstring();
+  setBit(bits, 7);
+  const until = validUntil === undefined ? {} : { validUntil };
+  const validFrom = formatSeconds(NOW_MS);
+  const payload = buildStatusListCredential({
+    id,
+    issuer,
+    validFrom,
+    ...until,
+    encodedList: encodeBitstring(bits),
+  });
+  return signCompactJws(signer, { typ }, jcs({ ...payload }));
+};
+
+const readerOf = async (forged: Forged = {}) => {
+  const credential = await credentialOf(forged);
+  const world = { nowMs: NOW_MS, reads: 0 };
+  const findStatusCredential = async () => {
+    world.reads += 1;
+    return { credential, credentialHash: sha256Of(nativeCrypto, credential) as Sha256 };
+  };
+  const deps = {
+    store: { verify: { findStatusCredential } },
+    clock: { nowMs: () => world.nowMs, resync: async () => {} },
+    crypto: nativeCrypto,
+    identity: { did: DID, statusKeys: keys },
+    log: { warn: () => {}, error: () => {} },
+  } as unknown as ServiceDeps;
+  return { world, reader: new StatusListReader(deps) };
+};
+
+describe('a status list', () => {
+  it('tells a set bit from a clear one, and when it was looked at', async () => {
+    const { reader } = await readerOf();
+    expect(await reader.find(URL_1, 7)).toMatchObject({
+      answer: 'found',
+      value: { revoked: true, checkedAtMs: NOW_MS },
+    });
+    expect(await reader.find(URL_1, 8)).toMatchObject({ answer: 'found', value: { revoked: false } });
+  });
+
+  it.each<[string, Forged]>([
+    [
+      'is signed by another key under our kid',
+      { signer: { kid: keys.signer.kid, sign: (bytes) => sign(null, bytes, foreign) } },
+    ],
+    [
+      'is signed under a kid that is not ours',
+      { signer: { kid: 'did:web:evil.example#status-1', sign: (bytes) => sign(null, bytes, foreign) } },
+    ],
+    ['is another list', { id: 'https://status.svc.example/acme.example/2' }],
+    ['is of another issuer', { issuer: 'did:web:evil.example' }],
+    ['has expired', { validUntil: formatSeconds(NOW_MS) }],
+    ['is a token of another kind', { typ: 'svc-receipt+jwt' }],
+  ])('that %s is unavailable: nothing is allowed on its word', async (_, forged) => {
+    const { reader } = await readerOf(forged);
+    expect(await reader.find(URL_1, 8)).toEqual({ answer: 'unavailable' });
+  });
+
+  it('is unavailable for an index beyond its end', async () => {
+    const { reader } = await readerOf();
+    expect(await reader.find(URL_1, 131_072)).toEqual({ answer: 'unavailable' });
+  });
+
+  it('is read again before it is 30 s old, and at once when it is forgotten', async () => {
+    const { reader, world } = await readerOf();
+    await reader.find(URL_1, 8);
+    world.nowMs += 24_000;
+    await reader.find(URL_1, 8);
+    expect(world.reads).toBe(1);
+    world.nowMs += 1_000;
+    expect(await reader.find(URL_1, 8)).toMatchObject({ value: { checkedAtMs: world.nowMs } });
+    reader.forget(URL_1);
+    await reader.find(URL_1, 8);
+    expect(world.reads).toBe(3);
+  });
+});
