@@ -1,0 +1,56 @@
+import type { CheckId, Decided } from '@svc/protocol';
+import { CHECK_IDS } from '@svc/protocol';
+import { expect, it } from 'vitest';
+import { buildDecisionCommit, type DecisionToCommit } from './decision-commit.ts';
+
+const IAT_SECONDS = 1_800_000_000;
+const grant = { id: 'urn:svc:grant:01KAG1E6R0ABCDEFGHJKMNPQRS', issuer: 'did:web:acme.example' };
+const proof = { agent: 'did:key:z6Mk', iatSeconds: IAT_SECONDS, jti: 'a'.repeat(22) };
+
+const commitOf = (decision: 'ALLOW' | 'DENY', failed: readonly CheckId[] = []) => {
+  const outcomes = Object.fromEntries(CHECK_IDS.map((id) => [id, !failed.includes(id)]));
+  const decided = {
+    decision,
+    reason: null,
+    outcomes,
+    evidence: { P3: { grant }, P9: { proof } },
+    consulted: {},
+  };
+  const caller = {
+    subject: 'did:web:shop.example',
+    relyingParty: { version: 1 },
+    key: { keyHash: '', keyId: '' },
+  };
+  return buildDecisionCommit({
+    caller,
+    decided: decided as unknown as Decided,
+    receiptId: 'drc_',
+    nowMs: IAT_SECONDS * 1000,
+    jws: '',
+    usedPrincipal: null,
+    idempotency: null,
+  } as unknown as DecisionToCommit);
+};
+
+it('a spent Proof is remembered for the widest window there is and the skew, whatever the window is now', () => {
+  expect(commitOf('ALLOW').spend).toEqual({
+    grantId: grant.id,
+    jti: proof.jti,
+    expiresAtMs: (IAT_SECONDS + 300 + 5) * 1000,
+  });
+});
+
+it('only an ALLOW spends', () => {
+  expect(commitOf('DENY', ['P5']).spend).toBeNull();
+});
+
+it.each(['P1', 'T1', 'T2', 'T3', 'P2', 'P3'] as const)(
+  'a decision that ends at %s names no Principal in the ledger',
+  (id) => {
+    expect(commitOf('DENY', [id]).principal).toBeNull();
+  },
+);
+
+it('a decision that ends later names the Principal', () => {
+  expect(commitOf('DENY', ['P5']).principal).toBe(grant.issuer);
+});
