@@ -2,7 +2,7 @@
 //   <dataDir>/cluster/pgdata     what initdb makes
 //   <dataDir>/cluster/password   the superuser's password, readable by that user only
 //   <dataDir>/cluster/server.log the log of the latest start
-//   <dataDir>/cluster/starter    the process that started the server and will stop it
+//   <dataDir>/cluster/starter    the process that stops the server, once it or its taker-over wrote it down
 import { createHash, randomBytes } from 'node:crypto';
 import {
   access,

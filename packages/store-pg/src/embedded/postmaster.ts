@@ -19,7 +19,12 @@ export interface RunningPostmaster {
   readonly pid: number;
   readonly port: number;
   readonly isReady: boolean;
+  /** The process that started it, as its command line says; null where that cannot be read. */
+  readonly startedBy: number | null;
 }
+
+/** Named on the command line, so known from the first moment on: nobody who joins takes a fresh server for an orphan. */
+export const startedBySetting = 'svc.started_by';
 
 /** What `postmaster.pid` says, if the process it names lives and serves this very directory; else null. */
 export function findPostmaster(pgdata: string): RunningPostmaster | null {
@@ -30,8 +35,18 @@ export function findPostmaster(pgdata: string): RunningPostmaster | null {
     return null;
   }
   const pid = Number(lines[0]);
-  if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid) || !serves(pid, pgdata)) return null;
-  return { pid, port: Number(lines[3] ?? 0), isReady: (lines[7] ?? '').trim() === 'ready' };
+  if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return null;
+  const command = findCommand(pid);
+  // Every server that we start names its directory. Windows tells no command lines.
+  const isOurs = command === null ? process.platform === 'win32' : command.includes(`-D ${pgdata} `);
+  if (!isOurs) return null;
+  const startedBy = Number(command?.match(/ svc\.started_by=(\d+)/)?.[1] ?? Number.NaN);
+  return {
+    pid,
+    port: Number(lines[3] ?? 0),
+    isReady: (lines[7] ?? '').trim() === 'ready',
+    startedBy: Number.isNaN(startedBy) ? null : startedBy,
+  };
 }
 
 /** Removes the file of a server that is gone; after a restart of the machine its number may be another process's. */
@@ -148,15 +163,12 @@ function openLog(logFile: string, user: ServerUser | null): number {
   return log;
 }
 
-/** Whether the process is a server of that directory: every one that we start names it on its command line. */
-function serves(pid: number, pgdata: string): boolean {
+function findCommand(pid: number): string | null {
   try {
-    const command =
-      process.platform === 'linux'
-        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { timeout: commandLookupMs }).toString();
-    return command.includes(`-D ${pgdata} `);
+    return process.platform === 'linux'
+      ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+      : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { timeout: commandLookupMs }).toString();
   } catch {
-    return process.platform === 'win32';
+    return null;
   }
 }

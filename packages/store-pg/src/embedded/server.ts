@@ -10,7 +10,9 @@ import {
   findPostmaster,
   isAlive,
   launchPostmaster,
+  type RunningPostmaster,
   removeStalePidFile,
+  startedBySetting,
   stopPostmaster,
 } from './postmaster.ts';
 import { EmbeddedPostgresError, lastLines } from './problem.ts';
@@ -46,7 +48,7 @@ export async function startOrJoin(request: ServerRequest): Promise<Server> {
   const giveUpAt = performance.now() + startDeadlineMs;
   for (;;) {
     const running = findPostmaster(cluster.pgdata);
-    const joined = running === null ? null : await join(running.pid, cluster);
+    const joined = running === null ? null : await join(running, cluster);
     if (joined !== null) return joined;
     await removeStalePidFile(cluster.pgdata);
     try {
@@ -72,6 +74,7 @@ async function launch({ cluster, binaries, user, durable, port }: ServerRequest)
     'max_connections=100',
     'timezone=UTC',
     'log_timezone=UTC',
+    `${startedBySetting}=${process.pid}`,
     ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
   ];
   const { pid } = await launchPostmaster({
@@ -87,8 +90,9 @@ async function launch({ cluster, binaries, user, durable, port }: ServerRequest)
 }
 
 /** The server that runs already, once it answers; null if it was an orphan that did not, and has been ended. */
-async function join(pid: number, cluster: Cluster): Promise<Server | null> {
-  const starter = findStarter(cluster);
+async function join(found: RunningPostmaster, cluster: Cluster): Promise<Server | null> {
+  const { pid } = found;
+  const starter = findStarter(found, cluster);
   const giveUpAt = performance.now() + joinDeadlineMs;
   let problem: unknown;
   do {
@@ -113,8 +117,12 @@ async function join(pid: number, cluster: Cluster): Promise<Server | null> {
   return null;
 }
 
-/** The living process that started the server. None: it is an orphan, and whoever joins it stops it. */
-function findStarter(cluster: Cluster): number | null {
+/**
+ * The living process that stops the server: the one that started it, or the one that took it over since, which the file
+ * names. None: it is an orphan, and whoever joins it stops it.
+ */
+function findStarter({ startedBy }: RunningPostmaster, cluster: Cluster): number | null {
+  if (startedBy !== null && isAlive(startedBy)) return startedBy;
   try {
     const pid = Number(readFileSync(cluster.starterFile, 'utf8'));
     return Number.isInteger(pid) && pid > 0 && isAlive(pid) ? pid : null;

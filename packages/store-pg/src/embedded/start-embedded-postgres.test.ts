@@ -80,14 +80,27 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
+  it("is nobody else's to stop before its starter has written anything down", async () => {
+    const dataDir = join(folder(), 'data');
+    const owner = await start({ dataDir, durable: false });
+    rmSync(join(owner.dataDir, 'cluster', 'starter'));
+    const guest = await start({ dataDir, durable: false });
+    await guest.stop();
+    expect(await query(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
   it('takes over an orphan whose starter is gone, and stops it', async () => {
     const dataDir = join(folder(), 'data');
-    const first = await start({ dataDir, durable: false });
-    writeFileSync(join(first.dataDir, 'cluster', 'starter'), String(await deadProcess()));
+    const { child, pid } = await startElsewhere(dataDir, 'setInterval(() => {}, 1000);');
+    child.kill('SIGKILL');
+    await once(child, 'close');
     const second = await start({ dataDir, durable: false });
-    expect(second).toMatchObject({ pid: first.pid, isReused: true });
+    expect(second).toMatchObject({ pid, isReused: true });
+    const third = await start({ dataDir, durable: false });
+    await third.stop();
+    expect(isAlive(pid)).toBe(true);
     await second.stop();
-    expect(isAlive(first.pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('starts again after the server was killed, on the same port', async () => {
@@ -145,19 +158,7 @@ describe('startEmbeddedPostgres', () => {
 
   it('ends the server when the process that started it ends without stopping it', async () => {
     const dataDir = join(folder(), 'data');
-    const module = join(import.meta.dirname, 'start-embedded-postgres.ts');
-    const program = `import { startEmbeddedPostgres } from ${JSON.stringify(module)};
-      const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, durable: false });
-      console.log(server.pid); process.exit(0);`;
-    const script = join(folder(), 'starter.mts');
-    writeFileSync(script, program);
-    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const chunks: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-    await once(child, 'close');
-    const pid = Number(Buffer.concat(chunks).toString());
+    const { pid } = await startElsewhere(dataDir, 'process.exit(0);');
     expect(pid).toBeGreaterThan(0);
     expect(await isGoneWithin(pid, 10_000)).toBe(true);
   });
@@ -211,6 +212,25 @@ async function start(options: Parameters<typeof startEmbeddedPostgres>[0]): Prom
   const server = await startEmbeddedPostgres(options);
   cleanups.push(() => removeEmbeddedPostgres(server.dataDir));
   return server;
+}
+
+/** Starts a server from a process of its own, which then does `next`; answers once the server's number is known. */
+async function startElsewhere(dataDir: string, next: string) {
+  const module = join(import.meta.dirname, 'start-embedded-postgres.ts');
+  const script = join(folder(), 'starter.mts');
+  writeFileSync(
+    script,
+    `import { startEmbeddedPostgres } from ${JSON.stringify(module)};
+    const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, durable: false });
+    console.log(server.pid);
+    ${next}`,
+  );
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  cleanups.push(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, pid: Number(line.toString()) };
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
