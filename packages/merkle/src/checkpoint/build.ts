@@ -1,0 +1,34 @@
+/** The checkpoint of a day, from what closing it found (protocol §12). */
+import { formatHash } from '../hash.ts';
+import { type Checkpoint, TREE } from './payload.ts';
+import { checkRules } from './rules.ts';
+
+export interface CheckpointDraft {
+  readonly serviceDid: string;
+  readonly day: string;
+  readonly treeSize: number;
+  readonly root: Uint8Array;
+  /** Null on the service's first day. */
+  readonly previousRoot: Uint8Array | null;
+  readonly firstReceiptId: string | null;
+  readonly lastReceiptId: string | null;
+  readonly closedAtSeconds: number;
+}
+
+/** The payload to sign. Throws RangeError where a reader would refuse it: the closer has a fault. */
+export const buildCheckpoint = (draft: CheckpointDraft): Checkpoint => {
+  const checkpoint: Checkpoint = {
+    day: draft.day,
+    first_receipt_id: draft.firstReceiptId,
+    iat: draft.closedAtSeconds,
+    iss: draft.serviceDid,
+    last_receipt_id: draft.lastReceiptId,
+    previous_root: draft.previousRoot && `sha256:${formatHash(draft.previousRoot)}`,
+    root: `sha256:${formatHash(draft.root)}`,
+    tree: TREE,
+    tree_size: draft.treeSize,
+  };
+  const [fault] = checkRules({ ...checkpoint });
+  if (fault !== undefined) throw new RangeError(`not a checkpoint: ${fault.message}`);
+  return checkpoint;
+};

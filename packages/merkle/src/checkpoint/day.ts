@@ -1,0 +1,40 @@
+/** UTC days, and which one a Receipt belongs to: that of the time in its ULID (protocol §12). */
+import { isReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { hashLeaf, type Sha256 } from '../hash.ts';
+
+const DAY_MS = 86_400_000;
+const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const DATE_CHARS = 'YYYY-MM-DD'.length;
+
+/** `YYYY-MM-DD`, and a day that there is. */
+export const isDay = (text: unknown): text is string => {
+  if (typeof text !== 'string' || !FORM.test(text)) return false;
+  // `Date` rolls 30 February over; the way back shows it.
+  const startMs = dayStartMs(text);
+  return !Number.isNaN(startMs) && dayAt(startMs) === text;
+};
+
+const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, DATE_CHARS);
+
+/** Milliseconds since the epoch of the midnight at which a day begins. */
+const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+
+/** The midnight at which a day has ended, in milliseconds since the epoch. */
+export const dayEndMs = (day: string): number => dayStartMs(day) + DAY_MS;
+
+/** The next day. Throws RangeError after the year 9999 or for what is no day. */
+export const dayAfter = (day: string): string => {
+  const next = isDay(day) ? dayAt(dayEndMs(day)) : '';
+  if (!isDay(next)) throw new RangeError(`no day follows ${day}`);
+  return next;
+};
+
+/** The UTC day of a Receipt, or null if the text is no Receipt id or its time is beyond the year 9999. */
+export const dayOfReceipt = (receiptId: string): string | null => {
+  const timeMs = isReceiptId(receiptId) ? ulidTimeMs(ulidOf(receiptId)) : null;
+  const day = timeMs === null ? null : dayAt(timeMs);
+  return isDay(day) ? day : null;
+};
+
+/** The leaf of a Receipt: SHA-256(0x00 ‖ receipt_id). */
+export const leafOfReceipt = (receiptId: string, sha256?: Sha256): Uint8Array => hashLeaf(receiptId, sha256);

@@ -1,0 +1,113 @@
+/**
+ * The checkpoint as the service publishes it: a compact JWS with one possible spelling. Header and payload are their own
+ * RFC 8785 form, so one checkpoint has one text and one hash (protocol §1, §12).
+ */
+import {
+  type CryptoPort,
+  encodeBase64urlText,
+  type JsonObject,
+  jcs,
+  type ParsedJws,
+  parseCompactJws,
+  portableCrypto,
+  type Signer,
+  signCompactJws,
+} from '@svc/protocol';
+import { type CheckpointFailure, failure, show } from './failure.ts';
+import { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint } from './payload.ts';
+import { parseCheckpoint } from './rules.ts';
+
+/** The compact JWS. Rejects with what the signer throws. */
+export const signCheckpoint = (checkpoint: Checkpoint, signer: Signer): Promise<string> =>
+  signCompactJws(signer, { typ: CHECKPOINT_TYP }, { ...checkpoint });
+
+export interface SignedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  /** `<iss>#status-<n>`. */
+  readonly kid: string;
+  /** Exactly what was signed. */
+  readonly signingInput: string;
+  readonly signature: Uint8Array;
+}
+
+type Read<T> =
+  | ({ readonly ok: true } & T)
+  | { readonly ok: false; readonly failures: readonly CheckpointFailure[] };
+
+/** Reads a JWS with everything but its signature checked: nothing in it is authenticated. */
+export const parseSignedCheckpoint = (text: string): Read<SignedCheckpoint> => {
+  const jws = parseCompactJws(text, CHECKPOINT_MAX_CHARS);
+  if (!jws.ok)
+    return {
+      ok: false,
+      failures: [failure('malformed-jws', `a checkpoint must be a compact JWS: ${jws.problem}`)],
+    };
+  const failures: CheckpointFailure[] = [];
+  const kid = readKid(jws, failures);
+  if (!isCanonical(jws.payload, jws.signingInput.slice(jws.signingInput.indexOf('.') + 1)))
+    failures.push(failure('payload-not-canonical', 'the payload must be in RFC 8785 form'));
+  const parsed = parseCheckpoint(jws.payload);
+  if (!parsed.ok) return { ok: false, failures: [...failures, ...parsed.failures] };
+  const { checkpoint } = parsed;
+  if (kid !== null && !isStatusKid(kid, checkpoint.iss))
+    failures.push(failure('wrong-header', `the kid must be ${checkpoint.iss}#status-<n>, not ${show(kid)}`));
+  if (failures.length > 0 || kid === null) return { ok: false, failures };
+  return { ok: true, checkpoint, kid, signingInput: jws.signingInput, signature: jws.signature };
+};
+
+const isCanonical = (value: JsonObject, part: string): boolean => encodeBase64urlText(jcs(value)) === part;
+
+const readKid = ({ header, signingInput }: ParsedJws, failures: CheckpointFailure[]): string | null => {
+  const kid = Object.hasOwn(header, 'kid') ? header.kid : undefined;
+  const part = signingInput.slice(0, signingInput.indexOf('.'));
+  if (typeof kid === 'string' && isCanonical({ alg: 'EdDSA', kid, typ: CHECKPOINT_TYP }, part)) return kid;
+  const right = `{"alg":"EdDSA","kid":"<kid>","typ":"${CHECKPOINT_TYP}"}`;
+  failures.push(
+    failure('wrong-header', `the protected header must be exactly ${right}, not ${show(header)}`),
+  );
+  return null;
+};
+
+const KEY_NUMBER = /^[1-9][0-9]*$/;
+
+const isStatusKid = (kid: string, serviceDid: string): boolean => {
+  const prefix = `${serviceDid}#status-`;
+  return kid.startsWith(prefix) && KEY_NUMBER.test(kid.slice(prefix.length));
+};
+
+export interface CheckpointToVerify {
+  /** The compact JWS. */
+  readonly checkpoint: string;
+  readonly serviceDid: string;
+  /**
+   * The service's raw Ed25519 keys by kid, from its pinned DID document: `assertionKeys` of `parseDidDocument` in
+   * `@svc/protocol`.
+   */
+  readonly keys: { get(kid: string): Uint8Array | undefined };
+  /** Portable JavaScript unless given. */
+  readonly crypto?: CryptoPort;
+}
+
+/** Verifies that the service signed this checkpoint. Never throws: whatever is wrong is in `failures`. */
+export const verifyCheckpoint = ({
+  checkpoint: text,
+  serviceDid,
+  keys,
+  crypto = portableCrypto,
+}: CheckpointToVerify): Read<{ readonly checkpoint: Checkpoint; readonly kid: string }> => {
+  const signed = parseSignedCheckpoint(text);
+  if (!signed.ok) return signed;
+  const { checkpoint, kid, signingInput, signature } = signed;
+  const refuse = (code: CheckpointFailure['code'], message: string) => ({
+    ok: false as const,
+    failures: [failure(code, message)],
+  });
+  if (checkpoint.iss !== serviceDid)
+    return refuse('wrong-service', `the checkpoint is of ${checkpoint.iss}, not of ${serviceDid}`);
+  const key = keys.get(kid);
+  if (key === undefined) return refuse('unknown-key', `the service has no key ${kid}`);
+  if (crypto.verify(key, signingInput, signature)) return { ok: true, checkpoint, kid };
+  return crypto.isStrictKey(key)
+    ? refuse('wrong-signature', `the signature does not verify under ${kid}`)
+    : refuse('unusable-key', `${kid} must be canonical, torsion-free and not of small order`);
+};

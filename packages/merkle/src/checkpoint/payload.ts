@@ -1,0 +1,25 @@
+/** What a checkpoint says about its day (interface §Transparency). The service signs the RFC 8785 form of this. */
+export const CHECKPOINT_TYP = 'svc-checkpoint+jwt';
+/** The tree: RFC 6962 with SHA-256. */
+export const TREE = 'rfc6962-sha256';
+/** The JWS of a service whose DID is as long as a DID may be fits well inside. */
+export const CHECKPOINT_MAX_CHARS = 4096;
+
+export interface Checkpoint {
+  /** The service's did:web DID. */
+  readonly iss: string;
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  /** Receipts of the day. */
+  readonly tree_size: number;
+  /** `sha256:…` over the Receipts of the day in ascending order of their ids. */
+  readonly root: string;
+  /** Root of the day before; null on the service's first day. */
+  readonly previous_root: string | null;
+  /** Null on a day without Receipts, as is the last one. */
+  readonly first_receipt_id: string | null;
+  readonly last_receipt_id: string | null;
+  /** When the day was closed, in seconds since the epoch. Never before its end. */
+  readonly iat: number;
+  readonly tree: typeof TREE;
+}

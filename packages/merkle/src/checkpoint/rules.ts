@@ -1,0 +1,120 @@
+/**
+ * The form of a checkpoint, and whether it agrees with itself: a closed object, a day that there is and that was over,
+ * ids of that day, an empty day said in the one way there is. Nothing here is authenticated.
+ */
+import {
+  isJsonObject,
+  isReceiptId,
+  isSha256,
+  type JsonObject,
+  type JsonValue,
+  parseDidWeb,
+} from '@svc/protocol';
+import { emptyRoot, formatHash, hashNode, portableSha256 } from '../hash.ts';
+import { dayEndMs, dayOfReceipt, isDay, leafOfReceipt } from './day.ts';
+import { type CheckpointFailure, failure, show } from './failure.ts';
+import { type Checkpoint, TREE } from './payload.ts';
+
+interface Rule {
+  /** Completes "must be …". */
+  readonly right: string;
+  readonly is: (value: JsonValue) => boolean;
+}
+
+const isNumber = (value: JsonValue, min: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= min;
+const idOrNull: Rule = {
+  right: 'a Receipt id or null',
+  is: (value) => value === null || isReceiptId(value),
+};
+
+const RULES: Readonly<Record<keyof Checkpoint, Rule>> = {
+  day: { right: 'a day as YYYY-MM-DD', is: isDay },
+  first_receipt_id: idOrNull,
+  iat: { right: 'an integer of seconds', is: (value) => isNumber(value, 1) },
+  iss: { right: 'a did:web DID', is: (value) => typeof value === 'string' && parseDidWeb(value) !== null },
+  last_receipt_id: idOrNull,
+  previous_root: {
+    right: '"sha256:" and 64 lower-case hex characters, or null',
+    is: (value) => value === null || isSha256(value),
+  },
+  root: { right: '"sha256:" and 64 lower-case hex characters', is: isSha256 },
+  tree: { right: `"${TREE}"`, is: (value) => value === TREE },
+  tree_size: { right: 'an integer from 0 on', is: (value) => isNumber(value, 0) },
+};
+
+/** The checkpoint in parsed JSON, or everything that is wrong with it. */
+export const parseCheckpoint = (
+  payload: unknown,
+):
+  | { readonly ok: true; readonly checkpoint: Checkpoint }
+  | { readonly ok: false; readonly failures: readonly CheckpointFailure[] } => {
+  if (!isJsonObject(payload))
+    return { ok: false, failures: [failure('malformed-member', 'a checkpoint must be a JSON object', '')] };
+  const failures = checkRules(payload);
+  return failures.length > 0
+    ? { ok: false, failures }
+    : { ok: true, checkpoint: payload as unknown as Checkpoint };
+};
+
+/** Everything that is wrong; what members say together is looked at once each has its form. */
+export const checkRules = (payload: JsonObject): CheckpointFailure[] => {
+  const failures = [
+    ...Object.keys(payload)
+      .filter((name) => !Object.hasOwn(RULES, name))
+      .map((name) =>
+        failure('unknown-member', `${show(name)} is not a member of a checkpoint`, `/${escapePointer(name)}`),
+      ),
+    ...Object.entries(RULES).flatMap(([name, rule]) => checkMember(payload, name, rule)),
+  ];
+  return failures.length > 0 ? failures : checkAgreement(payload as unknown as Checkpoint);
+};
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+const checkMember = (payload: JsonObject, name: string, { right, is }: Rule): CheckpointFailure[] => {
+  const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+  if (value === undefined) return [failure('missing-member', `/${name} is missing`, `/${name}`)];
+  return is(value)
+    ? []
+    : [failure('malformed-member', `/${name} must be ${right}, not ${show(value)}`, `/${name}`)];
+};
+
+const checkAgreement = (checkpoint: Checkpoint): CheckpointFailure[] => {
+  const { day, iat, first_receipt_id: first, last_receipt_id: last, tree_size: size } = checkpoint;
+  const failures: CheckpointFailure[] = [];
+  const contradiction = (member: keyof Checkpoint, problem: string): void => {
+    failures.push(failure('contradiction', `/${member} ${problem}`, `/${member}`));
+  };
+  if (iat * 1000 < dayEndMs(day)) contradiction('iat', `must not be before the end of ${day}`);
+  for (const [member, id] of [
+    ['first_receipt_id', first],
+    ['last_receipt_id', last],
+  ] as const) {
+    if ((id === null) !== (size === 0))
+      contradiction(member, `must be ${size === 0 ? 'null' : 'there'} with ${size} Receipts`);
+    if (id !== null && dayOfReceipt(id) !== day)
+      contradiction(member, `must be of ${day}, not of ${dayOfReceipt(id)}`);
+  }
+  if (first !== null && last !== null && !isOrdered(first, last, size))
+    contradiction('last_receipt_id', size === 1 ? 'must be the first one' : 'must come after the first one');
+  const root = failures.length === 0 ? findRoot(checkpoint) : null;
+  if (root !== null && root !== checkpoint.root) contradiction('root', `must be ${root} by the ids`);
+  return failures;
+};
+
+/** Ids are ASCII of one length: their code units order them as their bytes do. */
+const isOrdered = (first: string, last: string, size: number): boolean =>
+  size === 1 ? first === last : first < last;
+
+/** The root where the checkpoint itself names every leaf, otherwise null. */
+const findRoot = ({
+  tree_size: size,
+  first_receipt_id: first,
+  last_receipt_id: last,
+}: Checkpoint): string | null => {
+  if (size > 2) return null;
+  if (first === null || last === null) return `sha256:${formatHash(emptyRoot())}`;
+  const [left, right] = [leafOfReceipt(first), leafOfReceipt(last)];
+  return `sha256:${formatHash(size === 1 ? left : hashNode(left, right, portableSha256))}`;
+};

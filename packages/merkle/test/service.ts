@@ -1,0 +1,73 @@
+/** A service with a status key from a fixed seed, its Receipt ids, and a day's checkpoint as it closes it. */
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { encodeMultikey, encodeUlid, parseDidDocument, parseDidWeb, type Signer } from '@svc/protocol';
+import { buildCheckpoint, type Checkpoint, dayAfter, leafOfReceipt } from '../src/checkpoint.ts';
+import { CompactRange, parseHash } from '../src/index.ts';
+
+export const SERVICE = 'did:web:svc.example';
+export const KID = `${SERVICE}#status-1`;
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+const keyOf = (seed: number): KeyObject =>
+  createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, Buffer.alloc(32, seed)]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+
+export const publicKeyOf = (seed: number): Uint8Array =>
+  new Uint8Array(Buffer.from(createPublicKey(keyOf(seed)).export({ format: 'jwk' }).x ?? '', 'base64url'));
+
+export const signerOf = (seed: number, kid = KID): Signer => ({
+  kid,
+  sign: (bytes) => new Uint8Array(sign(null, bytes, keyOf(seed))),
+});
+
+/** The keys that the service's DID document lists. */
+export const serviceKeys = (): ReadonlyMap<string, Uint8Array> => {
+  const method = (id: string, seed: number) => ({
+    ...{ id, type: 'Multikey', controller: SERVICE },
+    publicKeyMultibase: encodeMultikey(publicKeyOf(seed)),
+  });
+  const methods = [method(`${SERVICE}#receipt-1`, 1), method(KID, 2)];
+  const document = { id: SERVICE, verificationMethod: methods, assertionMethod: methods.map(({ id }) => id) };
+  const did = parseDidWeb(SERVICE)?.did;
+  const parsed = did === undefined ? null : parseDidDocument(JSON.stringify(document), did);
+  return parsed?.assertionKeys ?? new Map();
+};
+
+const DAY_MS = 86_400_000;
+
+/** `count` ids of the day, in order. */
+export const receiptsOf = (day: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => {
+    const atMs = Date.parse(day) + Math.floor((i * DAY_MS) / count);
+    return `drc_${encodeUlid(atMs, new Uint8Array(10).fill(i % 256))}`;
+  });
+
+/** The checkpoint of a day with these Receipts, closed five minutes after its end. */
+export const close = (day: string, receipts: readonly string[], previous: Checkpoint | null): Checkpoint => {
+  const range = new CompactRange();
+  for (const id of receipts) range.push(leafOfReceipt(id));
+  return buildCheckpoint({
+    serviceDid: SERVICE,
+    day,
+    treeSize: receipts.length,
+    root: range.root(),
+    previousRoot: previous && parseHash(previous.root.slice('sha256:'.length)),
+    firstReceiptId: receipts[0] ?? null,
+    lastReceiptId: receipts.at(-1) ?? null,
+    closedAtSeconds: Date.parse(day) / 1000 + 86_400 + 300,
+  });
+};
+
+/** The checkpoints of days in a row, with so many Receipts each. */
+export const closeDays = (firstDay: string, counts: readonly number[]): Checkpoint[] => {
+  const checkpoints: Checkpoint[] = [];
+  let day = firstDay;
+  for (const count of counts) {
+    checkpoints.push(close(day, receiptsOf(day, count), checkpoints.at(-1) ?? null));
+    day = dayAfter(day);
+  }
+  return checkpoints;
+};
