@@ -12,6 +12,9 @@ import {
 import { nativeCrypto } from '../../packages/protocol/src/native.ts';
 import { actionCases } from './cases/action.ts';
 import { authorityCases } from './cases/authority.ts';
+import { budgetFormCases } from './cases/budget-form.ts';
+import { budgetPeriodCases } from './cases/budget-periods.ts';
+import { budgetCases } from './cases/budgets.ts';
 import { grantInForceCases } from './cases/grant-in-force.ts';
 import { grantMalformedCases } from './cases/grant-malformed.ts';
 import { grantProfileCases } from './cases/grant-profile.ts';
@@ -38,7 +41,7 @@ export interface EvaluateVector {
   };
 }
 
-const CASES: readonly VectorCase[] = [
+export const CASES: readonly VectorCase[] = [
   ...outlineCases,
   ...grantMalformedCases,
   ...grantProfileCases,
@@ -49,6 +52,9 @@ const CASES: readonly VectorCase[] = [
   ...authorityCases,
   ...resourceCases,
   ...unavailableCases,
+  ...budgetFormCases,
+  ...budgetCases,
+  ...budgetPeriodCases,
   ...substitutionCases,
 ];
 

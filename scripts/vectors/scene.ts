@@ -49,6 +49,8 @@ export interface Scene {
   resolvedAt: string;
   allocation: Members;
   status: Members;
+  /** Undefined: nothing is said about balances, as no case without a budget needs it. */
+  balances: Members | undefined;
   spent: boolean;
   /** Answers other than what was found. */
   answers: Partial<Record<FactName, 'absent' | 'unavailable'>>;
@@ -147,6 +149,7 @@ export const honestScene = (): Scene => ({
     valid_from: STATUS_LISTS.current.validFrom,
     checked_at: '2026-11-20T09:59:50.000Z',
   },
+  balances: undefined,
   spent: false,
   answers: {},
 });
@@ -214,6 +217,7 @@ export const inputOf = (id: string, scene: Scene): EvaluateInput => {
     document: { document: scene.editDocument(canonical(scene.document)), resolved_at: scene.resolvedAt },
     allocation: scene.allocation,
     status: scene.status,
+    ...(scene.balances === undefined ? {} : { balances: scene.balances }),
     spent: scene.spent,
   };
   const facts = Object.fromEntries(

@@ -8,14 +8,14 @@ export const VECTORS_DIR = fileURLToPath(new URL('../../vectors/', import.meta.u
 const jsonFilesIn = (folder: string): string[] =>
   existsSync(`${VECTORS_DIR}${folder}`)
     ? readdirSync(`${VECTORS_DIR}${folder}`)
-        .filter((name) => name.endsWith('.json'))
+        .filter((name) => name.endsWith('.json') && name !== 'package.json')
         .map((name) => `${folder}${name}`)
         .sort()
     : [];
 
 const read = (path: string): string => readFileSync(`${VECTORS_DIR}${path}`, 'utf8');
 
-/** Every JSON file of vectors/ by path, the manifest included. */
+/** Every JSON file of vectors/ by path, the manifest included; package.json is no part of the set. */
 export const readVectorFiles = (): ReadonlyMap<string, string> =>
   new Map(
     [...jsonFilesIn(''), ...jsonFilesIn('evaluate/'), ...jsonFilesIn('schema/')].map((path) => [

@@ -7,11 +7,12 @@ import { buildEvaluateVectors } from './evaluate-vectors.ts';
 import { htuFile } from './htu-cases.ts';
 import { jcsFile } from './jcs-cases.ts';
 import { jtiFile } from './jti-cases.ts';
+import { merkleFile } from './merkle-cases.ts';
 import { statusListFile } from './status-list-cases.ts';
 import { keysFile } from './test-keys.ts';
 
 /** Raised with every change of the set: see vectors/README.md. */
-export const CONFORMANCE_VERSION = '1.0.0';
+export const CONFORMANCE_VERSION = '1.1.0';
 
 export const MANIFEST = 'manifest.json';
 
@@ -31,6 +32,7 @@ export const buildVectorSet = async (
   files.set('jcs.json', json(jcsFile()));
   files.set('jti.json', json(jtiFile()));
   files.set('keys.json', json(keysFile()));
+  files.set('merkle.json', json(merkleFile()));
   files.set('status-list.json', json(statusListFile()));
   files.set(MANIFEST, json(buildManifest(new Map([...files, ...schemas]))));
   return files;

@@ -2,6 +2,8 @@
  * The engine as JSON → JSON: the form that vectors, other implementations and audits share (vectors/README.md).
  * The input carries every fact; the output is the body of the Receipt.
  */
+import type { Balances } from './budgets/balances.ts';
+import { type ConsumptionSnapshot, parseSnapshot } from './budgets/snapshot.ts';
 import type { CryptoPort } from './codec/crypto.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './codec/json.ts';
 import { sha256Of } from './codec/sha256.ts';
@@ -58,6 +60,8 @@ export interface EvaluateInput {
       readonly valid_from: string | null;
       readonly checked_at: string;
     }>;
+    /** Needed where a budget is to be judged; the balances as published, never consumed being version 0. */
+    readonly balances?: JsonAnswer<ConsumptionSnapshot>;
     readonly spent: JsonAnswer<boolean>;
   };
 }
@@ -102,6 +106,9 @@ const parseFacts = (facts: JsonObject, grant: string, crypto: CryptoPort): Facts
   document: answerAt(facts.document, 'facts.document', (value) => parseDocument(value, grant, crypto)),
   allocation: answerAt(facts.allocation, 'facts.allocation', parseAllocation),
   status: answerAt(facts.status, 'facts.status', parseStatus),
+  ...(facts.balances === undefined
+    ? {}
+    : { balances: answerAt(facts.balances, 'facts.balances', parseBalances) }),
   spent: answerAt(facts.spent, 'facts.spent', (value) => found(booleanAt(value, 'facts.spent'))),
 });
 
@@ -165,6 +172,12 @@ const parseStatus = (value: JsonValue): Answer<StatusFact> => {
       validFrom === null || validFrom === undefined ? null : stringAt(validFrom, 'facts.status.valid_from'),
     checkedAtMs: instantAt(fact.checked_at, 'facts.status.checked_at'),
   });
+};
+
+const parseBalances = (value: JsonValue): Answer<Balances> => {
+  const balances = parseSnapshot(value);
+  if (balances === null) throw new EvaluateInputError('facts.balances must be balances as published');
+  return found(balances);
 };
 
 const objectAt = (value: unknown, at: string): JsonObject => {

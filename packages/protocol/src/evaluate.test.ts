@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf } from '../../../scripts/vectors/evaluate-vectors.ts';
-import { contextOf, factsOf } from '../test/facts-of.ts';
+import { contextOf, type FoundFacts, factsOf } from '../test/facts-of.ts';
 import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
 import { CHECKS } from './checks/table.ts';
 import type { CryptoPort } from './codec/crypto.ts';
@@ -29,13 +29,19 @@ const base = getVector('allow-purchase').input;
 const inputs = readEvaluateVectors().map(({ input }) => input);
 const NOW_MS = Date.parse(base.now);
 
+const NEVER_CONSUMED = getVector('v2-total-first').input.facts.balances ?? 'absent';
+/** Balances that some vector has; they seldom fit the Grant. */
+const snapshots = inputs.flatMap(({ facts: { balances } }) =>
+  typeof balances === 'object' ? [balances.found] : [],
+);
+
 const around = (ms: number) =>
   fc
     .constantFrom(-3_600_001, -3_600_000, -30_001, -30_000, -1, 0, 1, 86_400_000)
     .map((offset) => at(ms + offset));
 const at = (ms: number) => new Date(ms).toISOString();
 
-type JsonFacts = EvaluateInput['facts'];
+type JsonFacts = Required<EvaluateInput['facts']>;
 type FactArbitraries = { [Name in keyof JsonFacts]: fc.Arbitrary<JsonFacts[Name]> };
 
 /** Facts of every kind around `input`; what was found is half of the time what makes it an ALLOW. */
@@ -79,6 +85,7 @@ const factsAround = (input: EvaluateInput): fc.Arbitrary<JsonFacts> => {
       }),
       input.facts.status,
     ),
+    balances: answer(fc.constantFrom(...snapshots), input.facts.balances ?? NEVER_CONSUMED),
     spent: answer(fc.boolean(), input.facts.spent),
   };
   return fc.record(arbitraries);
@@ -165,14 +172,16 @@ describe('the evaluator', () => {
   });
 
   it('never allows while any fact is unavailable or absent', () => {
-    const names = fc.constantFrom('principal', 'document', 'allocation', 'status', 'spent');
+    const names = ['principal', 'document', 'allocation', 'status', 'spent'];
     const allowed = readEvaluateVectors().filter(({ expected }) => expected.decision === 'ALLOW');
     fc.assert(
       fc.property(
         fc.constantFrom(...allowed),
-        names,
+        fc.nat(),
         fc.constantFrom('unavailable', 'absent'),
-        ({ input }, name, no) => {
+        ({ input, expected }, pick, no) => {
+          const needed = expected.body.evidence.consumption === undefined ? names : [...names, 'balances'];
+          const name = needed[pick % needed.length] ?? 'spent';
           const body = evaluateJson({ ...input, facts: { ...input.facts, [name]: no } }, crypto);
           expect(body.decision).toBe('DENY');
           if (no === 'unavailable') expect(body.reason).toBe('SERVICE_UNAVAILABLE');
@@ -218,14 +227,16 @@ describe('the evaluator', () => {
 });
 
 describe('facts that have not been looked up', () => {
-  const presented = parsePresented(base);
-  const facts: Required<Facts> = {
-    ...factsOf(base, crypto),
+  // A budget makes P19 ask for balances.
+  const { input } = getVector('v2-total-exactly');
+  const presented = parsePresented(input);
+  const facts: FoundFacts = {
+    ...factsOf(input, crypto),
     // A retired key makes P2 ask for the allocation too.
     principal: found({ verification: 'verified', key: { state: 'retired', sinceMs: NOW_MS } }),
   };
-  const context = contextOf(base, crypto);
-  const names = ['principal', 'document', 'allocation', 'status', 'spent'] as const;
+  const context = contextOf(input, crypto);
+  const names = ['principal', 'document', 'allocation', 'status', 'balances', 'spent'] as const;
 
   it('are all that an ALLOW waits for', () => {
     expect(evaluate(presented, facts, context)).toMatchObject({ kind: 'decided', decision: 'ALLOW' });
@@ -263,6 +274,11 @@ describe('facts that have not been looked up', () => {
     const asked = evaluate(presented, {}, context);
     if (asked.kind === 'undecided')
       for (const lookup of asked.lookups) expect(planned).toContainEqual(lookup);
-    expect(planLookups(parsePresented({ grant: '', proof: base.proof, action: base.action }))).toEqual([]);
+    expect(planLookups(parsePresented({ grant: '', proof: input.proof, action: input.action }))).toEqual([]);
+  });
+
+  it('do not include balances where nothing has a budget', () => {
+    const planned = planLookups(parsePresented(base));
+    expect(planned.map(({ fact }) => fact)).toEqual(names.filter((name) => name !== 'balances'));
   });
 });

@@ -2,6 +2,9 @@
  * The evaluation: the whole table of checks over one request and the facts around it (protocol §7). Pure: one
  * instant, no I/O, the same answer for the same input.
  */
+
+import { hasBudget } from './budgets/budget.ts';
+import type { Consumption } from './budgets/consumption.ts';
 import type {
   CheckContext,
   CheckId,
@@ -46,6 +49,8 @@ export interface Decided {
   /** Evidence of the checks that passed; nothing else has been proven. */
   readonly evidence: Partial<Evidence>;
   readonly consulted: Consulted;
+  /** What the commit of this ALLOW moves; null on DENY and where nothing is used up. */
+  readonly consumption: Consumption | null;
 }
 
 /** Some fact has not been looked up; nothing is decided. */
@@ -64,13 +69,14 @@ export const parsePresented = (request: VerifyRequest): Presented => ({
 /** Every look-up that the evaluation can come to need, told from the parsed tokens alone: for loading in one go. */
 export const planLookups = ({ grant, proof }: Presented): readonly Lookup[] => {
   if (!grant.ok) return [];
-  const { issuer, kid, id, status } = grant.value;
+  const { issuer, kid, id, status, capabilities } = grant.value;
   const lookups: Lookup[] = [
     { fact: 'principal', did: issuer, kid },
     { fact: 'document', did: issuer },
     { fact: 'allocation', grantId: id },
     { fact: 'status', credentialUrl: status.statusListCredential, index: status.statusListIndex },
   ];
+  if (capabilities.some(hasBudget)) lookups.push({ fact: 'balances', grantId: id });
   if (proof.ok) lookups.push({ fact: 'spent', grantId: id, jti: proof.value.jti });
   return lookups;
 };
@@ -134,15 +140,9 @@ class Run {
     const { outcomes, reason, consulted } = this;
     const evidence = this.evidence as Partial<Evidence>;
     const allowed = reason === null && CHECK_IDS.every((id) => outcomes[id] === true);
+    const common = { kind: 'decided', outcomes, evidence, consulted } as const;
     return allowed
-      ? { kind: 'decided', decision: 'ALLOW', reason: null, outcomes, evidence, consulted }
-      : {
-          kind: 'decided',
-          decision: 'DENY',
-          reason: reason ?? 'SERVICE_UNAVAILABLE',
-          outcomes,
-          evidence,
-          consulted,
-        };
+      ? { ...common, decision: 'ALLOW', reason: null, consumption: evidence.P20?.consumption ?? null }
+      : { ...common, decision: 'DENY', reason: reason ?? 'SERVICE_UNAVAILABLE', consumption: null };
   }
 }

@@ -2,6 +2,7 @@
  * What an evaluation has to know beyond the request itself. The caller answers each look-up; `unavailable` is an
  * answer, so failing closed is a matter of types. An undefined slot has not been looked up yet.
  */
+import type { Balances } from './budgets/balances.ts';
 import type { DidDocument } from './model/did-document.ts';
 import type { DidKey, DidWeb, GrantId, Sha256 } from './model/ids.ts';
 
@@ -49,6 +50,8 @@ export interface Facts {
   readonly document?: Answer<DocumentFact>;
   readonly allocation?: Answer<AllocationFact>;
   readonly status?: Answer<StatusFact>;
+  /** What has been consumed of the Grant's budgets; never consumed is version 0, not absent. */
+  readonly balances?: Answer<Balances>;
   /** Whether the Proof has been spent. */
   readonly spent?: Answer<boolean>;
 }
@@ -59,4 +62,5 @@ export type Lookup =
   | { readonly fact: 'document'; readonly did: DidWeb }
   | { readonly fact: 'allocation'; readonly grantId: GrantId }
   | { readonly fact: 'status'; readonly credentialUrl: string; readonly index: string }
+  | { readonly fact: 'balances'; readonly grantId: GrantId }
   | { readonly fact: 'spent'; readonly grantId: GrantId; readonly jti: string };

@@ -1,4 +1,19 @@
 /** The check engine of the delegated-authority protocol: pure, synchronous, without I/O. See docs/protocol.md. */
+export {
+  applyConsumption,
+  type Balance,
+  type Balances,
+  emptyBalances,
+  findBalance,
+  type Movement,
+  remainingOf,
+  restoreOf,
+  reversalOf,
+} from './budgets/balances.ts';
+export * from './budgets/budget.ts';
+export * from './budgets/consumption.ts';
+export * from './budgets/period.ts';
+export * from './budgets/snapshot.ts';
 export * from './checks/check.ts';
 export { CHECK_IDS, CHECKS, PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
 export * from './codec/base64url.ts';

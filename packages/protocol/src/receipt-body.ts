@@ -2,6 +2,8 @@
  * The body of a Receipt: everything it says but its signature (interface §Receipt, protocol §8). Members are
  * written in RFC 8785 order, so `JSON.stringify` of the body is its canonical form.
  */
+import type { Consumption } from './budgets/consumption.ts';
+import { snapshotHashOf } from './budgets/snapshot.ts';
 import type { CheckId } from './checks/check.ts';
 import { PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
 import type { CryptoPort } from './codec/crypto.ts';
@@ -9,7 +11,7 @@ import { sha256Of } from './codec/sha256.ts';
 import { formatTimestamp } from './codec/timestamp.ts';
 import type { CheckOutcome, Decided, VerifyRequest } from './evaluate.ts';
 import { type Action, canonicalAction } from './model/action.ts';
-import type { Capability } from './model/capability.ts';
+import { type Capability, inCanonicalOrder } from './model/capability.ts';
 import type { DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from './model/ids.ts';
 import type { ReasonCode } from './model/reason-code.ts';
 import { PROFILES, type ProfileId } from './profiles/index.ts';
@@ -23,6 +25,12 @@ export interface ReceiptBody {
   readonly decision: 'ALLOW' | 'DENY';
   readonly evaluated_at: string;
   readonly evidence: {
+    /** The budget that this ALLOW consumed, and the balances that it rests on: those before it. */
+    readonly consumption?: {
+      readonly key: Sha256;
+      readonly snapshot_hash: Sha256;
+      readonly version: number;
+    };
     readonly issuer_resolution?: {
       readonly did: DidWeb;
       readonly did_document_hash: Sha256;
@@ -122,27 +130,29 @@ const hashRequest = ({ evidence: { P9, P15 } }: Decided, crypto: CryptoPort): Sh
     ? null
     : requestHashOf(crypto, { action: P15.action, htm: P9.proof.htm, normalizedHtu: P9.proof.normalizedHtu });
 
-/** The Capability in RFC 8785 order, so that the body stays in order. P17 left only flat, known constraints. */
-const authorityOf = ({ decision, evidence: { P20 } }: Decided): Capability | null => {
-  if (decision !== 'ALLOW' || P20 === undefined) return null;
-  const { action, constraints, resources } = P20.authority;
-  const inOrder = Object.fromEntries(
-    Object.keys(constraints)
-      .sort()
-      .map((key) => [key, constraints[key] ?? null]),
-  );
-  return { action, constraints: inOrder, ...(resources === undefined ? {} : { resources }) };
-};
+/** In RFC 8785 order, so that the body stays in order. P17 left only flat, known constraints. */
+const authorityOf = ({ decision, evidence: { P20 } }: Decided): Capability | null =>
+  decision !== 'ALLOW' || P20 === undefined ? null : inCanonicalOrder(P20.authority);
 
 const principalOf = ({ outcomes }: Decided, id: DidWeb) =>
   ({ id, verification: outcomes.T2 === true ? 'domain' : 'unverified' }) as const;
 
+const consumptionEvidence = (
+  { key, balances }: Consumption,
+  crypto: CryptoPort,
+): NonNullable<ReceiptBody['evidence']['consumption']> => ({
+  key,
+  snapshot_hash: snapshotHashOf(crypto, balances),
+  version: balances.version,
+});
+
 const evidenceOf = (
-  { consulted: { issuerResolution, status } }: Decided,
+  { consumption, consulted: { issuerResolution, status } }: Decided,
   context: ReceiptContext,
 ): ReceiptBody['evidence'] => {
   const trust = context.trust ?? TRUST_CONFIG;
   return {
+    ...(consumption === null ? {} : { consumption: consumptionEvidence(consumption, context.crypto) }),
     ...(issuerResolution === undefined
       ? {}
       : {

@@ -6,16 +6,22 @@ import {
   type EvaluationContext,
   type Facts,
   found,
+  isProfileId,
   parseDidDocument,
   parseGrant,
+  parseSnapshot,
   type ReceiptContext,
   sha256Of,
   unavailable,
 } from '../src/index.ts';
 
-/** Every fact must be found, as in the input of an ALLOW. */
-export const factsOf = (input: EvaluateInput, crypto: CryptoPort): Required<Facts> => {
-  const { principal, document, allocation, status, spent } = input.facts;
+/** Balances are needed only where there is a budget. */
+export type FoundFacts = Required<Omit<Facts, 'balances'>> & Pick<Facts, 'balances'>;
+
+/** Every fact that is given must be found, as in the input of an ALLOW. */
+export const factsOf = (input: EvaluateInput, crypto: CryptoPort): FoundFacts => {
+  const { principal, document, allocation, status, spent, balances: published } = input.facts;
+  const balances = typeof published === 'object' ? parseSnapshot(published.found) : null;
   const answers = [principal, document, allocation, status, spent];
   const grant = parseGrant(input.grant);
   if (
@@ -55,6 +61,7 @@ export const factsOf = (input: EvaluateInput, crypto: CryptoPort): Required<Fact
       validFrom: status.found.valid_from,
       checkedAtMs: Date.parse(status.found.checked_at),
     }),
+    ...(balances === null ? {} : { balances: found(balances) }),
     spent: found(spent.found),
   };
 };
@@ -63,7 +70,7 @@ export const contextOf = (input: EvaluateInput, crypto: CryptoPort): EvaluationC
   receiptId: input.receipt_id as ReceiptId,
   relyingParty: {
     did: input.relying_party.did as DidWeb,
-    profile: 'svc-base-v1',
+    profile: isProfileId(input.relying_party.profile) ? input.relying_party.profile : 'svc-base-v1',
     proofWindowSeconds: input.relying_party.proof_window_seconds,
   },
   nowMs: Date.parse(input.now),

@@ -70,11 +70,14 @@ describe('the set', () => {
     expect(manifest.sha256_rule).toBe(SET_HASH_RULE);
   });
 
-  it.each(['htu', 'jcs', 'jti', 'keys', 'manifest', 'status-list'])('%s.json is of its schema', (name) => {
-    const validate = compileSchema(name);
-    validate(readVectorFile(`${name}.json`));
-    expect(validate.errors).toBeNull();
-  });
+  it.each(['htu', 'jcs', 'jti', 'keys', 'manifest', 'merkle', 'status-list'])(
+    '%s.json is of its schema',
+    (name) => {
+      const validate = compileSchema(name);
+      validate(readVectorFile(`${name}.json`));
+      expect(validate.errors).toBeNull();
+    },
+  );
 
   it('every evaluate vector is of its schema and named by its id', () => {
     const validate = compileSchema('evaluate');

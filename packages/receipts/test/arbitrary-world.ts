@@ -1,6 +1,7 @@
 /** Every kind of verification: each fact as it may be, and a Grant, Proof and Action that may be wrong in many ways. */
 import type { JsonObject } from '@svc/protocol';
 import fc from 'fast-check';
+import { arbitraryBudgets } from './budgets.ts';
 import { AGENT, API_CALL, buildWorld, PRINCIPAL, PURCHASE, type Setting, type World } from './world.ts';
 
 const sometimes = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
@@ -88,6 +89,22 @@ const action = sometimes<unknown>(
   { type: 'other' },
 );
 
+const withoutBudgets = fc.record({
+  facts: mostlyFound,
+  grant,
+  proof,
+  action,
+  revoked: sometimes(false, true),
+});
+
+/** The same, with budgets; whatever else is wrong happens to them less often. */
+const withBudgets = fc
+  .record({ budgets: arbitraryBudgets, other: withoutBudgets, isOther: sometimes(false, true) })
+  .map(({ budgets, other: { action: _, ...other }, isOther }): Partial<Setting> => {
+    if (!isOther) return budgets;
+    return { ...other, ...budgets, facts: { ...other.facts, ...budgets.facts } };
+  });
+
 export const arbitraryWorld: fc.Arbitrary<Promise<World>> = fc
-  .record({ facts: mostlyFound, grant, proof, action, revoked: sometimes(false, true) })
+  .oneof(withoutBudgets, withBudgets)
   .map((setting) => buildWorld(setting));

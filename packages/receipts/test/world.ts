@@ -12,6 +12,8 @@ import {
   formatDidKey,
   formatTimestamp,
   type JsonObject,
+  jcs,
+  type ProfileId,
   portableCrypto,
   type ReceiptBody,
   type Signer,
@@ -46,7 +48,7 @@ export const SHOP = 'did:web:shop.example';
 const SEEDS = { receipt: 1, status: 2, principal: 3, agent: 4, otherAgent: 5, oldReceipt: 6 };
 export const AGENT = formatDidKey(publicKeyOf(SEEDS.agent));
 
-const NOW_MS = Date.parse('2026-11-20T08:00:00.123Z');
+export const NOW_MS = Date.parse('2026-11-20T08:00:00.123Z');
 export const LIST_URL = 'https://status.svc.example/acme.example/1';
 const INDEX = 94_567;
 
@@ -84,7 +86,7 @@ export const API_CALL: Action = {
   resource: 'https://api.shop.example/v1/orders',
 };
 
-const GRANT_ID = `urn:svc:grant:${encodeUlid(NOW_MS - 86_400_000, new Uint8Array(10).fill(7))}`;
+export const GRANT_ID = `urn:svc:grant:${encodeUlid(NOW_MS - 86_400_000, new Uint8Array(10).fill(7))}`;
 
 export interface Setting {
   readonly nowMs: number;
@@ -97,6 +99,9 @@ export interface Setting {
   readonly listSigner: Signer;
   readonly listIssuer: string;
   readonly listValidUntil: string | null;
+  readonly profile: ProfileId;
+  /** Instead of those of the usual Grant. */
+  readonly capabilities: readonly JsonObject[];
   readonly facts: Partial<EvaluateInput['facts']>;
 }
 
@@ -111,6 +116,15 @@ const DEFAULTS = {
   listSigner: statusSigner,
   listIssuer: SERVICE,
   listValidUntil: null as string | null,
+  profile: 'svc-base-v1' as ProfileId,
+  capabilities: [
+    {
+      action: 'commerce:purchase',
+      constraints: { maxAmount: 50_000, currency: 'USD' },
+      resources: ['order/**'],
+    },
+    { action: 'api:call', constraints: { methods: ['GET', 'HEAD'] } },
+  ] as readonly JsonObject[],
   facts: {} as Partial<EvaluateInput['facts']>,
 } satisfies Setting;
 
@@ -121,7 +135,7 @@ export interface World {
   readonly grant: string;
   readonly proof: string;
   readonly action: unknown;
-  /** The texts that `/evidence/{hash}` would serve. */
+  /** The texts that `/evidence/{hash}` would serve, and the balances, which it would not. */
   readonly evidence: ReadonlyMap<string, string>;
 }
 
@@ -134,7 +148,9 @@ export const buildWorld = async (changes: Partial<Setting> = {}): Promise<World>
   const document = JSON.stringify(setting.principalDocument);
   const input = buildInput(setting, grant, proof, document, list);
   const body = evaluateJson(input, portableCrypto);
-  const texts = [document, list];
+  const { balances } = input.facts;
+  const snapshots = typeof balances === 'object' ? [jcs(balances.found as unknown as JsonObject)] : [];
+  const texts = [document, list, ...snapshots];
   return {
     input,
     body,
@@ -167,17 +183,7 @@ const buildGrant = (setting: Setting): Promise<string> =>
         statusListIndex: String(INDEX),
         statusListCredential: setting.listUrl,
       },
-      credentialSubject: {
-        id: AGENT,
-        capabilities: [
-          {
-            action: 'commerce:purchase',
-            constraints: { maxAmount: 50_000, currency: 'USD' },
-            resources: ['order/**'],
-          },
-          { action: 'api:call', constraints: { methods: ['GET', 'HEAD'] } },
-        ],
-      },
+      credentialSubject: { id: AGENT, capabilities: setting.capabilities },
       ...setting.grant,
     },
   );
@@ -222,7 +228,7 @@ const buildInput = (
 ): EvaluateInput => ({
   receipt_id: `drc_${encodeUlid(setting.nowMs, new Uint8Array(10).fill(9))}`,
   now: formatTimestamp(setting.nowMs),
-  relying_party: { did: SHOP, profile: 'svc-base-v1', proof_window_seconds: 60 },
+  relying_party: { did: SHOP, profile: setting.profile, proof_window_seconds: 60 },
   grant,
   proof,
   action: setting.action,

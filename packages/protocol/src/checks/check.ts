@@ -2,12 +2,14 @@
  * What a check is. Each reads only the evidence of the checks that it requires, so reading what is not proven
  * does not compile, and "skipped" follows from the table.
  */
+import type { Balances } from '../budgets/balances.ts';
+import type { Consumption } from '../budgets/consumption.ts';
 import type { CryptoPort } from '../codec/crypto.ts';
 import type { DocumentFact, Facts, Lookup } from '../facts.ts';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
-import type { Grant, GrantRefusal } from '../model/grant.ts';
-import type { DidWeb, Sha256 } from '../model/ids.ts';
+import type { Grant, ParsedGrant } from '../model/grant.ts';
+import type { DidWeb, GrantId, Sha256 } from '../model/ids.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ReasonCode } from '../model/reason-code.ts';
@@ -46,16 +48,24 @@ export interface Evidence {
   P16: Survivors;
   P17: Survivors;
   P18: Survivors;
-  P19: Survivors;
-  P20: Survivors & { readonly authority: Capability };
+  P19: Survivors & { readonly consumptions: Consumptions };
+  P20: Survivors & {
+    readonly authority: Capability;
+    /** What an ALLOW on this authority consumes; null where nothing of it is used up. */
+    readonly consumption: Consumption | null;
+  };
   T5: null;
 }
 
-/** The Action, and the Capabilities that every narrowing check so far holds for. */
+/** The Action, and the Capabilities of the Grant that every narrowing check so far holds for. */
 export interface Survivors {
+  readonly grantId: GrantId;
   readonly action: Action;
   readonly survivors: readonly Capability[];
 }
+
+/** What each survivor that has a budget would consume of it. */
+export type Consumptions = ReadonlyMap<Capability, Consumption>;
 
 export type CheckId = keyof Evidence;
 export type ProtocolCheckId = Extract<CheckId, `P${string}`>;
@@ -63,7 +73,7 @@ export type TrustCheckId = Extract<CheckId, `T${string}`>;
 
 /** The request as presented and parsed; only P1, P8 and P15 read it. */
 export interface Presented {
-  readonly grant: Parsed<Grant, GrantRefusal>;
+  readonly grant: ParsedGrant;
   readonly proof: Parsed<Proof, 'PROOF_MALFORMED'>;
   readonly action: Parsed<Action>;
 }
@@ -83,7 +93,7 @@ export interface CheckContext {
   readonly crypto: CryptoPort;
 }
 
-/** Artifacts that a check looked at, whatever came of it; they go into the Receipt's `evidence`. */
+/** What a check looked at, whatever came of it. Artifacts go into the Receipt's `evidence`. */
 export interface Consulted {
   readonly issuerResolution?: { readonly did: DidWeb } & Pick<DocumentFact, 'hash' | 'resolvedAtMs'>;
   readonly status?: {
@@ -93,6 +103,8 @@ export interface Consulted {
     readonly checkedAtMs: number;
     readonly index: string;
   };
+  /** The decision rests on these being the present ones, a DENY no less than an ALLOW. */
+  readonly balances?: Balances;
 }
 
 export type CheckResult<E> = (
@@ -119,12 +131,12 @@ export const demand = (holds: boolean, reason: ReasonCode): CheckResult<null> =>
 
 /** Keeps the Capabilities for which `keep` holds; true while one is left. */
 export const narrow = (
-  { action, survivors: capabilities }: Survivors,
+  { grantId, action, survivors: capabilities }: Survivors,
   keep: (capability: Capability) => boolean,
   reason: ReasonCode,
 ): CheckResult<Survivors> => {
   const survivors = capabilities.filter(keep);
-  return survivors.length > 0 ? pass({ action, survivors }) : deny(reason);
+  return survivors.length > 0 ? pass({ grantId, action, survivors }) : deny(reason);
 };
 
 export interface Check<Id extends CheckId, Requires extends CheckId = never> {

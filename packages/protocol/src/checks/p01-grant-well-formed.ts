@@ -6,5 +6,8 @@ export const p01GrantWellFormed = /* @__PURE__ */ defineCheck({
   title: 'the Grant is well formed and asks for nothing that this profile does not know',
   requires: [],
   reasons: ['GRANT_MALFORMED', 'UNSUPPORTED_FEATURE'],
-  run: (_, { presented: { grant } }) => (grant.ok ? pass({ grant: grant.value }) : deny(grant.reason)),
+  run: (_, { presented: { grant }, profile }) => {
+    if (profile.budgets && grant.budgetProblem !== null) return deny('GRANT_MALFORMED');
+    return grant.ok ? pass({ grant: grant.value }) : deny(grant.reason);
+  },
 });

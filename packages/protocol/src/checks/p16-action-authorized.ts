@@ -11,7 +11,7 @@ export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
   reasons: ['ACTION_NOT_AUTHORIZED'],
   run: ({ P3: { grant }, P15: { action } }) =>
     narrow(
-      { action, survivors: grant.capabilities },
+      { grantId: grant.id, action, survivors: grant.capabilities },
       (capability) => allowsAction(capability, action),
       'ACTION_NOT_AUTHORIZED',
     ),

@@ -1,17 +1,72 @@
-/** P19: some survivor allows the amount, its ceiling included; an API call has none. */
+/**
+ * P19: some survivor allows the amount, its ceiling included, and under a profile that knows budgets has enough left of
+ * its own (protocol §11). Balances are asked for only where a survivor has a budget.
+ */
+import type { Balances } from '../budgets/balances.ts';
+import { budgetOf, hasBudget } from '../budgets/budget.ts';
+import { type Consumption, consumptionOf } from '../budgets/consumption.ts';
+import type { Action } from '../model/action.ts';
+import { type Capability, capabilityKeyOf } from '../model/capability.ts';
 import { isNonNegativeInteger } from '../model/members.ts';
-import { defineCheck, narrow } from './check.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  defineCheck,
+  deny,
+  type Evidence,
+  need,
+  pass,
+  type Survivors,
+  unavailableNow,
+} from './check.ts';
 
 export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P19',
   title: 'some survivor allows the amount (api:call: always)',
   requires: ['P18'],
   reasons: ['AMOUNT_EXCEEDS_AUTHORITY'],
-  run: ({ P18 }) =>
-    narrow(
-      P18,
-      ({ constraints: { maxAmount } }) =>
-        P18.action.type === 'api:call' || (isNonNegativeInteger(maxAmount) && P18.action.amount <= maxAmount),
-      'AMOUNT_EXCEEDS_AUTHORITY',
-    ),
+  run: ({ P18 }, context) => {
+    const survivors = P18.survivors.filter((capability) => allowsAmount(capability, P18.action));
+    if (survivors.length === 0) return deny('AMOUNT_EXCEEDS_AUTHORITY');
+    if (!context.profile.budgets || !survivors.some(hasBudget))
+      return pass({ ...P18, survivors, consumptions: new Map() });
+    return withinBudget({ ...P18, survivors }, context);
+  },
 });
+
+const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>
+  action.type === 'api:call' || (isNonNegativeInteger(maxAmount) && action.amount <= maxAmount);
+
+const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult<Evidence['P19']> => {
+  const { grantId } = candidates;
+  const { balances: answer } = context.facts;
+  if (answer === undefined) return need({ fact: 'balances', grantId });
+  // Not to know of any consumption is not to know that there was none: that is version 0.
+  if (answer.answer !== 'found' || answer.value.grantId !== grantId) return unavailableNow();
+  const balances = answer.value;
+  const { survivors, consumptions } = openBudgets(candidates, balances, context);
+  return survivors.length > 0
+    ? pass({ ...candidates, survivors, consumptions }, { balances })
+    : deny('AMOUNT_EXCEEDS_AUTHORITY', { balances });
+};
+
+const openBudgets = (
+  { action, survivors: candidates }: Survivors,
+  balances: Balances,
+  { crypto, nowMs }: CheckContext,
+): Pick<Evidence['P19'], 'survivors' | 'consumptions'> => {
+  const amount = action.type === 'api:call' ? 0 : action.amount;
+  const survivors: Capability[] = [];
+  const consumptions = new Map<Capability, Consumption>();
+  for (const capability of candidates) {
+    const budget = budgetOf(capability);
+    if (budget !== null) {
+      const key = capabilityKeyOf(crypto, capability);
+      const consumption = consumptionOf({ key, budget, balances, amount, nowMs });
+      if (consumption === null) continue;
+      consumptions.set(capability, consumption);
+    }
+    survivors.push(capability);
+  }
+  return { survivors, consumptions };
+};

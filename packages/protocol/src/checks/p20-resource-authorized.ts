@@ -1,4 +1,7 @@
-/** P20: some survivor matches the resource (protocol §6). The first one left is the authority for the Action. */
+/**
+ * P20: some survivor matches the resource (protocol §6). The first one left is the authority for the Action, and the
+ * one whose budget an ALLOW consumes.
+ */
 import { normalizeHtu } from '../codec/htu.ts';
 import { matchesResource, matchesUrl } from '../codec/resource-pattern.ts';
 import type { Action } from '../model/action.ts';
@@ -9,13 +12,14 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   title: 'some survivor matches the resource',
   requires: ['P19'],
   reasons: ['RESOURCE_NOT_AUTHORIZED'],
-  run: ({ P19: { action, survivors: candidates } }) => {
-    const matches = resourceMatcher(action);
-    const survivors = candidates.filter(
+  run: ({ P19: { consumptions, ...P19 } }) => {
+    const matches = resourceMatcher(P19.action);
+    const survivors = P19.survivors.filter(
       ({ resources }) => resources === undefined || resources.some(matches),
     );
     const [authority] = survivors;
-    return authority === undefined ? deny('RESOURCE_NOT_AUTHORIZED') : pass({ action, survivors, authority });
+    if (authority === undefined) return deny('RESOURCE_NOT_AUTHORIZED');
+    return pass({ ...P19, survivors, authority, consumption: consumptions.get(authority) ?? null });
   },
 });
 

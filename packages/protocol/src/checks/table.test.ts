@@ -66,10 +66,48 @@ describe('the vectors', () => {
   });
 });
 
-describe('the published profile', () => {
-  it('is pinned: another hash is another profile', () => {
-    expect(PROFILES['svc-base-v1'].hash).toBe(
-      'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950',
-    );
+describe('the vectors under svc-base-v2', () => {
+  const underV2 = vectors.filter(({ input }) => input.relying_party.profile === 'svc-base-v2');
+
+  it.each<[CheckId, boolean | 'skipped']>([
+    ['P1', true],
+    ['P1', false],
+    ['P17', true],
+    ['P17', false],
+    ['P17', 'skipped'],
+    ['P19', true],
+    ['P19', false],
+    ['P19', 'skipped'],
+    ['P20', true],
+    ['P20', false],
+    ['P20', 'skipped'],
+    ['T5', true],
+    ['T5', false],
+    ['T5', 'skipped'],
+  ])('show %s %s', (id, outcome) => {
+    expect(underV2.some(({ expected }) => outcomeOf(expected.body, id) === outcome)).toBe(true);
+  });
+});
+
+describe('a published profile', () => {
+  it.each([
+    ['svc-base-v1', 'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950'],
+    ['svc-base-v2', 'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05'],
+  ] as const)('is pinned: %s under another hash is another profile', (id, hash) => {
+    expect(PROFILES[id].hash).toBe(hash);
+  });
+
+  it('of svc-base-v2 differs from svc-base-v1 in what it says about budgets alone', () => {
+    const [v1, v2] = (['svc-base-v1', 'svc-base-v2'] as const).map((id) => JSON.parse(PROFILES[id].document));
+    const p19 = v2.checks.find(({ id }: { id: string }) => id === 'P19');
+    expect(p19.title).toMatch(/budget/);
+    p19.title = v1.checks.find(({ id }: { id: string }) => id === 'P19').title;
+    const { constraint_keys: keys, profile, periods } = v2;
+    expect(v2).toEqual({ ...v1, constraint_keys: keys, profile, periods });
+    expect(keys).toEqual({
+      'commerce:purchase': ['maxAmount', 'currency', 'maxTotal', 'maxPerPeriod', 'period', 'maxUses'],
+      'api:call': ['methods', 'maxUses'],
+    });
+    expect(periods).toEqual(['hour', 'day', 'week', 'month']);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatSeconds, formatTimestamp, parseTimestamp } from './timestamp.ts';
+import { formatSeconds, formatTimestamp, parseInstant, parseTimestamp } from './timestamp.ts';
 
 const instant = fc
   .date({
@@ -16,9 +16,17 @@ describe('timestamps', () => {
       fc.property(instant, (ms) => {
         expect(parseTimestamp(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);
         expect(formatTimestamp(ms)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-        expect(Date.parse(formatTimestamp(ms))).toBe(ms);
+        expect(parseInstant(formatTimestamp(ms))).toBe(ms);
       }),
     );
+  });
+
+  it.each([
+    ...['', '2026-11-20T08:00:00Z', '2026-11-20T08:00:00.0000Z', '2026-11-20T08:00:00.000+00:00'],
+    ...['2026-11-20t08:00:00.000Z', '2026-11-20T08:00:00.000Z\n', '2026-02-30T00:00:00.000Z'],
+    ...['2026-11-20T24:00:00.000Z', '9999-12-31T24:00:00.000Z', '2026-13-01T00:00:00.000Z'],
+  ])('to the millisecond do not parse %j', (text) => {
+    expect(parseInstant(text)).toBeNull();
   });
 
   it('have three decimals, or none', () => {

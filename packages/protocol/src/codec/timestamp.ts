@@ -3,6 +3,7 @@
  * protocol §2 for the whole-second form inside Grants).
  */
 const WHOLE_SECONDS = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$/;
+const MILLISECONDS = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/;
 const SECONDS_CHARS = 'YYYY-MM-DDThh:mm:ss'.length;
 const MIN_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const MAX_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -13,6 +14,13 @@ export const parseTimestamp = (text: string): number | null => {
   const ms = Date.parse(text);
   // `Date` rolls 30 February and 24:00:00 over; the way back shows it.
   return !Number.isNaN(ms) && formatSeconds(ms) === text ? ms : null;
+};
+
+/** Milliseconds of `YYYY-MM-DDThh:mm:ss.sssZ`, or null for another form or a day or time that does not exist. */
+export const parseInstant = (text: string): number | null => {
+  if (!MILLISECONDS.test(text)) return null;
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null;
 };
 
 /** `YYYY-MM-DDThh:mm:ss.sssZ`, always three decimals. Throws RangeError outside the years 0000–9999. */

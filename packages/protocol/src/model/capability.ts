@@ -2,9 +2,13 @@
  * A Capability: one kind of action a Grant allows, within constraints (interface §Capability, protocol §2).
  * Unknown constraint keys are kept as they are: P17 decides about them, so none may be dropped here.
  */
+import { findBudgetProblem } from '../budgets/budget.ts';
+import type { CryptoPort } from '../codec/crypto.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
 import { isResourcePattern } from '../codec/resource-pattern.ts';
+import { sha256Of } from '../codec/sha256.ts';
 import { type ActionType, isActionType, isCurrency, isMethod } from './action.ts';
+import type { Sha256 } from './ids.ts';
 import {
   type Findings,
   hasDuplicates,
@@ -16,7 +20,10 @@ import {
 
 export interface Capability {
   readonly action: ActionType;
-  /** Known keys are well typed; others are whatever the Principal signed. */
+  /**
+   * Required keys are well typed; budget keys are after P1 under a profile that knows them; others are whatever the
+   * Principal signed.
+   */
   readonly constraints: JsonObject;
   /** Absent means every resource. */
   readonly resources?: readonly string[];
@@ -26,6 +33,20 @@ export const MAX_RESOURCES = 64;
 export const MAX_METHODS = 16;
 
 const MEMBERS = new Set(['action', 'constraints', 'resources']);
+
+/**
+ * The Capability with its members in RFC 8785 order, so that `JSON.stringify` of it is its canonical form. For what P17
+ * has let through: constraints that hold no objects.
+ */
+export const inCanonicalOrder = ({ action, constraints, resources }: Capability): Capability => {
+  const keys = Object.keys(constraints).sort();
+  const inOrder = Object.fromEntries(keys.map((key) => [key, constraints[key] ?? null]));
+  return { action, constraints: inOrder, ...(resources === undefined ? {} : { resources }) };
+};
+
+/** What a budget goes by: SHA-256 of the RFC 8785 form of the Capability. For what P17 has let through. */
+export const capabilityKeyOf = (crypto: CryptoPort, capability: Capability): Sha256 =>
+  sha256Of(crypto, JSON.stringify(inCanonicalOrder(capability)));
 
 /** Parses one Capability; what is wrong goes to `findings`, and the answer is null when anything is. */
 export const parseCapability = (value: JsonValue, at: string, findings: Findings): Capability | null => {
@@ -49,6 +70,8 @@ export const parseCapability = (value: JsonValue, at: string, findings: Findings
   }
   if (!isJsonObject(constraints)) return null;
   checkConstraints(action, constraints, `${at}.constraints`, findings);
+  const budgetProblem = findBudgetProblem(action, constraints);
+  if (budgetProblem !== null) findings.malformedBudget(`${at}.constraints: ${budgetProblem}`);
   return { action, constraints, ...(resources === undefined ? {} : { resources }) };
 };
 

@@ -46,6 +46,12 @@ export interface Grant {
 
 export type GrantRefusal = 'GRANT_MALFORMED' | 'UNSUPPORTED_FEATURE';
 
+/**
+ * `budgetProblem`: what is wrong in form with the budgets, or null. It makes the Grant malformed to a profile that knows
+ * budgets, whatever else is found; to another these are unknown constraint keys.
+ */
+export type ParsedGrant = Parsed<Grant, GrantRefusal> & { readonly budgetProblem: string | null };
+
 const MEMBERS = new Set([
   '@context',
   'id',
@@ -63,10 +69,15 @@ const MEMBERS = new Set([
 const SUBJECT_MEMBERS = new Set(['id', 'audience', 'capabilities']);
 
 /** Parses the Grant as received. `GRANT_MALFORMED` wins where both reasons apply. */
-export const parseGrant = (text: string): Parsed<Grant, GrantRefusal> => {
+export const parseGrant = (text: string): ParsedGrant => {
+  const findings = new Findings();
+  const grant = parse(text, findings);
+  return { ...grant, budgetProblem: findings.budgetProblem };
+};
+
+const parse = (text: string, findings: Findings): Parsed<Grant, GrantRefusal> => {
   const jws = parseCompactJws(text, GRANT_MAX_CHARS);
   if (!jws.ok) return refused('GRANT_MALFORMED', jws.problem);
-  const findings = new Findings();
   const kid = parseProtectedHeader(jws.header, GRANT_TYP, findings);
   const claims = parseCredential(jws.payload, findings);
   const worst = findings.worst;

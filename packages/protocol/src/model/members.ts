@@ -1,12 +1,14 @@
 /**
  * Reading members of untrusted JSON objects. A `Findings` collects what is wrong in two grades (protocol §2):
- * `malformed` (wrong in form) wins over `unsupported` (well formed, but of no profile we know).
+ * `malformed` (wrong in form) wins over `unsupported` (well formed, but of no profile we know). Apart from both stands
+ * what is wrong only for a profile that knows budgets (protocol §11).
  */
 import type { JsonObject, JsonValue } from '../codec/json.ts';
 
 export class Findings {
   private firstMalformed: string | null = null;
   private firstUnsupported: string | null = null;
+  private firstMalformedBudget: string | null = null;
 
   malformed(problem: string): void {
     this.firstMalformed ??= problem;
@@ -16,11 +18,19 @@ export class Findings {
     this.firstUnsupported ??= problem;
   }
 
+  malformedBudget(problem: string): void {
+    this.firstMalformedBudget ??= problem;
+  }
+
   /** The finding that decides, or null when there is none. */
   get worst(): { readonly grade: 'malformed' | 'unsupported'; readonly problem: string } | null {
     if (this.firstMalformed !== null) return { grade: 'malformed', problem: this.firstMalformed };
     if (this.firstUnsupported !== null) return { grade: 'unsupported', problem: this.firstUnsupported };
     return null;
+  }
+
+  get budgetProblem(): string | null {
+    return this.firstMalformedBudget;
   }
 }
 

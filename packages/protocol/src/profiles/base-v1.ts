@@ -7,4 +7,5 @@ export const BASE_V1: Profile = {
     'commerce:purchase': ['maxAmount', 'currency'],
     'api:call': ['methods'],
   },
+  budgets: false,
 };

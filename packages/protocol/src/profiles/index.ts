@@ -4,6 +4,7 @@ import { portableCrypto } from '../codec/crypto.ts';
 import { sha256Of } from '../codec/sha256.ts';
 import type { Sha256 } from '../model/ids.ts';
 import { BASE_V1 } from './base-v1.ts';
+import { BASE_V2 } from './base-v2.ts';
 import { type Profile, type ProfileId, profileDocument } from './profile.ts';
 
 export type { Profile, ProfileId };
@@ -21,6 +22,7 @@ const publish = (profile: Profile): PublishedProfile => {
 
 export const PROFILES: Readonly<Record<ProfileId, PublishedProfile>> = {
   'svc-base-v1': /* @__PURE__ */ publish(BASE_V1),
+  'svc-base-v2': /* @__PURE__ */ publish(BASE_V2),
 };
 
 export const isProfileId = (text: unknown): text is ProfileId =>

@@ -3,6 +3,8 @@
  * (protocol §8). The document is derived from the table of checks, so it cannot drift from what runs.
  */
 
+import { PERIODS } from '../budgets/period.ts';
+import type { CheckId } from '../checks/check.ts';
 import type { AnyCheck } from '../checks/table.ts';
 import { DID_WEB_MAX_CHARS } from '../codec/did-web.ts';
 import { HTU_MAX_CHARS } from '../codec/htu.ts';
@@ -23,11 +25,15 @@ import {
 import { MAX_KID_CHARS } from '../model/jws-header.ts';
 import { PROOF_MAX_CHARS } from '../model/proof.ts';
 
-export type ProfileId = 'svc-base-v1';
+export type ProfileId = 'svc-base-v1' | 'svc-base-v2';
 
 export interface Profile {
   readonly id: ProfileId;
   readonly constraintKeys: Readonly<Record<ActionType, readonly string[]>>;
+  /** Whether budgets are enforced, and therefore their form judged (P1, P19). */
+  readonly budgets: boolean;
+  /** Where a check does more than the table says. */
+  readonly titles?: Readonly<Partial<Record<CheckId, string>>>;
 }
 
 /** The published profile document in RFC 8785 form; its SHA-256 is `protocol.profile_hash`. */
@@ -36,7 +42,7 @@ export const profileDocument = (profile: Profile, checks: readonly AnyCheck[]): 
     profile: profile.id,
     checks: checks.map(({ id, title, requires, reasons }) => ({
       id,
-      title,
+      title: profile.titles?.[id] ?? title,
       requires: [...requires],
       reasons: [...reasons],
     })),
@@ -44,6 +50,7 @@ export const profileDocument = (profile: Profile, checks: readonly AnyCheck[]): 
       'commerce:purchase': [...profile.constraintKeys['commerce:purchase']],
       'api:call': [...profile.constraintKeys['api:call']],
     },
+    ...(profile.budgets ? { periods: [...PERIODS] } : {}),
     limits: {
       grant_characters: GRANT_MAX_CHARS,
       proof_characters: PROOF_MAX_CHARS,

@@ -15,6 +15,7 @@ import {
 } from '@svc/protocol';
 import { type Failure, failure } from '../failure.ts';
 import type { ServiceDocument } from '../service-document.ts';
+import { type BalanceFailure, readBalances } from './balance-snapshot.ts';
 import { readStatusEntry } from './status-list.ts';
 
 /** Texts by `sha256:…`: what `/evidence/{hash}` serves. */
@@ -23,7 +24,7 @@ export type EvidenceSource =
   | ReadonlyMap<string, string>
   | Readonly<Record<string, string>>;
 
-export type ArtifactFailure = Failure<'missing-evidence' | 'wrong-status-list'>;
+export type ArtifactFailure = Failure<'missing-evidence' | 'wrong-status-list' | BalanceFailure['code']>;
 
 const findText = (source: EvidenceSource, hash: string): string | undefined => {
   if (typeof source === 'function') return source(hash);
@@ -34,6 +35,9 @@ const findText = (source: EvidenceSource, hash: string): string | undefined => {
 
 export interface ArtifactContext {
   readonly source: EvidenceSource;
+  /** Answers of `GET /grants/{id}/consumption`. */
+  readonly consumption: readonly unknown[];
+  readonly balancesKnown: boolean;
   readonly serviceDocument: ServiceDocument;
   readonly crypto: CryptoPort;
 }
@@ -44,10 +48,26 @@ export const readArtifacts = (
   presented: Presented,
   context: ArtifactContext,
   failures: ArtifactFailure[],
-): Pick<Facts, 'document' | 'status'> => ({
+): Pick<Facts, 'document' | 'status' | 'balances'> => ({
   document: readDocument(body, presented, context, failures),
   status: readStatus(body, context, failures),
+  ...readPinnedBalances(body, context, failures),
 });
+
+/** Nothing where the Receipt pins no balances, or the auditor knows them. */
+const readPinnedBalances = (
+  body: ReceiptBody,
+  { source, consumption, balancesKnown, crypto }: ArtifactContext,
+  failures: ArtifactFailure[],
+): Pick<Facts, 'balances'> => {
+  const pinned = body.evidence.consumption;
+  if (pinned === undefined || balancesKnown) return {};
+  const findIn = (hash: Sha256) => findText(source, hash);
+  const balances = readBalances(body, pinned, { findText: findIn, consumption, crypto });
+  if ('grantId' in balances) return { balances: found(balances) };
+  failures.push(balances);
+  return { balances: unavailable };
+};
 
 /** The text with this hash, or null with a failure: then nothing that rests on it can be decided. */
 const readText = (

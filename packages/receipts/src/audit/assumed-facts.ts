@@ -7,6 +7,8 @@ import {
   type AllocationFact,
   type Answer,
   absent,
+  type Balances,
+  emptyBalances,
   type Facts,
   found,
   type Grant,
@@ -24,7 +26,7 @@ export interface Assumption {
 }
 
 /** Facts that the auditor has from elsewhere. */
-export type KnownFacts = Pick<Facts, 'principal' | 'allocation' | 'spent'>;
+export type KnownFacts = Pick<Facts, 'principal' | 'allocation' | 'balances' | 'spent'>;
 
 export interface Assumed {
   readonly facts: KnownFacts;
@@ -46,9 +48,10 @@ export const assumeFacts = (body: ReceiptBody, { grant }: Presented, known: Know
   const assume = (id: string, statement: string) => void assumed.push({ path: pathOf(id), statement });
   const principal = known.principal ?? assumePrincipal(body, assume);
   const allocation = known.allocation ?? (grant.ok ? assumeAllocation(body, grant.value, assume) : absent);
+  const balances = known.balances ?? (grant.ok ? assumeBalances(body, grant.value, assume) : absent);
   const spent = known.spent ?? assumeSpent(body, assume);
   assumeCircumstances(body, assumed);
-  return { facts: { principal, allocation, spent }, assumed };
+  return { facts: { principal, allocation, balances, spent }, assumed };
 };
 
 type Assume = (id: string, statement: string) => void;
@@ -95,6 +98,13 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
   });
 };
 
+/** Where the Receipt pins the balances, what is answered here is not asked for; else see assumed-budgets.ts. */
+const assumeBalances = (body: ReceiptBody, { id }: Grant, assume: Assume): Answer<Balances> => {
+  if (!wasUnavailable(body, 'P19', ['P18'])) return found(emptyBalances(id));
+  assume('P19', 'what had been consumed of the budgets was unavailable');
+  return unavailable;
+};
+
 const assumeSpent = (body: ReceiptBody, assume: Assume): Answer<boolean> => {
   const unspent = outcomeOf(body, 'T5');
   if (unspent !== 'skipped') {
@@ -115,7 +125,12 @@ const assumeCircumstances = (body: ReceiptBody, assumed: Assumption[]): void => 
     { path: '/evaluated_at', statement: 'the decision was made at this time' },
     { path: '/relying_party', statement: 'this relying party asked, and the profile was its own' },
   );
-  const { issuer_resolution: resolution, status } = body.evidence;
+  const { consumption, issuer_resolution: resolution, status } = body.evidence;
+  if (consumption !== undefined)
+    assumed.push({
+      path: '/evidence/consumption',
+      statement: 'these balances were the present ones, and were consumed from once',
+    });
   if (resolution !== undefined)
     assumed.push({
       path: '/evidence/issuer_resolution',

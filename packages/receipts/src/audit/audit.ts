@@ -8,6 +8,7 @@ import {
   type Decided,
   evaluate,
   type Facts,
+  found,
   isProfileId,
   type JsonObject,
   PROFILES,
@@ -22,6 +23,7 @@ import type { Receipt } from '../receipt.ts';
 import { parseServiceDocument } from '../service-document.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import { type ArtifactFailure, type EvidenceSource, readArtifacts } from './artifacts.ts';
+import { assumeBudgets } from './assumed-budgets.ts';
 import { type Assumption, assumeFacts, assumeRetiredKey, type KnownFacts } from './assumed-facts.ts';
 import { findOtherRequest, type OtherRequestFailure } from './other-request.ts';
 
@@ -42,6 +44,11 @@ export interface AuditInput {
   readonly relyingParty: { readonly proofWindowSeconds: number };
   /** DID document and status list by hash. */
   readonly evidence: EvidenceSource;
+  /**
+   * For an ALLOW that consumed: answers of `GET /grants/{id}/consumption`, with events back to the first. The snapshot
+   * itself may stand among the evidence instead.
+   */
+  readonly consumption?: readonly unknown[];
   /** Facts that need not be taken on the service's word. */
   readonly facts?: KnownFacts;
   readonly crypto?: CryptoPort;
@@ -78,7 +85,12 @@ export const audit = (input: AuditInput): AuditResult => {
   const artifacts = readArtifacts(
     body,
     presented,
-    { source: input.evidence, serviceDocument, crypto },
+    {
+      source: input.evidence,
+      consumption: input.consumption ?? [],
+      balancesKnown: input.facts?.balances !== undefined,
+      ...{ serviceDocument, crypto },
+    },
     failures,
   );
   if (failures.length > 0) {
@@ -119,7 +131,7 @@ interface Recomputed {
 const recompute = (
   body: ReceiptBody,
   presented: Presented,
-  artifacts: Pick<Facts, 'document' | 'status'>,
+  artifacts: Pick<Facts, 'document' | 'status' | 'balances'>,
   input: AuditInput,
   crypto: CryptoPort,
 ): Recomputed => {
@@ -133,11 +145,18 @@ const recompute = (
   };
   const basis = assumeFacts(body, presented, input.facts ?? {});
   let { assumed } = basis;
-  let decided = run({ ...basis.facts, ...artifacts });
+  let facts: Facts = { ...basis.facts, ...artifacts };
+  let decided = run(facts);
   if (input.facts?.principal === undefined && needsRetiredKey(body, decided)) {
     const retired = assumeRetiredKey(basis.facts, body);
-    decided = run({ ...retired.facts, ...artifacts });
+    facts = { ...retired.facts, ...artifacts };
+    decided = run(facts);
     assumed = [...assumed, ...retired.assumed];
+  }
+  if (input.facts?.balances === undefined && artifacts.balances === undefined) {
+    const budgets = assumeBudgets(body, decided, (balances) => run({ ...facts, balances: found(balances) }));
+    decided = budgets.decided;
+    assumed = [...assumed, ...budgets.assumed];
   }
   return { recomputed: buildReceiptBody(input, decided, context), assumed };
 };

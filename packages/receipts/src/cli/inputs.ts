@@ -1,12 +1,15 @@
 /** What the command reads: files and standard input, each bounded. No network. */
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { sha256Of } from '@svc/protocol';
+import { isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 
 export const MAX_INPUT_BYTES = 1_048_576;
 /** The largest status list there can be. */
 export const MAX_EVIDENCE_BYTES = 4 * MAX_INPUT_BYTES;
+
+/** A bundle holds evidence. */
+export const MAX_BUNDLE_BYTES = 4 * MAX_EVIDENCE_BYTES;
 
 /** Something that the person at the command line has to put right. The answer is "could not decide". */
 export class InputError extends Error {
@@ -14,10 +17,21 @@ export class InputError extends Error {
 }
 
 /** The text of a file, or of standard input for `-`; there must be some. Rejects with InputError. */
-export const readText = async (path: string, what: string): Promise<string> => {
-  const text = await readAnyText(path, what, MAX_INPUT_BYTES);
+export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
+  const text = await readAnyText(path, what, maxBytes);
   if (text.trim() === '') throw new InputError(`${what}, ${placeOf(path)}, is empty`);
   return text;
+};
+
+/** A Receipt, bare or within the answer of `GET /decisions/{receipt_id}`: the text of the one, the object of the other. */
+export const readReceipt = async (path: string): Promise<unknown> => {
+  const text = await readText(path, 'the Receipt');
+  const json = parseStrictJson(text);
+  if (!json.ok || !isJsonObject(json.value)) return text;
+  const { receipt, outcomes, ...others } = json.value;
+  return isJsonObject(receipt) && Array.isArray(outcomes) && Object.keys(others).length === 0
+    ? receipt
+    : text;
 };
 
 const placeOf = (path: string): string => (path === '-' ? 'standard input' : path);

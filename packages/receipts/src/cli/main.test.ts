@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { budgeted, capabilityOf, logOf, pageOf } from '../../test/budgets.ts';
 import { buildWorld, documentOf, resign, serviceDocument } from '../../test/world.ts';
 import { MAX_INPUT_BYTES } from './inputs.ts';
 import { run } from './run.ts';
@@ -199,6 +200,51 @@ describe('svc-receipt audit', () => {
       /^ {2}- other-proof: the Proof given is not the one of this Receipt/,
     );
     expect(stdout).not.toContain('by the engine');
+  });
+});
+
+describe('svc-receipt audit of an ALLOW that consumed', async () => {
+  const capability = capabilityOf({ maxTotal: 100_000 });
+  const uses = [
+    { capability, amount: 100, agoMs: 2_000 },
+    { capability, amount: 200, agoMs: 1_000 },
+  ];
+  const consumed = await buildWorld(budgeted([capability], uses));
+  const pinned = consumed.body.evidence.consumption?.snapshot_hash;
+  const evidence = [...consumed.evidence].flatMap(([hash, text], i) =>
+    hash === pinned ? [] : ['--evidence', write(`consumed-${i}`, text)],
+  );
+  const args = [
+    ...['audit', write('consumed.json', consumed.signed.text), '--did-document', didFile],
+    ...[
+      '--grant',
+      write('consumed-grant', consumed.grant),
+      '--proof',
+      write('consumed-proof', consumed.proof),
+    ],
+    ...['--action', write('consumed-action', JSON.stringify(consumed.action)), '--proof-window', '60'],
+    ...evidence,
+  ];
+  const page = (name: string, from: number, to: number) => {
+    const log = logOf([...uses, { capability, amount: 42_700, agoMs: 0 }]);
+    return ['--consumption', write(name, JSON.stringify(pageOf(log, from, to)))];
+  };
+
+  it('replays the balances from the pages of the consumption', async () => {
+    const pages = [...page('newest', 2, 3), ...page('oldest', 1, 1)];
+    expect(await run([...args, ...pages], false)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('cannot decide without all of them, and says where they are', async () => {
+    const { exitCode, stdout } = await run([...args, ...page('newest', 2, 3)], false);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('GET /grants/{id}/consumption');
+  });
+
+  it('refuses what is no such answer', async () => {
+    const { exitCode, stderr } = await run([...args, '--consumption', write('list', '[]')], false);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('must be an answer of GET /grants/{id}/consumption');
   });
 });
 

@@ -9,14 +9,29 @@ const OPTIONS = {
   proof: { type: 'string' },
   action: { type: 'string' },
   evidence: { type: 'string', multiple: true },
+  consumption: { type: 'string', multiple: true },
   'proof-window': { type: 'string' },
+  inclusion: { type: 'string' },
+  checkpoint: { type: 'string' },
+  bundle: { type: 'string' },
+  key: { type: 'string', multiple: true },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
   version: { type: 'boolean', short: 'v', default: false },
 } as const;
 
-const VERIFY_OPTIONS = ['did-document', 'service-did', 'json'];
-const AUDIT_OPTIONS = [...VERIFY_OPTIONS, 'grant', 'proof', 'action', 'evidence', 'proof-window'];
+const COMMON_OPTIONS = ['did-document', 'service-did', 'json'];
+const VERIFY_OPTIONS = [...COMMON_OPTIONS, 'inclusion', 'checkpoint'];
+const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key'];
+const AUDIT_OPTIONS = [
+  ...COMMON_OPTIONS,
+  'grant',
+  'proof',
+  'action',
+  'evidence',
+  'consumption',
+  'proof-window',
+];
 
 interface Common {
   /** A file, or `-` for standard input. */
@@ -29,13 +44,27 @@ interface Common {
 export type Command =
   | { readonly name: 'help' }
   | { readonly name: 'version' }
-  | ({ readonly name: 'verify' } & Common)
+  | ({
+      readonly name: 'verify';
+      readonly inclusion: string | undefined;
+      readonly checkpoint: string | undefined;
+    } & Common)
+  | {
+      readonly name: 'bundle';
+      readonly bundle: string;
+      readonly didDocument: string | undefined;
+      readonly serviceDid: string | undefined;
+      /** Multikeys. */
+      readonly keys: readonly string[];
+      readonly json: boolean;
+    }
   | ({
       readonly name: 'audit';
       readonly grant: string;
       readonly proof: string;
       readonly action: string;
       readonly evidence: readonly string[];
+      readonly consumption: readonly string[];
       readonly proofWindowSeconds: number;
     } & Common);
 
@@ -48,17 +77,16 @@ export const parseCommand = (args: readonly string[]): Command => {
   if (name !== 'verify' && name !== 'audit')
     throw new InputError(`the command must be verify or audit${name === undefined ? '' : `, not ${name}`}`);
   if (rest.length > 0) throw new InputError(`there must be one Receipt, not also ${rest.join(' ')}`);
-  const allowed = name === 'verify' ? VERIFY_OPTIONS : AUDIT_OPTIONS;
-  for (const option of Object.keys(values))
-    if (!allowed.includes(option) && option !== 'help' && option !== 'version')
-      throw new InputError(`${name} has no option --${option}`);
+  if (name === 'verify' && values.bundle !== undefined)
+    return parseBundle(values.bundle, values, positionals);
+  assertAllowed(values, name === 'verify' ? VERIFY_OPTIONS : AUDIT_OPTIONS, name);
   const common = {
     receipt,
     didDocument: demand(values, 'did-document', 'the service DID document that you trust'),
     serviceDid: values['service-did'],
     json: values.json,
   };
-  if (name === 'verify') return { name, ...common };
+  if (name === 'verify') return parseVerify(common, values);
   return withOneStdin({
     name,
     ...common,
@@ -66,8 +94,37 @@ export const parseCommand = (args: readonly string[]): Command => {
     proof: demand(values, 'proof', 'the Proof as presented'),
     action: demand(values, 'action', 'the Action that was sent, as JSON'),
     evidence: values.evidence ?? [],
+    consumption: values.consumption ?? [],
     proofWindowSeconds: parseWindow(values['proof-window']),
   });
+};
+
+const assertAllowed = (values: Values, allowed: readonly string[], what: string): void => {
+  for (const option of Object.keys(values))
+    if (!allowed.includes(option) && option !== 'help' && option !== 'version')
+      throw new InputError(`${what} has no option --${option}`);
+};
+
+const parseVerify = (common: Common, { inclusion, checkpoint }: Values): Command => {
+  if (checkpoint !== undefined && inclusion === undefined)
+    throw new InputError('--checkpoint goes with --inclusion, which names the proof that leads to it');
+  assertOneStdin([common.receipt, common.didDocument, inclusion, checkpoint]);
+  return { name: 'verify', ...common, inclusion, checkpoint };
+};
+
+const parseBundle = (bundle: string, values: Values, [, receipt]: readonly string[]): Command => {
+  if (receipt !== undefined)
+    throw new InputError(`a bundle holds its Receipt: there must not also be ${receipt}`);
+  assertAllowed(values, BUNDLE_OPTIONS, 'verify with --bundle');
+  const { 'did-document': didDocument, 'service-did': serviceDid, key: keys = [] } = values;
+  if (didDocument !== undefined && keys.length > 0)
+    throw new InputError('--did-document and --key say the same: there must be one of them');
+  if (didDocument === undefined && keys.length === 0 && serviceDid === undefined)
+    throw new InputError(
+      'a bundle needs --did-document or --key, which you trust, or at least --service-did',
+    );
+  assertOneStdin([bundle, didDocument]);
+  return { name: 'bundle', bundle, didDocument, serviceDid, keys, json: values.json };
 };
 
 const parse = (args: readonly string[]) => {
@@ -122,8 +179,13 @@ const parseWindow = (text: string | undefined): number => {
 };
 
 const withOneStdin = <T extends Extract<Command, { name: 'audit' }>>(command: T): T => {
-  const { receipt, didDocument, grant, proof, action, evidence } = command;
-  const fromStdin = [receipt, didDocument, grant, proof, action, ...evidence].filter((path) => path === '-');
-  if (fromStdin.length > 1) throw new InputError('only one input can be - (standard input)');
+  const { receipt, didDocument, grant, proof, action, evidence, consumption } = command;
+  const inputs = [receipt, didDocument, grant, proof, action, ...evidence, ...consumption];
+  assertOneStdin(inputs);
   return command;
+};
+
+const assertOneStdin = (inputs: readonly (string | undefined)[]): void => {
+  if (inputs.filter((path) => path === '-').length > 1)
+    throw new InputError('only one input can be - (standard input)');
 };

@@ -2,6 +2,8 @@
  * What the command prints. Everything quoted from a Receipt or a file may have been written by an attacker: control
  * and format characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
  */
+import type { Checkpoint } from '@svc/merkle/checkpoint';
+import type { Assumption } from '../audit/assumed-facts.ts';
 import type { AuditResult } from '../audit/audit.ts';
 import { type Failure, show } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
@@ -38,18 +40,40 @@ const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${p
 
 const describeFailure = ({ code, message }: Failure<string>): string => `  - ${code}: ${printable(message)}`;
 
+export interface Found {
+  readonly receipt: Receipt | null;
+  readonly checkpoint: Checkpoint | null;
+  /** What rests on the word of the bundle alone. */
+  readonly assumed: readonly Assumption[];
+}
+
 /** The answer to `verify`. */
 export const describeVerified = (
   verdict: Verdict,
-  receipt: Receipt | null,
+  { receipt, checkpoint, assumed }: Found,
   failures: readonly Failure<string>[],
   paint: Paint,
 ): string =>
   [
-    heading(verdict, paint),
+    assumed.length === 0
+      ? heading(verdict, paint)
+      : paint('VALID, BUT ITS KEYS ARE NOT AUTHENTICATED', 'yellow'),
     ...(receipt ? describeReceipt(receipt) : []),
+    ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...failures.map(describeFailure),
+    ...describeAssumed("  On the bundle's own word, which proves nothing:", assumed, paint),
   ].join('\n');
+
+const describeCheckpoint = ({ day, root, tree_size: size }: Checkpoint): string =>
+  `the checkpoint of ${day}: ${size} ${size === 1 ? 'Receipt' : 'Receipts'}, root ${root}`;
+
+const describeAssumed = (title: string, assumed: readonly Assumption[], paint: Paint): string[] =>
+  assumed.length === 0
+    ? []
+    : [
+        paint(title, 'bold'),
+        ...assumed.map(({ path, statement }) => `  * ${printable(statement)} (${path})`),
+      ];
 
 const describeReceipt = (receipt: Receipt): string[] => {
   const { decision, reason, principal, agent, authority, grant_id: grantId, expires_at: expiresAt } = receipt;
@@ -100,8 +124,7 @@ export const describeAudit = (verdict: Verdict, result: AuditResult, paint: Pain
       ({ path, expected, got }) =>
         `  - ${printable(path)} must be ${printable(showOr(expected))} by the engine, not ${printable(showOr(got))}`,
     ),
-    ...(result.assumed.length > 0 ? [paint("  On the service's word alone:", 'bold')] : []),
-    ...result.assumed.map(({ path, statement }) => `  * ${printable(statement)} (${path})`),
+    ...describeAssumed("  On the service's word alone:", result.assumed, paint),
   ].join('\n');
 
 const showOr = (value: unknown): string => (value === undefined ? 'absent' : show(value));

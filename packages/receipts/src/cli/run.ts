@@ -2,47 +2,48 @@
  * `svc-receipt verify|audit`. Exit codes: 0 valid, 1 invalid, 2 could not decide (bad usage, an unreadable file, missing
  * evidence, a profile of a later version).
  */
-import { isJsonObject, parseStrictJson } from '@svc/protocol';
-import { nativeCrypto } from '@svc/protocol/native';
+import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type AuditResult, audit } from '../audit/audit.ts';
 import type { Failure } from '../failure.ts';
-import { verifyReceipt } from '../verify/verify-receipt.ts';
-import { type Evidence, InputError, readEvidence, readText } from './inputs.ts';
+import { type Evidence, InputError, readEvidence, readReceipt, readText } from './inputs.ts';
 import { type Command, parseCommand } from './options.ts';
-import { describeAudit, describeVerified, type Paint, painter, printable, type Verdict } from './report.ts';
+import { describeAudit, type Paint, painter, printable, type Verdict } from './report.ts';
+import { runBundle, runVerify } from './run-verify.ts';
+import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 
 export const HELP = `Check a Receipt offline.
 
-  svc-receipt verify [receipt] --did-document FILE
+  svc-receipt verify [receipt] --did-document FILE [--inclusion FILE [--checkpoint FILE]]
+  svc-receipt verify --bundle FILE (--did-document FILE | --key MULTIKEY... | --service-did DID)
   svc-receipt audit  [receipt] --did-document FILE --grant FILE --proof FILE --action FILE
-                     --evidence FILE-OR-DIRECTORY... --proof-window SECONDS
+                     --evidence FILE-OR-DIRECTORY... --proof-window SECONDS [--consumption FILE...]
 
 The Receipt is a file, or standard input where it is left out or is "-". The answer of
 GET /decisions/{receipt_id} is taken too.
 
   --did-document FILE   the service's DID document that you trust
   --service-did DID     the DID that the document must be of
+  --inclusion FILE      the answer of GET /decisions/{receipt_id}/inclusion: the Receipt must be in the
+                        checkpoint of its day
+  --checkpoint FILE     that day's checkpoint, or its JWS, from elsewhere; must be the one in the proof
+  --bundle FILE         Receipt, inclusion proof, checkpoint, DID document and evidence in one file
+  --key MULTIKEY        a key of the service that you trust (z6Mk...); may be repeated
   --grant FILE          the Grant as presented
   --proof FILE          the Proof as presented
   --action FILE         the Action that was sent, as JSON
   --evidence PATH       DID document and status list, found by their hashes; may be repeated
+  --consumption FILE    for an ALLOW that consumed a budget: the answers of GET /grants/{id}/consumption,
+                        back to the first event; may be repeated
   --proof-window N      the relying party's proof_window_seconds, 1 to 300
   --json                print one JSON object
   -h, --help  -v, --version
 
-verify checks form, signature and whether the Receipt agrees with itself. audit also runs the engine
-again on what was presented, and lists every difference and what rests on the service's word alone.
+verify checks form, signature and whether the Receipt agrees with itself. A bundle is authenticated by
+--did-document or --key; with --service-did alone, its keys rest on its own word. audit also runs the
+engine again on what was presented, and lists every difference and what rests on the service's word alone.
 
 Exit code: 0 valid, 1 invalid, 2 could not decide. Nothing is fetched from the network.`;
-
-const EXIT_CODES = { valid: 0, invalid: 1, undecided: 2 } as const;
-
-export interface Output {
-  readonly exitCode: 0 | 1 | 2;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Runs the command. `colours`: whether the answer may be coloured. */
 export const run = async (args: readonly string[], colours: boolean): Promise<Output> => {
@@ -65,51 +66,11 @@ const runCommand = async (command: Command, paint: Paint): Promise<Output> => {
       return { exitCode: 0, stdout: packageJson.version, stderr: '' };
     case 'verify':
       return runVerify(command, paint);
+    case 'bundle':
+      return runBundle(command, paint);
     case 'audit':
       return runAudit(command, paint);
   }
-};
-
-const answer = (verdict: Verdict, stdout: string): Output => ({
-  exitCode: EXIT_CODES[verdict],
-  stdout,
-  stderr: '',
-});
-
-/** What a later version of the library, or a readable document, could decide otherwise. */
-const UNDECIDED: ReadonlySet<string> = new Set([
-  'malformed-did-document',
-  'unknown-profile',
-  'unknown-trust-config',
-]);
-
-const verdictOf = (failures: readonly Failure<string>[]): Verdict => {
-  if (failures.length === 0) return 'valid';
-  return failures.every(({ code }) => UNDECIDED.has(code)) ? 'undecided' : 'invalid';
-};
-
-const optionsOf = ({ serviceDid }: { readonly serviceDid: string | undefined }) =>
-  serviceDid === undefined ? { crypto: nativeCrypto } : { crypto: nativeCrypto, serviceDid };
-
-const runVerify = async (command: Extract<Command, { name: 'verify' }>, paint: Paint): Promise<Output> => {
-  if (command.receipt === '-' && command.didDocument === '-')
-    throw new InputError('only one input can be - (standard input)');
-  const document = await readText(command.didDocument, 'the DID document');
-  const verified = verifyReceipt(await readReceipt(command.receipt), document, optionsOf(command));
-  const failures = verified.ok ? [] : verified.failures;
-  const receipt = verified.ok ? verified.receipt : null;
-  const verdict = verdictOf(failures);
-  if (command.json)
-    return answer(
-      verdict,
-      JSON.stringify({
-        verdict,
-        decision: receipt?.decision ?? null,
-        receipt_id: receipt?.receipt_id ?? null,
-        failures,
-      }),
-    );
-  return answer(verdict, describeVerified(verdict, receipt, failures, paint));
 };
 
 const runAudit = async (command: Extract<Command, { name: 'audit' }>, paint: Paint): Promise<Output> => {
@@ -122,6 +83,7 @@ const runAudit = async (command: Extract<Command, { name: 'audit' }>, paint: Pai
     receipt: await readReceipt(command.receipt),
     relyingParty: { proofWindowSeconds: command.proofWindowSeconds },
     evidence: evidence.texts,
+    consumption: await readConsumption(command.consumption),
     ...optionsOf(command),
   });
   const result = { ...audited, failures: audited.failures.map((one) => withFile(one, evidence)) };
@@ -157,20 +119,20 @@ const withFile = <T extends Failure<string>>(one: T, { misnamed }: Evidence): T 
   return message === undefined ? one : { ...one, message };
 };
 
-/** A Receipt, bare or within the answer of `GET /decisions/{receipt_id}`: the text of the one, the object of the other. */
-const readReceipt = async (path: string): Promise<unknown> => {
-  const text = await readText(path, 'the Receipt');
-  const json = parseStrictJson(text);
-  if (!json.ok || !isJsonObject(json.value)) return text;
-  const { receipt, outcomes, ...others } = json.value;
-  return isJsonObject(receipt) && Array.isArray(outcomes) && Object.keys(others).length === 0
-    ? receipt
-    : text;
-};
-
 /** The line break that editors leave at the end is none of the token's. */
 const readToken = async (path: string, what: string): Promise<string> =>
   (await readText(path, what)).replace(/\r?\n$/, '');
+
+const readConsumption = async (paths: readonly string[]): Promise<readonly JsonObject[]> => {
+  const pages: JsonObject[] = [];
+  for (const path of paths) {
+    const json = parseStrictJson(await readText(path, 'the consumption'));
+    if (!json.ok || !isJsonObject(json.value))
+      throw new InputError(`the consumption ${path} must be an answer of GET /grants/{id}/consumption`);
+    pages.push(json.value);
+  }
+  return pages;
+};
 
 /** Ordinary JSON: an Action that is wrong in form is the engine's to judge. */
 const parseAction = (text: string): unknown => {

@@ -5,7 +5,15 @@
  *
  * Each rule names what it reads and runs only if all of that is well formed.
  */
-import { formatTimestamp, type ReceiptBody, ulidOf, ulidTimeMs } from '@svc/protocol';
+import {
+  capabilityKeyOf,
+  formatTimestamp,
+  hasBudget,
+  portableCrypto,
+  type ReceiptBody,
+  ulidOf,
+  ulidTimeMs,
+} from '@svc/protocol';
 import { type Failure, type FailureCode, failure, show } from '../failure.ts';
 import {
   findPublishedTable,
@@ -211,6 +219,22 @@ const checkAuthority = ({ body: { authority, decision } }: Reading, report: Repo
     );
 };
 
+/** What an ALLOW consumed is there exactly where its authority has a budget, and names that budget. */
+const checkConsumption = (
+  { body: { authority, evidence, protocol }, table }: Reading,
+  report: Report,
+): void => {
+  const path = '/evidence/consumption';
+  const budgeted = authority && hasBudget(authority) ? authority : null;
+  if (budgeted !== null && table?.budgets === false)
+    report('contradiction', `${protocol.profile} knows no budgets`, '/authority/constraints');
+  const key = evidence.consumption?.key;
+  if ((key === undefined) !== (budgeted === null))
+    report('wrong-presence', `${path} must be there exactly where authority has a budget`, path);
+  else if (budgeted !== null && key !== capabilityKeyOf(portableCrypto, budgeted))
+    report('contradiction', `${path}/key must be the hash of authority`, `${path}/key`);
+};
+
 const checkPrincipal = (reading: Reading, report: Report): void => {
   const { principal, evidence } = reading.body;
   if (principal === undefined) return;
@@ -273,6 +297,10 @@ const RULES: readonly Rule[] = [
   presenceRule('request_hash', 'P9', 'P15'),
   { reads: [...CHECKS, '/evidence/issuer_resolution', '/evidence/status'], check: checkEvidence },
   { reads: ['/authority', '/decision'], check: checkAuthority },
+  {
+    reads: ['/authority', '/protocol/profile', '/protocol/profile_hash', '/evidence/consumption'],
+    check: checkConsumption,
+  },
   { reads: [...CHECKS, '/principal', '/evidence/issuer_resolution'], check: checkPrincipal },
   { reads: [...CHECKS, '/expires_at', '/evaluated_at'], check: checkExpiry },
   { reads: ['/evidence', '/evaluated_at'], check: checkFreshness },

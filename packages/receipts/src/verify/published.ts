@@ -16,10 +16,12 @@ export interface PublishedTable {
   readonly hash: string;
   /** In pipeline order. */
   readonly checks: readonly PublishedCheck[];
+  /** Whether the profile knows budgets: an ALLOW may then consume. */
+  readonly budgets: boolean;
 }
 
 /** `id: requirements: reasons`; `+` marks a look-up, `*` requires every check above. */
-const table = (hash: string, rows: string): PublishedTable => {
+const table = (hash: string, rows: string, budgets = false): PublishedTable => {
   const checks: PublishedCheck[] = [];
   for (const row of rows.trim().split('\n')) {
     const [id = '', requires = '', reasons = ''] = row.split(':').map((cell) => cell.trim());
@@ -30,17 +32,12 @@ const table = (hash: string, rows: string): PublishedTable => {
       looksUp: id.endsWith('+'),
     });
   }
-  return { hash, checks };
+  return { hash, checks, budgets };
 };
 
 const words = (text: string): string[] => (text === '' ? [] : text.split(' '));
 
-/** Published tables by profile id, the latest first. */
-export const PUBLISHED_PROFILES: Readonly<Record<string, readonly PublishedTable[]>> = {
-  'svc-base-v1': [
-    /* @__PURE__ */ table(
-      'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950',
-      `
+const BASE = `
 P1::GRANT_MALFORMED UNSUPPORTED_FEATURE
 T1+:P1:ISSUER_UNKNOWN
 T2:T1:ISSUER_UNVERIFIED
@@ -65,7 +62,19 @@ P18:P17:CURRENCY_NOT_AUTHORIZED
 P19:P18:AMOUNT_EXCEEDS_AUTHORITY
 P20:P19:RESOURCE_NOT_AUTHORIZED
 T5+:*:PROOF_REPLAYED
-`,
+`;
+
+/** Published tables by profile id, the latest first. */
+export const PUBLISHED_PROFILES: Readonly<Record<string, readonly PublishedTable[]>> = {
+  'svc-base-v1': [
+    /* @__PURE__ */ table('sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950', BASE),
+  ],
+  // What is left of a budget is looked up.
+  'svc-base-v2': [
+    /* @__PURE__ */ table(
+      'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05',
+      /* @__PURE__ */ BASE.replace('P19:', 'P19+:'),
+      true,
     ),
   ],
 };

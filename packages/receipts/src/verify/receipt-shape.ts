@@ -10,9 +10,10 @@ import {
   type JsonObject,
   MAX_METHODS,
   MAX_RESOURCES,
+  PERIODS,
   parseDidWeb,
 } from '@svc/protocol';
-import type { Failure } from '../failure.ts';
+import { type Failure, failure } from '../failure.ts';
 import { rememberLast } from '../remember-last.ts';
 import { PROTOCOL_CHECKS, TRUST_CHECKS } from './published.ts';
 import { checkShape, closed, type Scalar, scalar } from './shape.ts';
@@ -64,23 +65,37 @@ const isArrayOf = (value: unknown, max: number, is: (item: unknown) => boolean):
 const isPattern = (item: unknown): boolean =>
   typeof item === 'string' && isResourcePattern(item) && !UNSTORABLE.test(item);
 
-/** What bounds the authority. An ALLOW passed P17, so there is no constraint that the profile does not know. */
+const count = scalar(
+  'an integer, 0 to 2^53-1',
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+);
+
+const checkPeriod = ({ period, maxPerPeriod }: JsonObject, path: string, failures: Failure[]): void => {
+  if ((period === undefined) === (maxPerPeriod === undefined)) return;
+  failures.push(failure('malformed-member', `${path} must have period and maxPerPeriod together`, path));
+};
+
+/**
+ * What bounds the authority. An ALLOW passed P17, so there is no constraint that the profile does not know; whether it
+ * knows budgets is a matter of consistency.
+ */
 const CONSTRAINTS = {
-  'commerce:purchase': closed({
-    currency: scalar('three upper-case letters (ISO 4217)', isCurrency),
-    maxAmount: scalar(
-      'an integer of minor units, 0 to 2^53-1',
-      (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-    ),
-  }),
-  'api:call': closed({
-    methods: scalar(
-      `1 to ${MAX_METHODS} distinct upper-case HTTP methods`,
-      (value) =>
-        isArrayOf(value, MAX_METHODS, isMethod) &&
-        new Set(value as string[]).size === (value as string[]).length,
-    ),
-  }),
+  'commerce:purchase': closed(
+    { currency: scalar('three upper-case letters (ISO 4217)', isCurrency), maxAmount: count },
+    { maxTotal: count, maxPerPeriod: count, period: oneOf(...PERIODS), maxUses: count },
+    checkPeriod,
+  ),
+  'api:call': closed(
+    {
+      methods: scalar(
+        `1 to ${MAX_METHODS} distinct upper-case HTTP methods`,
+        (value) =>
+          isArrayOf(value, MAX_METHODS, isMethod) &&
+          new Set(value as string[]).size === (value as string[]).length,
+      ),
+    },
+    { maxUses: count },
+  ),
 };
 
 const checkConstraints = ({ action, constraints }: JsonObject, path: string, failures: Failure[]): void => {
@@ -105,6 +120,7 @@ export const RECEIPT_BODY_SHAPE = closed(
     evidence: closed(
       { trust_config_hash: sha256, trust_config_version: text('a version', (value) => value !== '') },
       {
+        consumption: closed({ key: sha256, snapshot_hash: sha256, version: count }),
         issuer_resolution: closed({ did: didWeb, did_document_hash: sha256, resolved_at: instant }),
         status: closed(
           {

@@ -4,10 +4,12 @@ import {
   encodeUtf8,
   type JsonObject,
   jcs,
+  type ReceiptBody,
   signCompactJws,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it } from 'vitest';
+import { budgeted, capabilityOf } from '../../test/budgets.ts';
 import {
   API_CALL,
   buildWorld,
@@ -25,6 +27,9 @@ const allow = await buildWorld();
 const api = await buildWorld({ action: API_CALL });
 const unauthenticated = await buildWorld({ facts: { principal: 'absent' } });
 const unavailable = await buildWorld({ facts: { status: 'unavailable' } });
+const BUDGET = capabilityOf({ maxTotal: 100_000, maxPerPeriod: 50_000, period: 'day', maxUses: 3 });
+const consumed = await buildWorld(budgeted([BUDGET]));
+const CONSUMPTION = consumed.body.evidence.consumption;
 
 const failuresOf = (receipt: unknown, document: unknown = serviceDocument, serviceDid?: string) => {
   const options = serviceDid === undefined ? {} : { serviceDid };
@@ -35,6 +40,8 @@ const failuresOf = (receipt: unknown, document: unknown = serviceDocument, servi
 
 const codesOf = (...args: Parameters<typeof failuresOf>) =>
   failuresOf(...args).map(({ code, path }) => (path === undefined ? code : `${code} ${path}`));
+
+const profileOf = ({ protocol: { profile, profile_hash } }: ReceiptBody) => ({ profile, profile_hash });
 
 const changed = (change: (draft: Draft) => void) => resign(allow.body, change);
 const shown = (change: (draft: Draft & { receipt: unknown }) => void): unknown => {
@@ -82,7 +89,6 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
       await changed((d) => (d.authority.constraints['a/b~'] = 1)),
       '/authority/constraints/a~1b~0',
     ],
-    ['a consumption under v1', await changed((d) => (d.evidence.consumption = {})), '/evidence/consumption'],
   ],
   'malformed-member': [
     ['another version', await changed((d) => (d.receipt_version = 'svc-receipt-v2')), '/receipt_version'],
@@ -121,6 +127,26 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
     ],
     ['another policy', await changed((d) => (d.trust.policy_version = 'v2')), '/trust/policy_version'],
     ['a JWS that is no text', shown((d) => (d.receipt = 7)), '/receipt'],
+    [
+      'a version that is none',
+      await resign(consumed.body, (d) => (d.evidence.consumption = { ...CONSUMPTION, version: -1 })),
+      '/evidence/consumption/version',
+    ],
+    [
+      'a total in text',
+      await resign(consumed.body, (d) => (d.authority.constraints.maxTotal = '1')),
+      '/authority/constraints/maxTotal',
+    ],
+    [
+      'another period',
+      await resign(consumed.body, (d) => (d.authority.constraints.period = 'year')),
+      '/authority/constraints/period',
+    ],
+    [
+      'half a period',
+      await resign(consumed.body, (d) => void delete d.authority.constraints.period),
+      '/authority/constraints',
+    ],
     [
       'one method twice',
       await resign(api.body, (d) => (d.authority.constraints.methods = ['GET', 'GET'])),
@@ -255,6 +281,21 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
     ['trust', await changed((d) => (d.trust.result = 'FAIL')), '/trust/result'],
   ],
   'wrong-presence': [
+    [
+      'a consumption without a budget',
+      await changed((d) => (d.evidence.consumption = CONSUMPTION)),
+      '/evidence/consumption',
+    ],
+    [
+      'a budget without a consumption',
+      await resign(consumed.body, (d) => void delete d.evidence.consumption),
+      '/evidence/consumption',
+    ],
+    [
+      'a consumption on DENY',
+      await resign(unavailable.body, (d) => (d.evidence.consumption = CONSUMPTION)),
+      '/evidence/consumption',
+    ],
     ['no principal', await changed((d) => void delete (d as Partial<Draft>).principal), '/principal'],
     ['no grant_id', await changed((d) => void delete d.grant_id), '/grant_id'],
     ['no expires_at', await changed((d) => void delete d.expires_at), '/expires_at'],
@@ -304,6 +345,16 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
     ],
   ],
   contradiction: [
+    [
+      'a budget under v1',
+      await resign(consumed.body, (d) => Object.assign(d.protocol, profileOf(allow.body))),
+      '/authority/constraints',
+    ],
+    [
+      'the budget of another Capability',
+      await resign(consumed.body, (d) => (d.authority.constraints.maxUses = 4)),
+      '/evidence/consumption/key',
+    ],
     ['no authority on ALLOW', await changed((d) => Object.assign(d, { authority: null })), '/authority'],
     [
       'authority on DENY',

@@ -1,0 +1,74 @@
+/**
+ * Budgets: the constraints of a Capability that are used up (protocol §11). Only a profile that names these keys
+ * knows them; to any other they are unknown keys, which P17 judges. So their form is judged apart from the rest of
+ * the Grant's: see `Findings.malformedBudget`.
+ */
+import type { JsonObject, JsonValue } from '../codec/json.ts';
+import type { ActionType } from '../model/action.ts';
+import type { Capability } from '../model/capability.ts';
+import { isNonNegativeInteger, member } from '../model/members.ts';
+import { isPeriod, PERIODS, type Period } from './period.ts';
+
+/** In minor units and uses; null: not limited. */
+export interface Limits {
+  readonly total: number | null;
+  readonly perPeriod: number | null;
+  readonly uses: number | null;
+}
+
+export interface Budget {
+  readonly limits: Limits;
+  /** Null exactly where `limits.perPeriod` is. */
+  readonly period: Period | null;
+}
+
+export const BUDGET_KEYS: Readonly<Record<ActionType, readonly string[]>> = {
+  'commerce:purchase': ['maxTotal', 'maxPerPeriod', 'period', 'maxUses'],
+  'api:call': ['maxUses'],
+};
+
+/** What is wrong in form with the budget in these constraints, or null. */
+export const findBudgetProblem = (action: ActionType, constraints: JsonObject): string | null => {
+  for (const key of BUDGET_KEYS[action]) {
+    const value = member(constraints, key);
+    if (value !== undefined && !isWellTyped(key, value))
+      return key === 'period'
+        ? `period must be one of ${PERIODS.join(', ')}`
+        : `${key} must be an integer, 0 to 2^53-1`;
+  }
+  const isHalfPeriod =
+    action === 'commerce:purchase' &&
+    (member(constraints, 'period') === undefined) !== (member(constraints, 'maxPerPeriod') === undefined);
+  return isHalfPeriod ? 'period and maxPerPeriod must come together' : null;
+};
+
+const isWellTyped = (key: string, value: JsonValue): boolean =>
+  key === 'period' ? isPeriod(value) : isNonNegativeInteger(value);
+
+/** Whether anything in this Capability is used up. */
+export const hasBudget = ({ action, constraints }: Capability): boolean =>
+  BUDGET_KEYS[action].some((key) => Object.hasOwn(constraints, key));
+
+/** The budget of a Capability whose constraints are well formed, or null where nothing in it is used up. */
+export const budgetOf = (capability: Capability): Budget | null => {
+  if (!hasBudget(capability)) return null;
+  const { action, constraints } = capability;
+  const uses = limitOf(constraints, 'maxUses');
+  if (action === 'api:call') return { limits: { total: null, perPeriod: null, uses }, period: null };
+  const period = member(constraints, 'period');
+  return {
+    limits: {
+      total: limitOf(constraints, 'maxTotal'),
+      perPeriod: limitOf(constraints, 'maxPerPeriod'),
+      uses,
+    },
+    period: isPeriod(period) ? period : null,
+  };
+};
+
+/** P1 leaves nothing ill-typed; if it did, it would be no limit of ours to lift, hence 0. */
+const limitOf = (constraints: JsonObject, key: string): number | null => {
+  const value = member(constraints, key);
+  if (value === undefined) return null;
+  return isNonNegativeInteger(value) ? value : 0;
+};

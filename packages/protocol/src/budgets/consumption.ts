@@ -1,0 +1,58 @@
+/** What one decision consumes of a budget, or that there is too little left of it (protocol §11). */
+import type { Sha256 } from '../model/ids.ts';
+import { addable, type Balance, type Balances, findBalance, type Movement, remainingOf } from './balances.ts';
+import type { Budget, Limits } from './budget.ts';
+import { periodStartMs } from './period.ts';
+
+/** The movement that a commit makes, and the balances that it rests on: it must find exactly their version. */
+export interface Consumption extends Movement {
+  readonly balances: Balances;
+}
+
+export interface Opening {
+  readonly key: Sha256;
+  readonly budget: Budget;
+  readonly balances: Balances;
+  /** Minor units; 0 for an action that has no amount. */
+  readonly amount: number;
+  /** The instant of the evaluation; it becomes the movement's `recordedAtMs`. */
+  readonly nowMs: number;
+}
+
+/** Null: some limit has too little left. */
+export const consumptionOf = ({ key, budget, balances, amount, nowMs }: Opening): Consumption | null => {
+  const { limits } = budget;
+  const spent = spentAt(findBalance(balances, key), budget, nowMs);
+  if (!suffices(remainingOf(limits, spent), amount)) return null;
+  return {
+    balances,
+    key,
+    deltaTotal: addable(spent.spentTotal, amount),
+    deltaPeriod: spent.periodStartMs === null ? 0 : amount,
+    deltaUses: 1,
+    periodStartMs: spent.periodStartMs,
+    limits,
+    recordedAtMs: nowMs,
+  };
+};
+
+const suffices = ({ total, perPeriod, uses }: Limits, amount: number): boolean =>
+  (total === null || amount <= total) &&
+  (perPeriod === null || amount <= perPeriod) &&
+  (uses === null || uses >= 1);
+
+type Spent = Pick<Balance, 'spentTotal' | 'spentInPeriod' | 'usesSpent' | 'periodStartMs'>;
+
+const NOTHING: Spent = { spentTotal: 0, spentInPeriod: 0, usesSpent: 0, periodStartMs: null };
+
+/**
+ * What has been spent as it counts at `nowMs`. Windows never go back: where another node's clock has begun the next
+ * window already, a decision dated a moment before falls into that one, of which the balance is known.
+ */
+const spentAt = (balance: Balance | null, { period }: Budget, nowMs: number): Spent => {
+  const spent = balance ?? NOTHING;
+  if (period === null) return spent;
+  const start = periodStartMs(period, nowMs);
+  if (spent.periodStartMs !== null && start <= spent.periodStartMs) return spent;
+  return { ...spent, spentInPeriod: 0, periodStartMs: start };
+};

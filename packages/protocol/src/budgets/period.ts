@@ -1,0 +1,34 @@
+/** The calendar windows of `maxPerPeriod`, in UTC (protocol §11). Every instant lies in exactly one window of a kind. */
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** 1970-01-01 was a Thursday. */
+const EPOCH_DAYS_AFTER_MONDAY = 3;
+
+export const PERIODS = ['hour', 'day', 'week', 'month'] as const;
+export type Period = (typeof PERIODS)[number];
+
+export const isPeriod = (value: unknown): value is Period => PERIODS.some((period) => period === value);
+
+/** The first millisecond of the window that holds `nowMs`. A week begins on Monday. */
+export const periodStartMs = (period: Period, nowMs: number): number => {
+  switch (period) {
+    case 'hour':
+      return Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+    case 'day':
+      return Math.floor(nowMs / DAY_MS) * DAY_MS;
+    case 'week':
+      return mondayOf(Math.floor(nowMs / DAY_MS)) * DAY_MS;
+    case 'month':
+      return firstOfMonthMs(nowMs);
+  }
+};
+
+const mondayOf = (day: number): number =>
+  Math.floor((day + EPOCH_DAYS_AFTER_MONDAY) / 7) * 7 - EPOCH_DAYS_AFTER_MONDAY;
+
+/** Set on the date itself: `Date.UTC` takes the years 0–99 for 1900–1999. */
+const firstOfMonthMs = (nowMs: number): number => {
+  const date = new Date(nowMs);
+  date.setUTCDate(1);
+  return date.setUTCHours(0, 0, 0, 0);
+};

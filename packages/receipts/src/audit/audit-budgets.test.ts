@@ -1,0 +1,265 @@
+/** Audits of decisions on budgets (protocol §11): from the balances that are pinned, or from what the Receipt implies. */
+import { type JsonObject, jcs, snapshotOf } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { describe, expect, it } from 'vitest';
+import { budgeted, capabilityOf, logOf, pageOf, type Use } from '../../test/budgets.ts';
+import {
+  API_CALL,
+  buildWorld,
+  PURCHASE,
+  resign,
+  type Setting,
+  serviceDocument,
+  type World,
+} from '../../test/world.ts';
+import { type AuditInput, audit } from '../audit.ts';
+
+const inputOf = (world: World, changes: Partial<AuditInput> = {}): AuditInput => ({
+  receipt: world.signed.text,
+  serviceDidDocument: serviceDocument,
+  grant: world.grant,
+  proof: world.proof,
+  action: world.action,
+  relyingParty: { proofWindowSeconds: 60 },
+  evidence: world.evidence,
+  crypto: nativeCrypto,
+  ...changes,
+});
+
+const A = capabilityOf({ maxTotal: 200_000, maxPerPeriod: 90_000, period: 'day', maxUses: 9 }, ['order/**']);
+const B = capabilityOf({ maxTotal: 300_000 });
+const PLAIN = capabilityOf({});
+const YESTERDAY_MS = 86_400_000;
+const USES: readonly Use[] = [
+  { capability: A, amount: 80_000, agoMs: YESTERDAY_MS },
+  { capability: B, amount: 10_000, agoMs: 5_000, restored: true },
+  { capability: A, amount: 40_000, agoMs: 4_000 },
+];
+const log = logOf(USES);
+const world = await buildWorld(budgeted([A, B], USES));
+const pinned = world.body.evidence.consumption;
+const withoutSnapshot = new Map([...world.evidence].filter(([hash]) => hash !== pinned?.snapshot_hash));
+const codesOf = (result: ReturnType<typeof audit>) => result.failures.map(({ code }) => code);
+const assumedOf = (result: ReturnType<typeof audit>, path: string) =>
+  result.assumed.flatMap((one) => (one.path === path ? [one.statement] : []));
+
+describe('the audit of an ALLOW that consumed', () => {
+  const right = { ok: true, undecided: false, failures: [], differences: [] };
+
+  it('runs on the balances that the Receipt pins, given as a text', () => {
+    expect(pinned?.version).toBe(4);
+    const result = audit(inputOf(world));
+    expect(result).toMatchObject(right);
+    expect(assumedOf(result, '/evidence/consumption')).toHaveLength(1);
+    expect(assumedOf(result, '/protocol/checks/P19')).toEqual([]);
+  });
+
+  it('runs on the answer of the endpoint when it is of that version', () => {
+    expect(audit(inputOf(world, { evidence: withoutSnapshot, consumption: [pageOf(log)] }))).toMatchObject(
+      right,
+    );
+  });
+
+  it('replays the log when there have been movements since, whatever the pages', () => {
+    const later = logOf([
+      ...USES,
+      { capability: A, amount: 50_000, agoMs: 0 },
+      { capability: B, amount: 1, agoMs: 0 },
+    ]);
+    expect(later.balances.version).toBe(6);
+    const pages = [pageOf(later, 5), pageOf(later, 2, 4), pageOf(later, 1, 1)];
+    for (const consumption of [pages, [...pages].reverse(), [pageOf(later)]])
+      expect(audit(inputOf(world, { evidence: withoutSnapshot, consumption }))).toMatchObject(right);
+  });
+
+  it('of the first one needs no events', async () => {
+    const first = await buildWorld(budgeted([A]));
+    expect(first.body.evidence.consumption?.version).toBe(0);
+    const { evidence: all } = first;
+    const evidence = new Map(
+      [...all].filter(([hash]) => hash !== first.body.evidence.consumption?.snapshot_hash),
+    );
+    const page = pageOf(logOf([{ capability: A, amount: 42_700, agoMs: 0 }]));
+    expect(audit(inputOf(first, { evidence, consumption: [page] }))).toMatchObject(right);
+  });
+
+  it('takes balances that the auditor knows instead', () => {
+    const facts = { balances: { answer: 'found', value: log.balances } } as const;
+    expect(audit(inputOf(world, { evidence: withoutSnapshot, facts }))).toMatchObject(right);
+    const other = { balances: { answer: 'found', value: { ...log.balances, version: 5 } } } as const;
+    expect(audit(inputOf(world, { facts: other })).differences.map(({ path }) => path)).toEqual([
+      '/evidence/consumption/snapshot_hash',
+      '/evidence/consumption/version',
+    ]);
+  });
+
+  const altered = (change: (event: JsonObject) => JsonObject): JsonObject => {
+    const page = pageOf(logOf([...USES, { capability: B, amount: 1, agoMs: 0 }]));
+    return { ...page, events: (page.events as readonly JsonObject[]).map(change) };
+  };
+  it.each<[string, readonly unknown[], string]>([
+    ['nothing', [], 'are missing; GET /grants/{id}/consumption'],
+    ['no object', [7, null, 'x'], 'are missing'],
+    [
+      'the log of another Grant',
+      [{ ...pageOf(log), grant_id: `urn:svc:grant:${'0'.repeat(26)}` }],
+      'are missing',
+    ],
+    ['a log with a gap', [{ ...pageOf(log, 2), version: 5 }], 'are missing'],
+    ['a log without its events', [{ ...pageOf(log), version: 5, events: 'x' }], 'are missing'],
+    ['a log without limits', [{ ...pageOf(log), version: 5, capabilities: [] }], 'are missing'],
+    ['a log of times that are none', [altered((event) => ({ ...event, recorded_at: 'now' }))], 'are missing'],
+    ['a log that falls below 0', [altered((event) => ({ ...event, delta_uses: -1 }))], 'are missing'],
+    ['a log of other amounts', [altered((event) => ({ ...event, delta_total: 0 }))], 'were given as others'],
+    ['other balances', [{ ...pageOf(logOf([])), version: 4 }], 'were given as others'],
+  ])('cannot decide on %s', (_, consumption, problem) => {
+    const result = audit(inputOf(world, { evidence: withoutSnapshot, consumption }));
+    expect(result).toMatchObject({ ok: false, undecided: true, differences: [] });
+    expect(codesOf(result)).toEqual(['missing-evidence']);
+    expect(result.failures[0]?.message).toContain(problem);
+  });
+
+  it.each<[string, string]>([
+    ['no JSON', '{'],
+    ['no balances', '{}'],
+    ['those of another version', jcs({ ...snapshotOf(log.balances), version: 9 } as unknown as JsonObject)],
+    [
+      'those of another Grant',
+      jcs({
+        ...snapshotOf(log.balances),
+        grant_id: `urn:svc:grant:${'0'.repeat(26)}`,
+      } as unknown as JsonObject),
+    ],
+  ])('refuses a Receipt that pins %s', async (_, text) => {
+    const hash = `sha256:${nativeCrypto.sha256Hex(text)}`;
+    const receipt = await resign(
+      world.body,
+      (d) => (d.evidence.consumption = { ...pinned, snapshot_hash: hash }),
+    );
+    const result = audit(inputOf(world, { receipt, evidence: new Map([...world.evidence, [hash, text]]) }));
+    expect(result).toMatchObject({ ok: false, undecided: false });
+    expect(codesOf(result)).toEqual(['wrong-balances']);
+  });
+
+  it('cannot decide on a text that has another hash than the one it is given under', () => {
+    const others = jcs(snapshotOf(logOf([]).balances) as unknown as JsonObject);
+    const evidence = (hash: string) => (hash === pinned?.snapshot_hash ? others : world.evidence.get(hash));
+    const result = audit(inputOf(world, { evidence }));
+    expect(result).toMatchObject({ ok: false, undecided: true, differences: [] });
+    expect(codesOf(result)).toEqual(['missing-evidence']);
+  });
+
+  it('finds an ALLOW on balances that did not suffice', async () => {
+    const { balances } = logOf([
+      { capability: A, amount: 90_000, agoMs: 1 },
+      { capability: B, amount: 300_000, agoMs: 1 },
+    ]);
+    const spent = { ...balances, version: 4 };
+    const text = jcs(snapshotOf({ ...spent, capabilities: balances.capabilities }) as unknown as JsonObject);
+    const hash = `sha256:${nativeCrypto.sha256Hex(text)}`;
+    const receipt = await resign(
+      world.body,
+      (d) => (d.evidence.consumption = { ...pinned, snapshot_hash: hash }),
+    );
+    const result = audit(inputOf(world, { receipt, evidence: new Map([...world.evidence, [hash, text]]) }));
+    expect(result.differences).toContainEqual({ path: '/protocol/checks/P19', expected: false, got: true });
+  });
+});
+
+describe('the audit of a decision that pins no balances', () => {
+  const used = (capability: JsonObject, amount: number): Use => ({ capability, amount, agoMs: 1_000 });
+  const elsewhere = capabilityOf({ maxTotal: 400_000 }, ['cart/**']);
+  const call = (maxUses: number): JsonObject => ({
+    action: 'api:call',
+    constraints: { methods: ['GET'], maxUses },
+  });
+
+  it.each<[string, Partial<Setting>, string, string]>([
+    [
+      'a DENY for the budget',
+      budgeted([B], [used(B, 270_000)]),
+      'AMOUNT_EXCEEDS_AUTHORITY',
+      'too little was left of one budget',
+    ],
+    [
+      'a DENY for two budgets',
+      budgeted([A, B], [used(A, 80_000), used(B, 270_000)]),
+      'AMOUNT_EXCEEDS_AUTHORITY',
+      'too little was left of 2 budgets',
+    ],
+    [
+      'a DENY for uses',
+      { ...budgeted([call(1)], [used(call(1), 0)]), action: API_CALL },
+      'AMOUNT_EXCEEDS_AUTHORITY',
+      'too little was left of one budget',
+    ],
+    [
+      'a DENY for the resource, where the budget for it is used up',
+      budgeted([elsewhere, B], [used(B, 300_000)]),
+      'RESOURCE_NOT_AUTHORIZED',
+      'too little was left of one budget',
+    ],
+    [
+      'a DENY for the resource alone',
+      budgeted([elsewhere]),
+      'RESOURCE_NOT_AUTHORIZED',
+      'enough was left of the budgets',
+    ],
+    [
+      'a DENY where balances were unavailable',
+      { ...budgeted([B]), facts: { balances: 'unavailable' } },
+      'SERVICE_UNAVAILABLE',
+      'what had been consumed of the budgets was unavailable',
+    ],
+    [
+      'a DENY for a Proof that was spent',
+      { ...budgeted([B]), facts: { ...budgeted([B]).facts, spent: { found: true } } },
+      'PROOF_REPLAYED',
+      'enough was left of the budgets',
+    ],
+    [
+      'an ALLOW beside a budget that is used up',
+      budgeted([B, PLAIN], [used(B, 300_000)]),
+      'null',
+      'too little was left of one budget',
+    ],
+  ])('%s agrees, and says what it took for the budgets', async (_, setting, reason, statement) => {
+    const decided = await buildWorld(setting);
+    expect(String(decided.body.reason)).toBe(reason);
+    const result = audit(inputOf(decided));
+    expect(result).toMatchObject({ ok: true, undecided: false, failures: [], differences: [] });
+    expect(assumedOf(result, '/protocol/checks/P19')).toEqual([statement]);
+  });
+
+  it('says nothing of budgets where there are none', async () => {
+    const plain = await buildWorld(budgeted([PLAIN]));
+    expect(plain.body.evidence.consumption).toBeUndefined();
+    expect(assumedOf(audit(inputOf(plain)), '/protocol/checks/P19')).toEqual([]);
+  });
+
+  /** Signed, consistent in itself, and under no balances whatever what the engine says. */
+  const refused = async (from: World) => {
+    const denied = await buildWorld({ ...budgeted([B], [used(B, 300_000)]) });
+    return resign(from.body, (d) => {
+      const { decision, reason, authority, protocol, trust } = denied.body;
+      Object.assign(d, { decision, reason, authority });
+      Object.assign(d.protocol, { result: protocol.result, checks: protocol.checks });
+      Object.assign(d.trust, trust);
+      delete d.evidence.consumption;
+    });
+  };
+
+  it.each<[string, Partial<Setting>]>([
+    ['a Grant without a budget', budgeted([PLAIN])],
+    ['a budget beside a Capability without one', budgeted([B, PLAIN])],
+    [
+      'an amount of 0, of which there is always enough',
+      { ...budgeted([B]), action: { ...PURCHASE, amount: 0 } },
+    ],
+  ])('finds a DENY for the budget that no spending explains: %s', async (_, setting) => {
+    const from = await buildWorld(setting);
+    const result = audit(inputOf(from, { receipt: await refused(from) }));
+    expect(result).toMatchObject({ ok: false, undecided: false });
+    expect(result.differences).toContainEqual({ path: '/protocol/checks/P19', expected: true, got: false });
+  });
+});

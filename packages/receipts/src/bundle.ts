@@ -1,0 +1,5 @@
+/** `@svc/receipts/bundle`: a Receipt with all that it takes to check it years later, in one file. */
+export type { EvidenceItem } from './bundle/evidence.ts';
+export type { BundleFailureCode } from './bundle/failure.ts';
+export type { BundlePin } from './bundle/pin.ts';
+export { BUNDLE_MAX_CHARS, type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.ts';

@@ -1,0 +1,104 @@
+/**
+ * The evidence in a bundle: what `GET /evidence/{hash}` served, each artifact under its hash. The hash decides what the
+ * bytes are: those of `body` as UTF-8, or, where these have another hash, those that `body` spells in base64url.
+ */
+import {
+  type CryptoPort,
+  decodeBase64url,
+  decodeUtf8,
+  isJsonObject,
+  isSha256,
+  type ReceiptBody,
+  sha256Of,
+} from '@svc/protocol';
+import { type Failure, failure, show } from '../failure.ts';
+import { own } from '../json-pointer.ts';
+import type { BundleFailureCode } from './failure.ts';
+
+/** On the wire. */
+export interface EvidenceItem {
+  /** `sha256:…` over the bytes. */
+  readonly hash: string;
+  readonly content_type: string;
+  /** The text, or the bytes in base64url without padding. */
+  readonly body: string;
+}
+
+type Failures = Failure<BundleFailureCode>[];
+
+/** Checks every artifact, and that all that the Receipt names is there. Returns the texts by their hashes. */
+export const checkEvidence = (
+  evidence: unknown,
+  receipt: ReceiptBody | null,
+  crypto: CryptoPort,
+  failures: Failures,
+): ReadonlyMap<string, string> => {
+  const texts = new Map<string, string>();
+  if (!Array.isArray(evidence)) {
+    failures.push(
+      failure('malformed-member', `/evidence must be an array, not ${show(evidence)}`, '/evidence'),
+    );
+    return texts;
+  }
+  const hashes = new Set<string>();
+  evidence.forEach((item: unknown, i) => {
+    const checked = checkItem(item, `/evidence/${i}`, crypto, failures);
+    if (checked === null) return;
+    hashes.add(checked.hash);
+    if (checked.text !== null) texts.set(checked.hash, checked.text);
+  });
+  for (const { hash, what, path } of receipt === null ? [] : listNamed(receipt))
+    if (!hashes.has(hash))
+      failures.push(failure('missing-evidence', `${what} ${hash} is not in the bundle`, path));
+  return texts;
+};
+
+interface Checked {
+  readonly hash: string;
+  /** Null for what is no UTF-8. */
+  readonly text: string | null;
+}
+
+const checkItem = (item: unknown, path: string, crypto: CryptoPort, failures: Failures): Checked | null => {
+  const [hash, type, body] = isJsonObject(item)
+    ? [own(item, 'hash'), own(item, 'content_type'), own(item, 'body')]
+    : [];
+  if (!isSha256(hash) || typeof type !== 'string' || typeof body !== 'string') {
+    const right = 'an object with hash, content_type and body';
+    failures.push(failure('malformed-member', `${path} must be ${right}, not ${show(item)}`, path));
+    return null;
+  }
+  if (sha256Of(crypto, body) === hash) return { hash, text: body };
+  const bytes = decodeBase64url(body);
+  if (bytes !== null && sha256Of(crypto, bytes) === hash) return { hash, text: decodeUtf8(bytes) };
+  failures.push(
+    failure(
+      'wrong-evidence',
+      `${path} has hash ${sha256Of(crypto, bytes ?? body)}, not ${hash}`,
+      `${path}/body`,
+    ),
+  );
+  return null;
+};
+
+/** The public evidence of a Receipt. Balances are none: they are in the relying party's hands. */
+const listNamed = ({ evidence: { issuer_resolution: resolution, status } }: ReceiptBody) => [
+  ...(resolution === undefined
+    ? []
+    : [
+        {
+          hash: resolution.did_document_hash,
+          what: "the issuer's DID document",
+          path: '/receipt/evidence/issuer_resolution/did_document_hash',
+        },
+      ]),
+  ...(status === undefined
+    ? []
+    : [
+        {
+          hash: status.credential_hash,
+          what: 'the status list',
+          path: '/receipt/evidence/status/credential_hash',
+        },
+      ]),
+];

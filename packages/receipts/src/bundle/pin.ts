@@ -1,0 +1,63 @@
+/**
+ * What the reader of a bundle brings of his own, as nothing in a file can vouch for the file. A DID document or keys
+ * authenticate the bundle. A DID alone does not: then the bundle itself says which keys are that service's, anybody
+ * could have written it, and the answer says so.
+ */
+import { encodeMultikey } from '@svc/protocol';
+import type { Assumption } from '../audit/assumed-facts.ts';
+import { type Failure, failure } from '../failure.ts';
+import { findServiceKey, type ServiceDocument } from '../service-document.ts';
+import type { BundleFailureCode } from './failure.ts';
+
+/** At least one of the three. */
+export type BundlePin =
+  | {
+      /** The service's DID document, an object or its text: takes the place of the one in the bundle. */
+      readonly serviceDidDocument: unknown;
+      readonly serviceDid?: string;
+    }
+  | {
+      /** Ed25519 Multikeys (`z6Mk…`): every signature must be by one of these. */
+      readonly keys: readonly string[];
+      readonly serviceDid?: string;
+    }
+  | {
+      /** The DID that the bundle's own DID document must be of. Authenticates nothing. */
+      readonly serviceDid: string;
+    };
+
+/** Throws TypeError where nothing is pinned: a fault of the caller. */
+export const assertPinned = (pin: BundlePin): void => {
+  const keys = 'keys' in pin ? pin.keys : [];
+  if (!('serviceDidDocument' in pin) && keys.length === 0 && pin.serviceDid === undefined)
+    throw new TypeError('a bundle is checked against a pinned DID document, pinned keys or a pinned DID');
+};
+
+export interface UsedKey {
+  readonly kid: string;
+  readonly purpose: 'receipt' | 'status';
+}
+
+/** Whether the keys that were used are pinned, with what rests on the bundle's word alone. */
+export const checkPinned = (
+  pin: BundlePin,
+  document: ServiceDocument,
+  used: readonly UsedKey[],
+  failures: Failure<BundleFailureCode>[],
+): Assumption[] => {
+  if ('serviceDidDocument' in pin) return [];
+  const keys = used.flatMap(({ kid, purpose }) => {
+    const key = findServiceKey(document, kid, purpose);
+    return 'publicKey' in key ? [{ kid, multikey: encodeMultikey(key.publicKey) }] : [];
+  });
+  if ('keys' in pin) {
+    for (const { kid, multikey } of keys)
+      if (!pin.keys.includes(multikey))
+        failures.push(failure('unpinned-key', `${kid} is ${multikey}, which is not pinned`, '/did_document'));
+    return [];
+  }
+  return keys.map(({ kid, multikey }) => ({
+    path: '/did_document',
+    statement: `${kid} is ${multikey}: compare it with the DID document that the service publishes`,
+  }));
+};

@@ -1,0 +1,178 @@
+import { decodeMultikey, encodeMultikey } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { describe, expect, it } from 'vitest';
+import { type Bundle, bundleOf, closeDayOf } from '../../test/transparency.ts';
+import {
+  buildWorld,
+  documentOf,
+  publicKeyOf,
+  resign,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+} from '../../test/world.ts';
+import { audit } from '../audit.ts';
+import type { BundlePin } from './pin.ts';
+import { verifyBundle } from './verify-bundle.ts';
+
+const world = await buildWorld();
+const bundle = bundleOf(world, await closeDayOf(world));
+const KEYS = { receipt: encodeMultikey(publicKeyOf(1)), status: encodeMultikey(publicKeyOf(2)) };
+const PIN: BundlePin = { serviceDidDocument: serviceDocument };
+
+const verify = (given: unknown, pin: BundlePin = PIN) => verifyBundle(given, pin, nativeCrypto);
+const codesOf = (result: ReturnType<typeof verify>) =>
+  result.ok ? [] : result.failures.map(({ code, path }) => (path === undefined ? code : `${code} ${path}`));
+const changed = (changes: Partial<Record<keyof Bundle, unknown>>, pin: BundlePin = PIN) =>
+  codesOf(verify({ ...bundle, ...changes }, pin));
+
+describe('a bundle', () => {
+  it('is accepted alone, as an object or its text, under a pinned document, pinned keys or a pinned DID', () => {
+    const pins: readonly BundlePin[] = [
+      PIN,
+      { serviceDidDocument: JSON.stringify(serviceDocument), serviceDid: SERVICE },
+      { keys: [KEYS.receipt, KEYS.status] },
+      { serviceDid: SERVICE },
+    ];
+    for (const pin of pins)
+      for (const given of [bundle, JSON.stringify(bundle)])
+        expect(verify(given, pin)).toMatchObject({
+          ...{ ok: true, receipt: { receipt_id: world.body.receipt_id }, checkpoint: { day: '2026-11-20' } },
+        });
+    expect(verifyBundle(bundle, PIN).ok).toBe(true);
+  });
+
+  it('holds what an audit needs', () => {
+    const verified = verify(bundle);
+    const { grant, proof, action } = world;
+    const audited = audit({
+      ...{ receipt: bundle.receipt, serviceDidDocument: serviceDocument, grant, proof, action },
+      ...{ relyingParty: { proofWindowSeconds: 60 }, crypto: nativeCrypto },
+      evidence: verified.ok ? verified.evidence : {},
+    });
+    expect(audited).toMatchObject({ ok: true, failures: [] });
+  });
+
+  it('is one of a DENY too', async () => {
+    const denied = await buildWorld({ revoked: true });
+    const verified = verify(bundleOf(denied, await closeDayOf(denied)));
+    expect(verified).toMatchObject({ ok: true, receipt: { decision: 'DENY' } });
+  });
+});
+
+describe('what is pinned', () => {
+  /** Everything signed anew by other keys: what anybody can do. */
+  const forge = async (): Promise<Bundle> => {
+    const receipt = await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`));
+    const day = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
+    const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': 9 });
+    return { ...bundleOf(world, day), receipt: JSON.parse(receipt), did_document: own };
+  };
+
+  it('authenticates: a bundle signed anew by other keys is refused by a document and by keys', async () => {
+    const forged = await forge();
+    expect(codesOf(verify(forged))).toEqual(['wrong-signature']);
+    expect(codesOf(verify(forged, { keys: [KEYS.receipt, KEYS.status] }))).toEqual([
+      ...['unpinned-key /did_document', 'unpinned-key /did_document'],
+    ]);
+  });
+
+  it('says that a DID alone authenticates nothing, and which keys to compare', async () => {
+    const honest = verify(bundle, { serviceDid: SERVICE });
+    expect(honest.ok && honest.assumed.map(({ statement }) => statement)).toEqual([
+      expect.stringContaining(`${SERVICE}#receipt-2 is ${KEYS.receipt}`),
+      expect.stringContaining(`${SERVICE}#status-1 is ${KEYS.status}`),
+    ]);
+    const forged = verify(await forge(), { serviceDid: SERVICE });
+    expect(forged.ok && forged.assumed).toHaveLength(2);
+    for (const pin of [PIN, { keys: Object.values(KEYS) }]) {
+      const verified = verify(bundle, pin);
+      expect(verified.ok && verified.assumed).toEqual([]);
+    }
+  });
+
+  it('must be each key that signed', () => {
+    expect(changed({}, { keys: [KEYS.receipt] })).toEqual(['unpinned-key /did_document']);
+    expect(changed({}, { keys: [KEYS.status] })).toEqual(['unpinned-key /did_document']);
+    expect(decodeMultikey(KEYS.receipt)).toEqual(publicKeyOf(1));
+  });
+
+  it('must be there, and be of the service', () => {
+    expect(() => verify(bundle, { keys: [] })).toThrow(TypeError);
+    expect(() => verify(bundle, {} as BundlePin)).toThrow(TypeError);
+    expect(codesOf(verify(bundle, { serviceDid: 'did:web:other.example' }))).toContain('wrong-service');
+  });
+});
+
+describe('a bundle is refused', () => {
+  const [first] = bundle.evidence;
+  const item = first ?? { hash: '', content_type: '', body: '' };
+
+  it('with a member missing, and as what is none', () => {
+    for (const name of Object.keys(bundle) as (keyof Bundle)[])
+      expect(changed({ [name]: undefined })).toEqual([`missing-member /${name}`]);
+    expect(codesOf(verify({}))).toHaveLength(5);
+    for (const none of [null, 1, '', '[]', '{', [], world.signed.jws])
+      expect(codesOf(verify(none))).toEqual(['malformed-bundle ']);
+  });
+
+  it('with a Receipt that is not as signed', () => {
+    const receipt = { ...(bundle.receipt as object), decision: 'DENY' };
+    expect(changed({ receipt })).toContain('payload-mismatch /receipt/decision');
+  });
+
+  it('with the inclusion proof of another Receipt, or a checkpoint that is not the one in it', async () => {
+    const other = await buildWorld({ nowMs: Date.parse('2026-11-20T09:00:00Z') });
+    const day = await closeDayOf(other);
+    expect(changed({ inclusion: day.inclusion, checkpoint: day.record })).toContain(
+      'other-receipt /inclusion/receipt_id',
+    );
+    expect(changed({ checkpoint: day.record })).toContain('other-checkpoint /inclusion/checkpoint');
+  });
+
+  it('with evidence that has not its hash, or is not there, each named', () => {
+    const wrong = { ...item, body: `${item.body} ` };
+    expect(changed({ evidence: [wrong, ...bundle.evidence.slice(1)] })).toEqual([
+      'wrong-evidence /evidence/0/body',
+      'missing-evidence /receipt/evidence/issuer_resolution/did_document_hash',
+    ]);
+    expect(changed({ evidence: [] })).toEqual([
+      'missing-evidence /receipt/evidence/issuer_resolution/did_document_hash',
+      'missing-evidence /receipt/evidence/status/credential_hash',
+    ]);
+    // Evidence beside what the Receipt names is welcome, and must be right all the same.
+    expect(changed({ evidence: [...bundle.evidence, item] })).toEqual([]);
+    expect(changed({ evidence: [...bundle.evidence, wrong] })).toEqual(['wrong-evidence /evidence/2/body']);
+    for (const none of [
+      null,
+      {},
+      { ...item, hash: 'x' },
+      { ...item, body: 1 },
+      { ...item, content_type: undefined },
+    ])
+      expect(changed({ evidence: [...bundle.evidence, none] })).toEqual(['malformed-member /evidence/2']);
+    expect(changed({ evidence: {} })[0]).toBe('malformed-member /evidence');
+  });
+
+  it('but takes evidence in base64url, as bytes need it', () => {
+    const evidence = bundle.evidence.map(({ body, ...others }) => ({
+      ...others,
+      body: Buffer.from(body).toString('base64url'),
+    }));
+    const verified = verify({ ...bundle, evidence });
+    expect(verified.ok && verified.evidence).toEqual(world.evidence);
+  });
+
+  it('with any character of its signed parts changed', () => {
+    const text = JSON.stringify(bundle);
+    const { checkpoint } = bundle.inclusion as unknown as { checkpoint: string };
+    for (const [part, step] of [
+      [world.signed.jws, 97],
+      [checkpoint, 41],
+    ] as const)
+      for (let at = 0; at < part.length; at += step) {
+        const other = `${part.slice(0, at)}${part[at] === 'A' ? 'B' : 'A'}${part.slice(at + 1)}`;
+        expect(verify(text.replaceAll(part, other)).ok).toBe(false);
+      }
+  });
+});

@@ -1,0 +1,120 @@
+/**
+ * A bundle: Receipt, inclusion proof, checkpoint, the service's DID document and the evidence, in one JSON file that is
+ * checked offline, years later. Every part is checked as it is on its own, and that they belong together.
+ */
+import type { Checkpoint } from '@svc/merkle/checkpoint';
+import {
+  type CryptoPort,
+  isJsonObject,
+  type JsonObject,
+  parseStrictJson,
+  portableCrypto,
+} from '@svc/protocol';
+import type { Assumption } from '../audit/assumed-facts.ts';
+import { type Failure, failure, show } from '../failure.ts';
+import { verifyReceiptInclusion } from '../inclusion/verify-inclusion.ts';
+import { own } from '../json-pointer.ts';
+import type { Receipt } from '../receipt.ts';
+import { parseServiceDocument } from '../service-document.ts';
+import { readKid, splitReceiptJws } from '../verify/receipt-jws.ts';
+import { verifyReceipt } from '../verify/verify-receipt.ts';
+import { checkEvidence } from './evidence.ts';
+import type { BundleFailureCode } from './failure.ts';
+import { assertPinned, type BundlePin, checkPinned } from './pin.ts';
+
+export const BUNDLE_MAX_CHARS = 16 * 1_048_576;
+
+type Failures = Failure<BundleFailureCode>[];
+
+export type VerifiedBundle =
+  | {
+      readonly ok: true;
+      /** Read from the signed bytes, as is the checkpoint. */
+      readonly receipt: Receipt;
+      readonly checkpoint: Checkpoint;
+      /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
+      readonly evidence: ReadonlyMap<string, string>;
+      /** What rests on the bundle's word alone. Empty with a pinned DID document or pinned keys. */
+      readonly assumed: readonly Assumption[];
+    }
+  | {
+      readonly ok: false;
+      /** JSON pointers into the bundle. */
+      readonly failures: readonly Failure<BundleFailureCode>[];
+    };
+
+/**
+ * Verifies a bundle, an object or its text. Whatever is wrong is in `failures`, all of it. Throws TypeError if nothing
+ * is pinned. With a DID alone `ok` says that the bundle agrees with itself, not who wrote it: see `assumed`.
+ */
+export const verifyBundle = (
+  bundle: unknown,
+  pin: BundlePin,
+  crypto: CryptoPort = portableCrypto,
+): VerifiedBundle => {
+  assertPinned(pin);
+  const failures: Failures = [];
+  const parts = readParts(bundle, failures);
+  if (parts === null) return { ok: false, failures };
+  const serviceDidDocument = 'serviceDidDocument' in pin ? pin.serviceDidDocument : parts.did_document;
+  const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
+
+  const verified = verifyReceipt(parts.receipt, serviceDidDocument, options);
+  if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
+  const receipt = verified.ok ? verified.receipt : null;
+  const evidence = checkEvidence(parts.evidence, receipt, crypto, failures);
+  // Without a Receipt that verifies there is nothing that could be included.
+  if (receipt === null) return { ok: false, failures };
+  const included = verifyReceiptInclusion({
+    receiptId: receipt.receipt_id,
+    inclusion: parts.inclusion,
+    checkpoint: parts.checkpoint,
+    serviceDidDocument,
+    ...options,
+  });
+  if (!included.ok) {
+    failures.push(...included.failures.map((one) => within(one, '/inclusion')));
+    return { ok: false, failures };
+  }
+  const document = parseServiceDocument(serviceDidDocument, []);
+  const used = [
+    { kid: kidOf(receipt), purpose: 'receipt' },
+    { kid: included.kid, purpose: 'status' },
+  ] as const;
+  const assumed = document === null ? [] : checkPinned(pin, document, used, failures);
+  if (failures.length > 0) return { ok: false, failures };
+  return { ok: true, receipt, checkpoint: included.checkpoint, evidence, assumed };
+};
+
+const PARTS = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence'] as const;
+
+/** Members that are of no concern here may stand beside these five. */
+const readParts = (
+  bundle: unknown,
+  failures: Failures,
+): Readonly<Record<(typeof PARTS)[number], unknown>> | null => {
+  const json = readObject(bundle);
+  if (json === null) {
+    failures.push(failure('malformed-bundle', `a bundle must be a JSON object, not ${show(bundle)}`, ''));
+    return null;
+  }
+  const [receipt, inclusion, checkpoint, didDocument, evidence] = PARTS.map((name) => own(json, name));
+  for (const name of PARTS)
+    if (own(json, name) === undefined)
+      failures.push(failure('missing-member', `/${name} is missing`, `/${name}`));
+  return failures.length > 0 ? null : { receipt, inclusion, checkpoint, did_document: didDocument, evidence };
+};
+
+const readObject = (bundle: unknown): JsonObject | null => {
+  if (typeof bundle !== 'string') return isJsonObject(bundle) ? bundle : null;
+  const parsed = bundle.length > BUNDLE_MAX_CHARS ? null : parseStrictJson(bundle);
+  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
+};
+
+/** A failure in one part, as one in the bundle. */
+const within = (one: Failure<BundleFailureCode>, part: string): Failure<BundleFailureCode> =>
+  one.path === undefined ? one : { ...one, path: `${part}${one.path}` };
+
+/** Of a Receipt that has been verified. */
+const kidOf = ({ receipt: jws }: Receipt): string =>
+  readKid(splitReceiptJws(jws)?.headerText ?? '', []) ?? '';

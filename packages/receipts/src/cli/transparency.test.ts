@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeMultikey } from '@svc/protocol';
+import { afterAll, describe, expect, it } from 'vitest';
+import { bundleOf, closeDayOf } from '../../test/transparency.ts';
+import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '../../test/world.ts';
+import { run } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+
+const world = await buildWorld();
+const day = await closeDayOf(world);
+const fork = await closeDayOf(world, { after: 9 });
+const bundle = bundleOf(world, day);
+const files = {
+  receipt: write('receipt.json', world.signed.text),
+  did: write('did.json', serviceDocument),
+  inclusion: write('inclusion.json', day.inclusion),
+  checkpoint: write('checkpoint.json', day.record),
+  jws: write('checkpoint.jwt', `${day.jws}\n`),
+  fork: write('fork.json', fork.record),
+  bundle: write('bundle.json', bundle),
+};
+const verify = (...args: string[]) => run(['verify', ...args], false);
+
+describe('svc-receipt verify --inclusion', () => {
+  const base = [files.receipt, '--did-document', files.did, '--inclusion', files.inclusion];
+
+  it('says in which checkpoint the Receipt is', async () => {
+    for (const more of [[], ['--checkpoint', files.checkpoint], ['--checkpoint', files.jws]]) {
+      const { exitCode, stdout } = await verify(...base, ...more);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain(
+        `included in    the checkpoint of 2026-11-20: 9 Receipts, root ${day.checkpoint.root}`,
+      );
+    }
+    const { stdout } = await verify(...base, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'valid', checkpoint: day.checkpoint, failures: [] });
+  });
+
+  it('names every failure', async () => {
+    const edited = write('edited.json', { ...day.inclusion, tree_size: 8, leaf_index: 1 });
+    const { exitCode, stdout } = await verify(...base, '--inclusion', edited);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^INVALID\n/);
+    expect(stdout).toContain('- contradiction: /tree_size must be 9 by the checkpoint, not 8\n');
+    expect(stdout).toContain('- not-included: the path does not lead from');
+    expect(stdout).not.toContain('included in ');
+  });
+
+  it('is invalid against another checkpoint of the day, and says where the two differ', async () => {
+    const { exitCode, stdout } = await verify(...base, '--checkpoint', files.fork);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      '- other-checkpoint: the checkpoint given is not the one in the proof: its tree_size is 13',
+    );
+  });
+
+  it('cannot decide while the day is open', async () => {
+    const pending = { receipt_id: world.body.receipt_id, day: '2026-11-20', status: 'pending' };
+    const { exitCode, stdout } = await verify(...base, '--inclusion', write('pending.json', pending));
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('inclusion-pending');
+  });
+
+  it('is not asked of a Receipt that does not verify', async () => {
+    const tampered = write('tampered.json', world.signed.text.replace('50000', '99999'));
+    const { exitCode, stdout } = await verify(tampered, ...base.slice(1), '--json');
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'invalid', receipt_id: null, checkpoint: null });
+  });
+});
+
+describe('svc-receipt verify --bundle', () => {
+  const keys = ['--key', encodeMultikey(publicKeyOf(1)), '--key', encodeMultikey(publicKeyOf(2))];
+  const valid = ['--bundle', files.bundle];
+
+  it('needs nothing but the file and what is pinned', async () => {
+    for (const pin of [['--did-document', files.did], keys, [...keys, '--service-did', SERVICE]]) {
+      const { exitCode, stdout } = await verify(...valid, ...pin);
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(/^VALID\n {2}decision {7}ALLOW\n/);
+      expect(stdout).toContain('included in    the checkpoint of 2026-11-20');
+      expect(stdout).not.toContain('own word');
+    }
+  });
+
+  it('says what a DID alone leaves open', async () => {
+    const { exitCode, stdout } = await verify(...valid, '--service-did', SERVICE);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^VALID, BUT ITS KEYS ARE NOT AUTHENTICATED\n/);
+    expect(stdout).toContain(`* ${SERVICE}#status-1 is ${encodeMultikey(publicKeyOf(2))}: compare it`);
+    const json = await verify(...valid, '--service-did', SERVICE, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'valid', decision: 'ALLOW', assumed: [{}, {}] });
+  });
+
+  it('names every failure', async () => {
+    const [first, second] = bundle.evidence;
+    const wrong = write('wrong.json', { ...bundle, evidence: [{ ...first, body: 'x' }, second] });
+    const { exitCode, stdout } = await verify('--bundle', wrong, '--did-document', files.did);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`- wrong-evidence: /evidence/0 has hash`);
+    expect(stdout).toContain(`- missing-evidence: the issuer's DID document`);
+    const other = await verify(...valid, '--key', encodeMultikey(publicKeyOf(5)), '--json');
+    expect(JSON.parse(other.stdout)).toMatchObject({
+      ...{ verdict: 'invalid', decision: null, checkpoint: null },
+      failures: [{ code: 'unpinned-key' }, { code: 'unpinned-key' }],
+    });
+  });
+
+  it('escapes what could move the cursor or forge a line', async () => {
+    const hostile = write('hostile.json', { ...bundle, evidence: [{ hash: '\u001b[2J\nVALID' }] });
+    const { exitCode, stdout } = await verify('--bundle', hostile, '--did-document', files.did);
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toMatch(/(?!\n)\p{C}|^VALID/mu);
+  });
+});
+
+describe('svc-receipt refuses with exit code 2', () => {
+  it.each<readonly [string, readonly string[], string]>([
+    [
+      'a checkpoint alone',
+      [files.receipt, '--did-document', files.did, '--checkpoint', files.jws],
+      'goes with --inclusion',
+    ],
+    ['a bundle without a pin', ['--bundle', files.bundle], 'a bundle needs --did-document or --key'],
+    [
+      'a bundle and a Receipt',
+      [files.receipt, '--bundle', files.bundle, '--service-did', SERVICE],
+      'holds its Receipt',
+    ],
+    [
+      'two kinds of pin',
+      ['--bundle', files.bundle, '--did-document', files.did, '--key', 'z'],
+      'must be one of them',
+    ],
+    [
+      'a bundle and a proof',
+      ['--bundle', files.bundle, '--inclusion', 'x'],
+      'verify with --bundle has no option --inclusion',
+    ],
+    [
+      'a key without a bundle',
+      [files.receipt, '--did-document', files.did, '--key', 'z'],
+      'verify has no option --key',
+    ],
+    ['one input for two', ['--did-document', files.did, '--inclusion', '-'], 'only one input can be -'],
+    [
+      'one input for bundle and document',
+      ['--bundle', '-', '--did-document', '-'],
+      'only one input can be -',
+    ],
+    [
+      'a bundle that is not there',
+      ['--bundle', 'no-such-file', '--service-did', SERVICE],
+      'there is no such file',
+    ],
+  ])('%s', async (_, args, problem) => {
+    const { exitCode, stderr } = await verify(...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(problem);
+  });
+});

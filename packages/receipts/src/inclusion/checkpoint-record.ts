@@ -1,0 +1,76 @@
+/**
+ * A checkpoint as it comes: its compact JWS, or the Checkpoint of `GET /checkpoints/{day}` around one (interface
+ * §Transparency). Only what is signed counts; what stands beside it must say the same.
+ */
+
+import { type Checkpoint, parseSignedCheckpoint, type SignedCheckpoint } from '@svc/merkle/checkpoint';
+import { type CryptoPort, isJsonObject, type JsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import { type Failure, failure, show } from '../failure.ts';
+import { own } from '../json-pointer.ts';
+import { checkServiceSignature, type ServiceDocument } from '../service-document.ts';
+import type { InclusionFailureCode } from './failure.ts';
+
+export type CheckpointFailures = Failure<InclusionFailureCode>[];
+
+export interface CheckpointSource {
+  readonly jws: string;
+  /** Null where only the JWS was given. */
+  readonly record: JsonObject | null;
+}
+
+/** Finds the JWS in an object, its text or the bare JWS; null with a failure where there is none. */
+export const readCheckpoint = (given: unknown, failures: CheckpointFailures): CheckpointSource | null => {
+  const text = typeof given === 'string' ? given.trim() : null;
+  if (text !== null && !text.startsWith('{')) return { jws: text, record: null };
+  const parsed = text === null ? null : parseStrictJson(text);
+  const json = parsed === null ? given : parsed.ok ? parsed.value : undefined;
+  const jws = isJsonObject(json) ? own(json, 'checkpoint') : undefined;
+  if (isJsonObject(json) && typeof jws === 'string') return { jws, record: json };
+  failures.push(
+    failure('malformed-checkpoint', `the checkpoint must be a Checkpoint or its JWS, not ${show(given)}`),
+  );
+  return null;
+};
+
+const AT = '/checkpoint';
+
+/** Verifies form and signature, and that the record says what was signed. Null with failures otherwise. */
+export const verifyCheckpointSource = (
+  { jws, record }: CheckpointSource,
+  document: ServiceDocument | null,
+  crypto: CryptoPort,
+  failures: CheckpointFailures,
+): SignedCheckpoint | null => {
+  const signed = parseSignedCheckpoint(jws);
+  if (!signed.ok) {
+    for (const { code, message } of signed.failures)
+      failures.push(failure(code, `the checkpoint: ${message}`, AT));
+    return null;
+  }
+  if (document === null) return null;
+  const wrong = checkServiceSignature(document, 'status', signed, crypto);
+  if (wrong !== null) failures.push(failure(wrong.code, `the checkpoint: ${wrong.message}`, AT));
+  if (record !== null)
+    checkRecord(record, { ...signed.checkpoint, kid: signed.kid }, sha256Of(crypto, jws), failures);
+  return wrong === null ? signed : null;
+};
+
+/** What stands beside the JWS must say what was signed. */
+export const checkRecord = (
+  record: JsonObject,
+  signed: Checkpoint & { readonly kid: string },
+  hash: string,
+  failures: CheckpointFailures,
+): void => {
+  for (const [name, right] of Object.entries({ ...signed, checkpoint_hash: hash })) {
+    const said = own(record, name);
+    if (said !== undefined && said !== right)
+      failures.push(
+        failure(
+          'payload-mismatch',
+          `the checkpoint: /${name} must be ${show(right)} as signed, not ${show(said)}`,
+          AT,
+        ),
+      );
+  }
+};

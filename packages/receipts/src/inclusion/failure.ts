@@ -1,0 +1,19 @@
+/** What can be wrong with the proof that a Receipt is in its day's checkpoint. */
+import type { FailureCode } from '../failure.ts';
+
+export type InclusionFailureCode =
+  | FailureCode
+  /** Not JSON, not an object, or too long. */
+  | 'malformed-inclusion'
+  /** The day is still open, so there is no proof yet: neither right nor wrong. */
+  | 'inclusion-pending'
+  /** Neither a Checkpoint nor its JWS. */
+  | 'malformed-checkpoint'
+  /** The proof is of another Receipt. */
+  | 'other-receipt'
+  /** The checkpoint given is not the one in the proof: two checkpoints of one day are a fork. */
+  | 'other-checkpoint'
+  /** The leaf is not that of the Receipt. */
+  | 'wrong-leaf'
+  /** The path does not lead from the Receipt to the root of the checkpoint. */
+  | 'not-included';

@@ -1,0 +1,161 @@
+/**
+ * That a Receipt is in the checkpoint of its day, offline (interface §Transparency, protocol §12). Size and root are
+ * taken from the signed checkpoint, the leaf from the Receipt's id; what the proof itself says about them must agree.
+ */
+import { formatHash, parseHash, verifyInclusion } from '@svc/merkle';
+import {
+  type Checkpoint,
+  dayOfReceipt,
+  findCheckpointDifference,
+  leafOfReceipt,
+  parseSignedCheckpoint,
+} from '@svc/merkle/checkpoint';
+import { type CryptoPort, parseStrictJson, portableCrypto } from '@svc/protocol';
+import { type Failure, failure, show } from '../failure.ts';
+import { parseServiceDocument } from '../service-document.ts';
+import { type CheckpointSource, readCheckpoint, verifyCheckpointSource } from './checkpoint-record.ts';
+import type { InclusionFailureCode } from './failure.ts';
+import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
+
+type Failures = Failure<InclusionFailureCode>[];
+
+export const INCLUSION_MAX_CHARS = 65_536;
+
+export interface InclusionToVerify {
+  /** Of a Receipt that has been verified. */
+  readonly receiptId: string;
+  /** The answer of `GET /decisions/{receipt_id}/inclusion`, an object or its text. */
+  readonly inclusion: unknown;
+  /**
+   * The day's checkpoint from elsewhere: a Checkpoint, its text or its JWS. It must be the one in the proof. Without it
+   * the one in the proof counts, and a service that tells two readers of different checkpoints is not noticed.
+   */
+  readonly checkpoint?: unknown;
+  /** The service's pinned DID document, an object or its text. */
+  readonly serviceDidDocument: unknown;
+  /** The DID that the pinned document must be of. */
+  readonly serviceDid?: string;
+  /** Portable JavaScript unless given. */
+  readonly crypto?: CryptoPort;
+}
+
+export type VerifiedInclusion =
+  | {
+      readonly ok: true;
+      /** Read from the signed bytes. */
+      readonly checkpoint: Checkpoint;
+      readonly kid: string;
+      readonly leafIndex: number;
+    }
+  | { readonly ok: false; readonly failures: readonly Failure<InclusionFailureCode>[] };
+
+/** Verifies the proof. Never throws: whatever is wrong is in `failures`, with JSON pointers into the proof. */
+export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclusion => {
+  const failures: Failures = [];
+  const found: Failure[] = [];
+  const document = parseServiceDocument(input.serviceDidDocument, found, input.serviceDid);
+  failures.push(...found);
+  const record = parseInclusion(readJson(input.inclusion), failures);
+  const source = findSource(record, input.checkpoint, failures);
+  const signed = source && verifyCheckpointSource(source, document, input.crypto ?? portableCrypto, failures);
+  if (record !== null) checkReceipt(record, input.receiptId, failures);
+  if (record !== null && signed !== null) checkAgainst(record, input.receiptId, signed.checkpoint, failures);
+  if (record !== null && signed !== null && record.kid !== signed.kid)
+    failures.push(
+      failure('contradiction', `/kid must be ${signed.kid}, which signed the checkpoint`, '/kid'),
+    );
+  if (failures.length > 0 || record === null || signed === null) return { ok: false, failures };
+  return { ok: true, checkpoint: signed.checkpoint, kid: signed.kid, leafIndex: record.leaf_index };
+};
+
+const readJson = (given: unknown): unknown => {
+  if (typeof given !== 'string') return given;
+  const parsed = given.length > INCLUSION_MAX_CHARS ? null : parseStrictJson(given);
+  return parsed?.ok === true ? parsed.value : given;
+};
+
+/** The checkpoint that decides: the one given, or else the one in the proof. */
+const findSource = (
+  record: InclusionRecord | null,
+  given: unknown,
+  failures: Failures,
+): CheckpointSource | null => {
+  const own = record && { jws: record.checkpoint, record: null };
+  if (given === undefined) return own;
+  const source = readCheckpoint(given, failures);
+  if (source !== null && own !== null && source.jws !== own.jws)
+    failures.push(
+      failure(
+        'other-checkpoint',
+        `the checkpoint given is not the one in the proof${describe(own.jws, source.jws)}`,
+        '/checkpoint',
+      ),
+    );
+  return source;
+};
+
+const describe = (ofProof: string, given: string): string => {
+  const [a, b] = [parseSignedCheckpoint(ofProof), parseSignedCheckpoint(given)];
+  const difference = a.ok && b.ok ? findCheckpointDifference(b.checkpoint, a.checkpoint) : null;
+  if (difference === null) return '';
+  return `: its ${difference.member} is ${show(difference.expected)}, in the proof ${show(difference.got)}`;
+};
+
+const checkReceipt = (record: InclusionRecord, receiptId: string, failures: Failures): void => {
+  if (record.receipt_id !== receiptId)
+    failures.push(
+      failure('other-receipt', `the proof is of ${record.receipt_id}, not of ${receiptId}`, '/receipt_id'),
+    );
+  const leaf = formatHash(leafOfReceipt(receiptId));
+  if (record.leaf !== leaf)
+    failures.push(failure('wrong-leaf', `/leaf must be ${leaf}, not ${record.leaf}`, '/leaf'));
+};
+
+const checkAgainst = (
+  record: InclusionRecord,
+  receiptId: string,
+  checkpoint: Checkpoint,
+  failures: Failures,
+): void => {
+  const must = (name: 'day' | 'tree_size' | 'root') => {
+    if (record[name] !== checkpoint[name])
+      failures.push(
+        failure(
+          'contradiction',
+          `/${name} must be ${checkpoint[name]} by the checkpoint, not ${record[name]}`,
+          `/${name}`,
+        ),
+      );
+  };
+  must('day');
+  must('tree_size');
+  must('root');
+  const day = dayOfReceipt(receiptId);
+  if (day !== checkpoint.day)
+    failures.push(
+      failure('wrong-time', `${receiptId} is of ${day}, the checkpoint of ${checkpoint.day}`, '/day'),
+    );
+  if (!isIncluded(record, receiptId, checkpoint))
+    failures.push(
+      failure(
+        'not-included',
+        `the path does not lead from ${receiptId} to the root of ${checkpoint.day}`,
+        '/audit_path',
+      ),
+    );
+};
+
+/** What decides: the Receipt's own leaf, the signed size and the signed root. */
+const isIncluded = (record: InclusionRecord, receiptId: string, checkpoint: Checkpoint): boolean => {
+  const { leaf_index: index, audit_path: steps } = record;
+  const { first_receipt_id: first, last_receipt_id: last, tree_size: size } = checkpoint;
+  // Leaves stand in the order of their ids, so the edges of the tree are known by name.
+  if ((index === 0) !== (receiptId === first) || (index === size - 1) !== (receiptId === last)) return false;
+  const root = parseHash(checkpoint.root.slice('sha256:'.length));
+  const path = steps.flatMap((step) => parseHash(step) ?? []);
+  return (
+    root !== null &&
+    path.length === steps.length &&
+    verifyInclusion({ leafHash: leafOfReceipt(receiptId), index, size, path }, root)
+  );
+};

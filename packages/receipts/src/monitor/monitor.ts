@@ -1,0 +1,260 @@
+/**
+ * One look at a service's checkpoints (protocol §12). Whatever was signed once is remembered before anything else is
+ * asked, and must be there, the same, for ever; days that are new follow it in a chain, and their leaves lead to their
+ * roots. A day's root does not depend on the days before it, so the chain alone would not show that an older day was
+ * rewritten: days that are known are fetched again.
+ */
+import type { Sha256 } from '@svc/merkle';
+import { dayAfter, findChainBreak } from '@svc/merkle/checkpoint';
+import type { CryptoPort } from '@svc/protocol';
+import { compareCheckpoints } from './compare.ts';
+import type { Alarm, Doubt } from './finding.ts';
+import { checkLeaves, leavesPath } from './leaves.ts';
+import type { MonitorPin } from './pin.ts';
+import { checkpointPath, type Found, fetchCheckpoint, type Published } from './published.ts';
+import { comparePublishedKeys } from './published-keys.ts';
+import type { Seen, SeenDay } from './seen.ts';
+import type { Source } from './source.ts';
+
+export interface MonitorOptions {
+  readonly source: Source;
+  /** Scheme and host, as of an URL. Where it is the DID's own, its document is held against the pin. */
+  readonly origin: string;
+  readonly pin: MonitorPin;
+  readonly crypto: CryptoPort;
+  readonly sha256: Sha256;
+  /** What was remembered from the look before; empty at first. */
+  readonly seen: Seen;
+  /** Which of the days that are known are fetched again. */
+  readonly choose: (days: readonly SeenDay[]) => readonly SeenDay[];
+  /** At first: the day to begin with. Null: the service's first day. */
+  readonly since: string | null;
+  /** What is to be remembered from now on; called after every change. */
+  readonly remember: (seen: Seen) => void;
+  readonly onProgress: (what: string) => void;
+  /** Nothing more is begun once it is aborted. */
+  readonly stop: AbortSignal;
+}
+
+export interface Look {
+  readonly alarms: readonly Alarm[];
+  readonly doubts: readonly Doubt[];
+  /** Nothing wrong, but worth knowing. */
+  readonly notes: readonly string[];
+  readonly seen: Seen;
+  readonly newDays: number;
+  readonly fetchedAgain: number;
+}
+
+/** Rejects with nothing that the service does. */
+export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
+
+const STOPPED = 'it was not asked for: the monitor was stopped';
+/** A hundred years. */
+const MAX_DAYS = 36_525;
+
+class Monitor {
+  readonly #alarms: Alarm[] = [];
+  readonly #doubts: Doubt[] = [];
+  readonly #seen: SeenDay[];
+  #newDays = 0;
+  #fetchedAgain = 0;
+
+  constructor(private readonly options: MonitorOptions) {
+    this.#seen = [...options.seen];
+  }
+
+  async look(): Promise<Look> {
+    const known = [...this.#seen];
+    const latest = await this.#findLatest(known);
+    for (const day of this.options.choose(known)) await this.#fetchAgain(day);
+    if (latest !== null) await this.#follow(latest);
+    await this.#checkLeaves();
+    const serviceDid = this.options.pin.serviceDid ?? this.#seen.at(-1)?.checkpoint.iss ?? null;
+    const keys = await comparePublishedKeys({ ...this.options, serviceDid });
+    return {
+      alarms: [...this.#alarms, ...keys.alarms],
+      doubts: [...this.#doubts, ...keys.doubts],
+      notes: keys.notes,
+      seen: this.#seen,
+      newDays: this.#newDays,
+      fetchedAgain: this.#fetchedAgain,
+    };
+  }
+
+  /** Null: there is none, or none that can be believed. */
+  async #findLatest(known: Seen): Promise<Published | null> {
+    const found = await this.#fetch('latest');
+    const last = known.at(-1);
+    if (found.kind === 'absent' && last !== undefined)
+      this.#alarms.push({
+        code: 'rolled-back',
+        day: last.checkpoint.day,
+        message: 'no day is published any more',
+        seen: last.checkpoint.day,
+        now: null,
+        checkpoints: [last.jws],
+      });
+    if (found.kind !== 'found') return null;
+    const { checkpoint, jws } = found;
+    if (last !== undefined && checkpoint.day < last.checkpoint.day)
+      this.#alarms.push({
+        code: 'rolled-back',
+        day: last.checkpoint.day,
+        message: 'the latest day lies before one that was published',
+        seen: last.checkpoint.day,
+        now: checkpoint.day,
+        checkpoints: [last.jws, jws],
+      });
+    const before = known.find((day) => day.checkpoint.day === checkpoint.day);
+    if (before !== undefined) this.#alarms.push(...compareCheckpoints(before, found));
+    return found;
+  }
+
+  /** What cannot be believed, or could not be had, is reported. */
+  async #fetch(day: string): Promise<Found> {
+    if (this.options.stop.aborted) return this.#doubt(day, STOPPED);
+    this.options.onProgress(`checkpoint of ${day}`);
+    const found = await fetchCheckpoint(this.options, day);
+    if (found.kind === 'unknown') return this.#doubt(day, found.message);
+    if (found.kind === 'wrong') {
+      const before = this.#seen.find(({ checkpoint }) => checkpoint.day === day);
+      this.#alarms.push({
+        code: 'wrong-checkpoint',
+        day: day === 'latest' ? null : day,
+        message: `what is served as the checkpoint of ${day} is none: ${found.problem}`,
+        seen: before?.checkpoint.root ?? null,
+        now: found.jws,
+        checkpoints: before === undefined ? [] : [before.jws],
+      });
+    }
+    return found;
+  }
+
+  #doubt(day: string, message: string): Found {
+    this.#doubts.push({ path: checkpointPath(day), message });
+    return { kind: 'unknown', message };
+  }
+
+  async #fetchAgain(before: SeenDay): Promise<void> {
+    const { day, root } = before.checkpoint;
+    const found = await this.#fetch(day);
+    if (found.kind === 'found' || found.kind === 'absent') this.#fetchedAgain += 1;
+    if (found.kind === 'found') this.#alarms.push(...compareCheckpoints(before, found));
+    if (found.kind !== 'absent') return;
+    this.#alarms.push({
+      code: 'vanished-day',
+      day,
+      message: 'a published day is not served any more',
+      seen: root,
+      now: null,
+      checkpoints: [before.jws],
+    });
+  }
+
+  /** The days after those that are known, up to the latest. Ends at the first that is not there or does not follow. */
+  async #follow(latest: Published): Promise<void> {
+    const last = this.#seen.at(-1);
+    if (last !== undefined && latest.checkpoint.day <= last.checkpoint.day) return;
+    for (const next of last === undefined ? await this.#walkBack(latest) : this.#daysUntil(latest, last)) {
+      const published = typeof next === 'string' ? await this.#fetchNew(next) : next;
+      if (published === null) return;
+      if (published.checkpoint.day === latest.checkpoint.day) {
+        const differences = compareCheckpoints(latest, published);
+        this.#alarms.push(...differences);
+        if (differences.length > 0) return;
+      }
+      if (!this.#isNext(published)) return;
+      this.#seen.push({ ...published, isWhole: false });
+      this.#newDays += 1;
+      this.options.remember([...this.#seen]);
+    }
+  }
+
+  *#daysUntil(latest: Published, last: SeenDay): Generator<string> {
+    let { day } = last.checkpoint;
+    while (day < latest.checkpoint.day) {
+      day = dayAfter(day);
+      yield day;
+    }
+  }
+
+  async #fetchNew(day: string): Promise<Published | null> {
+    const found = await this.#fetch(day);
+    if (found.kind === 'found') return found;
+    if (found.kind === 'absent')
+      this.#alarms.push({
+        code: 'missing-day',
+        day,
+        message: 'a later day is published, and this one is not',
+        seen: null,
+        now: null,
+        checkpoints: [],
+      });
+    return null;
+  }
+
+  /** From the latest day to the first one of the service, or to `since`; ascending. Empty unless all were had. */
+  async #walkBack(latest: Published): Promise<readonly Published[]> {
+    const { since } = this.options;
+    if (since !== null && latest.checkpoint.day < since) return [];
+    const days: Published[] = [];
+    let current: Published | null = latest;
+    while (current !== null) {
+      days.push(current);
+      const { day, previous_root: previousRoot } = current.checkpoint;
+      if (previousRoot === null || day === since) return days.reverse();
+      if (days.length === MAX_DAYS) this.#doubt(day, `more than ${MAX_DAYS} days lead back from the latest`);
+      current = days.length === MAX_DAYS ? null : await this.#fetchNew(dayBefore(day));
+    }
+    return [];
+  }
+
+  #isNext(published: Published): boolean {
+    const last = this.#seen.at(-1);
+    if (last === undefined) return true;
+    const found = findChainBreak([last.checkpoint, published.checkpoint]);
+    if (found === null) return true;
+    this.#alarms.push({
+      code: 'broken-chain',
+      day: found.day,
+      message: `it does not follow the day before: its ${found.member} is another`,
+      seen: String(found.expected),
+      now: String(found.got),
+      checkpoints: [last.jws, published.jws],
+    });
+    return false;
+  }
+
+  /** Of every day whose leaves have not led to its root yet. */
+  async #checkLeaves(): Promise<void> {
+    for (const [i, seen] of this.#seen.entries()) {
+      if (seen.isWhole) continue;
+      const { day, tree_size: size } = seen.checkpoint;
+      if (this.options.stop.aborted) {
+        this.#doubts.push({ path: leavesPath(day), message: STOPPED });
+        return;
+      }
+      this.options.onProgress(`${size} leaves of ${day}`);
+      const verdict = await checkLeaves(this.options.source, seen.checkpoint, this.options.sha256);
+      if (verdict.kind === 'unknown') this.#doubts.push({ path: leavesPath(day), message: verdict.message });
+      if (verdict.kind === 'wrong')
+        this.#alarms.push({
+          code: 'wrong-leaves',
+          day,
+          message: 'the leaves are not what the checkpoint was made from',
+          seen: verdict.expected,
+          now: verdict.found,
+          checkpoints: [seen.jws],
+        });
+      if (verdict.kind !== 'whole') continue;
+      this.#seen[i] = { ...seen, isWhole: true };
+      this.options.remember([...this.#seen]);
+    }
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+const dayBefore = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);

@@ -1,0 +1,86 @@
+/**
+ * The service's published DID document, held against the pin: a service that shows others other keys than ours could
+ * show them other checkpoints. It never adds to what is believed.
+ */
+import { parseDidWeb } from '@svc/protocol';
+import { type Failure, show } from '../failure.ts';
+import { DID_DOCUMENT_MAX_CHARS, parseServiceDocument } from '../service-document.ts';
+import type { Alarm, Doubt } from './finding.ts';
+import { keysOf, type MonitorPin } from './pin.ts';
+import { type Source, SourceError } from './source.ts';
+
+export interface KeyComparison {
+  readonly alarms: readonly Alarm[];
+  readonly doubts: readonly Doubt[];
+  readonly notes: readonly string[];
+}
+
+interface Options {
+  readonly source: Source;
+  readonly origin: string;
+  readonly pin: MonitorPin;
+  /** Null: nothing is known yet. */
+  readonly serviceDid: string | null;
+  readonly stop: AbortSignal;
+}
+
+const PATH = '/.well-known/did.json';
+
+/** Nothing is asked where checkpoints are read from another host than the DID's, as a status host. */
+export const comparePublishedKeys = async (options: Options): Promise<KeyComparison> => {
+  const { source, pin, serviceDid, origin, stop } = options;
+  if (serviceDid === null || !isOwnHost(serviceDid, origin) || stop.aborted) return NOTHING;
+  try {
+    const { status, text } = await source.fetchText(PATH, DID_DOCUMENT_MAX_CHARS);
+    if (status !== 200) return doubt(`it answered ${status}`);
+    const failures: Failure[] = [];
+    const document = parseServiceDocument(text, failures, serviceDid);
+    if (document === null || failures.length > 0)
+      return doubt(failures[0]?.message ?? `it answered ${show(text)}`);
+    return compare(pin, keysOf(document));
+  } catch (error) {
+    if (error instanceof SourceError) return doubt(error.message);
+    throw error;
+  }
+};
+
+const NOTHING: KeyComparison = { alarms: [], doubts: [], notes: [] };
+
+const doubt = (message: string): KeyComparison => ({ ...NOTHING, doubts: [{ path: PATH, message }] });
+
+const isOwnHost = (serviceDid: string, origin: string): boolean => {
+  const did = parseDidWeb(serviceDid);
+  if (did === null || did.path.length > 0) return false;
+  return new URL(origin).host === (did.port === null ? did.host : `${did.host}:${did.port}`);
+};
+
+const compare = (
+  { keys }: MonitorPin,
+  published: readonly { readonly kid: string; readonly multikey: string }[],
+): KeyComparison => {
+  const alarms = keys.flatMap(({ kid, multikey }): Alarm[] => {
+    const now = published.find((key) => (kid === null ? key.multikey === multikey : key.kid === kid));
+    if (now?.multikey === multikey) return [];
+    const name = kid ?? multikey;
+    const what = now === undefined ? 'does not publish' : 'publishes another key as';
+    const message = `the service ${what} the pinned key ${name}`;
+    return [
+      {
+        code: 'changed-key',
+        day: null,
+        message,
+        seen: multikey,
+        now: now?.multikey ?? null,
+        checkpoints: [],
+      },
+    ];
+  });
+  const isPinned = (key: { kid: string; multikey: string }) =>
+    keys.some(({ kid, multikey }) => (kid ?? key.kid) === key.kid && multikey === key.multikey);
+  const notes = published
+    .filter(
+      (key) => key.kid.includes('#status-') && !isPinned(key) && !keys.some(({ kid }) => kid === key.kid),
+    )
+    .map(({ kid, multikey }) => `${kid} (${multikey}) is published and not pinned: pin it before it signs`);
+  return { alarms, doubts: [], notes };
+};

@@ -1,0 +1,62 @@
+/** One checkpoint as the service serves it (interface §Transparency): only what is signed counts. */
+import type { Checkpoint } from '@svc/merkle/checkpoint';
+import { type CryptoPort, isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import { show } from '../failure.ts';
+import { type CheckpointFailures, checkRecord } from '../inclusion/checkpoint-record.ts';
+import { own } from '../json-pointer.ts';
+import type { MonitorPin } from './pin.ts';
+import { readSigned } from './seen.ts';
+import { type Source, SourceError } from './source.ts';
+
+export interface Published {
+  readonly checkpoint: Checkpoint;
+  readonly jws: string;
+}
+
+export type Found =
+  | ({ readonly kind: 'found' } & Published)
+  /** 404. */
+  | { readonly kind: 'absent' }
+  /** Something that claims to be a checkpoint, and is none of the pinned service, or of another day. */
+  | { readonly kind: 'wrong'; readonly problem: string; readonly jws: string }
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/** A Checkpoint has some 2 KB. */
+const MAX_BYTES = 65_536;
+
+export const checkpointPath = (day: string): string => `/checkpoints/${day}`;
+
+/** `day` may be `latest`. */
+export const fetchCheckpoint = async (
+  { source, pin, crypto }: { readonly source: Source; readonly pin: MonitorPin; readonly crypto: CryptoPort },
+  day: string,
+): Promise<Found> => {
+  try {
+    const { status, text } = await source.fetchText(checkpointPath(day), MAX_BYTES);
+    if (status === 404) return { kind: 'absent' };
+    if (status !== 200) return { kind: 'unknown', message: `it answered ${status}` };
+    return readPublished(text, day, pin, crypto);
+  } catch (error) {
+    if (error instanceof SourceError) return { kind: 'unknown', message: error.message };
+    throw error;
+  }
+};
+
+const readPublished = (text: string, day: string, pin: MonitorPin, crypto: CryptoPort): Found => {
+  const json = parseStrictJson(text);
+  const record = json.ok && isJsonObject(json.value) ? json.value : null;
+  const jws = record === null ? undefined : own(record, 'checkpoint');
+  // Signed by nobody, as what a proxy in between says of itself.
+  if (record === null || typeof jws !== 'string')
+    return { kind: 'unknown', message: `it answered something else than a checkpoint: ${show(text)}` };
+  const read = readSigned(jws, pin);
+  if (!read.ok) return { kind: 'wrong', problem: read.problem, jws };
+  const { checkpoint, kid } = read.signed;
+  if (day !== 'latest' && checkpoint.day !== day)
+    return { kind: 'wrong', problem: `it is of ${checkpoint.day}`, jws };
+  const failures: CheckpointFailures = [];
+  checkRecord(record, { ...checkpoint, kid }, sha256Of(crypto, jws), failures);
+  const [failure] = failures;
+  if (failure !== undefined) return { kind: 'wrong', problem: failure.message, jws };
+  return { kind: 'found', checkpoint, jws };
+};

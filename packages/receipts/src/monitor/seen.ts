@@ -1,0 +1,83 @@
+/**
+ * What a monitor remembers between looks: every checkpoint that it saw, as signed. They are its whole knowledge and its
+ * evidence, so the text is read as distrustfully as the service's answers: each is verified again, and they must stand
+ * in a chain.
+ */
+import {
+  type Checkpoint,
+  findChainBreak,
+  parseSignedCheckpoint,
+  type SignedCheckpoint,
+} from '@svc/merkle/checkpoint';
+import { isJsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { show } from '../failure.ts';
+import { own } from '../json-pointer.ts';
+import type { MonitorPin } from './pin.ts';
+
+export interface SeenDay {
+  readonly checkpoint: Checkpoint;
+  readonly jws: string;
+  /** Whether its leaves led to its root. */
+  readonly isWhole: boolean;
+}
+
+/** Ascending days without a gap. */
+export type Seen = readonly SeenDay[];
+
+const FORMAT = 'svc-receipt-monitor/1';
+
+/** One line for each day, so that two states can be compared. */
+export const formatSeen = (seen: Seen): string => {
+  const days = seen.map(({ checkpoint, jws, isWhole }) =>
+    JSON.stringify({ day: checkpoint.day, leaves_checked: isWhole, checkpoint: jws }),
+  );
+  return `{"format":"${FORMAT}","days":[\n${days.join(',\n')}\n]}\n`;
+};
+
+type ParsedSeen =
+  | { readonly ok: true; readonly seen: Seen }
+  | { readonly ok: false; readonly problem: string };
+
+export const parseSeen = (text: string, pin: MonitorPin): ParsedSeen => {
+  const json = parseStrictJson(text);
+  if (!json.ok) return refuse(`it is not JSON: ${json.problem} at character ${json.offset}`);
+  const { value } = json;
+  const days = isJsonObject(value) && own(value, 'format') === FORMAT ? own(value, 'days') : undefined;
+  if (!Array.isArray(days)) return refuse(`it is not of the form ${FORMAT}`);
+  const seen: SeenDay[] = [];
+  for (const one of days) {
+    const day = parseDay(one, pin);
+    if (typeof day === 'string') return refuse(day);
+    seen.push(day);
+  }
+  const found = findChainBreak(seen.map(({ checkpoint }) => checkpoint));
+  return found === null ? { ok: true, seen } : refuse(`its days are no chain at ${found.day}`);
+};
+
+const refuse = (problem: string): ParsedSeen => ({ ok: false, problem });
+
+/** What is wrong, as text. */
+const parseDay = (value: JsonValue, pin: MonitorPin): SeenDay | string => {
+  const jws = isJsonObject(value) ? own(value, 'checkpoint') : undefined;
+  const isWhole = isJsonObject(value) ? own(value, 'leaves_checked') : undefined;
+  if (!isJsonObject(value) || typeof jws !== 'string' || typeof isWhole !== 'boolean')
+    return `${show(value)} is no day`;
+  const read = readSigned(jws, pin);
+  if (!read.ok) return `the checkpoint of ${show(own(value, 'day'))}: ${read.problem}`;
+  const { checkpoint } = read.signed;
+  if (own(value, 'day') !== checkpoint.day)
+    return `the checkpoint of ${show(own(value, 'day'))} is of ${checkpoint.day}`;
+  return { checkpoint, jws, isWhole };
+};
+
+type ReadSigned =
+  | { readonly ok: true; readonly signed: SignedCheckpoint }
+  | { readonly ok: false; readonly problem: string };
+
+/** A checkpoint of the pinned service, or what is wrong with it. */
+export const readSigned = (jws: string, pin: MonitorPin): ReadSigned => {
+  const signed = parseSignedCheckpoint(jws);
+  if (!signed.ok) return { ok: false, problem: signed.failures.map(({ message }) => message).join('; ') };
+  const wrong = pin.check(signed);
+  return wrong === null ? { ok: true, signed } : { ok: false, problem: wrong.message };
+};
