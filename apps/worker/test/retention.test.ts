@@ -1,0 +1,40 @@
+/** What has served its time goes, whoever dies meanwhile; what has not, stays (interface §Limits). */
+import { withDatabase } from '@svc/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runOnce, startWorker } from './harness.ts';
+
+const database = withDatabase();
+let sql: Client;
+beforeAll(async () => {
+  sql = new Client({ connectionString: database.url });
+  await sql.connect();
+});
+afterAll(() => sql?.end());
+
+const count = async (table: string): Promise<number> => {
+  const { rows } = await sql.query<{ count: string }>(`select count(*) from ${table}`);
+  return Number(rows[0]?.count);
+};
+
+it('a worker killed amid 100,000 expired rows leaves whole ones, and the next one finishes', async () => {
+  await sql.query(
+    `insert into spent_proofs (grant_id, jti, expires_at)
+     select 'g', 'old-' || n, now() - interval '2 hours' from generate_series(1, 100000) as n
+     union all select 'g', 'live-' || n, now() + interval '1 minute' from generate_series(1, 100) as n`,
+  );
+  await sql.query(
+    `insert into idempotency_keys (relying_party, key, body_hash, receipt_id, created_at)
+     select 'rp', 'old-' || n, 'h', 'drc', now() - interval '2 hours' from generate_series(1, 1000) as n
+     union all select 'rp', 'live', 'h', 'drc', now()`,
+  );
+  const options = { databaseUrl: database.url, hosts: {} };
+  const worker = startWorker(options);
+  while ((await count('spent_proofs')) === 100_100) if (worker.log.some((line) => /failed/.test(line))) break;
+  worker.signal('SIGKILL');
+  await worker.ended;
+  await runOnce(options);
+  expect(await count('spent_proofs')).toBe(100);
+  expect(await count(`spent_proofs where jti like 'live-%'`)).toBe(100);
+  expect(await count('idempotency_keys')).toBe(1);
+});

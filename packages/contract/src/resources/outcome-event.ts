@@ -1,0 +1,68 @@
+/** What a relying party reports about its decision (interface §Outcome attestations). */
+import { z } from 'zod';
+import { EXAMPLE } from '../examples.ts';
+import { attestationId, currency, integer, prose, timestamp } from '../formats.ts';
+
+const common = {
+  occurred_at: timestamp.meta({
+    description: 'When it happened: at most five minutes ahead of the service’s clock.',
+    example: EXAMPLE.at,
+  }),
+  evidence_ref: prose(2_048).optional().meta({ description: 'Where the reporter keeps the evidence.' }),
+  note: prose(2_000).optional(),
+  correction_of: attestationId.optional().meta({
+    description:
+      'The attestation that this one replaces: of the same decision, no correction itself, not yet corrected.',
+  }),
+  reporter_signature: prose(4_096)
+    .optional()
+    .meta({ description: 'The reporter’s own; kept as given, not checked.' }),
+};
+
+export const outcomeEvent = z
+  .discriminatedUnion('type', [
+    z
+      .strictObject({
+        type: z.enum([
+          'fulfilled',
+          'cancelled',
+          'dispute_opened',
+          'chargeback_received',
+          'chargeback_reversed',
+        ]),
+        ...common,
+      })
+      .meta({
+        id: 'PlainOutcomeEvent',
+        description: 'What happened, without further particulars.',
+        example: { type: 'fulfilled', occurred_at: EXAMPLE.at },
+      }),
+    z
+      .strictObject({
+        type: z.literal('dispute_resolved'),
+        ...common,
+        resolution: z.enum(['agent_at_fault', 'agent_not_at_fault', 'indeterminate']),
+      })
+      .meta({
+        id: 'DisputeResolvedEvent',
+        description: 'How a dispute ended.',
+        example: {
+          type: 'dispute_resolved',
+          occurred_at: EXAMPLE.at,
+          resolution: 'agent_not_at_fault',
+        },
+      }),
+    z
+      .strictObject({
+        type: z.literal('loss_reported'),
+        ...common,
+        loss_amount: integer(0, Number.MAX_SAFE_INTEGER).meta({ description: 'In minor units.' }),
+        currency,
+      })
+      .meta({
+        id: 'LossReportedEvent',
+        description: 'What it cost the relying party.',
+        example: { type: 'loss_reported', occurred_at: EXAMPLE.at, loss_amount: 42_700, currency: 'USD' },
+      }),
+  ])
+  .meta({ id: 'OutcomeEvent' });

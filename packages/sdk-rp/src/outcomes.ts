@@ -1,0 +1,53 @@
+/** Reporting what became of a decision (interface §Outcome attestations). */
+import { isReceiptId, type JsonObject } from '@svc/protocol';
+import {
+  type Attestation,
+  type CallOptions,
+  isObject,
+  kindOf,
+  type OutcomeEvent,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
+import { readAttestation } from './wire.ts';
+
+export interface Outcomes {
+  /**
+   * Appends to the outcome ledger of one of this relying party's decisions. Nothing reported is changed later: a mistake
+   * is corrected by another report that names it in `correction_of`.
+   * @throws SvcError Never sent twice, since two equal reports are two attestations: after `outcome-unknown` or a 503
+   *   look at `decisions.get(receiptId)` before reporting again.
+   */
+  report(receiptId: string, event: OutcomeEvent, options?: CallOptions): Promise<Attestation>;
+}
+
+export const createOutcomes = (transport: Transport, relyingParty: string | undefined): Outcomes => ({
+  async report(receiptId, event, call = {}) {
+    checkReceiptId(receiptId);
+    if (!isObject(event))
+      throw new SvcError('invalid-argument', `event must be an OutcomeEvent; given ${kindOf(event)}`);
+    const answer = await transport.send({
+      method: 'POST',
+      path: `/decisions/${receiptId}/outcomes`,
+      // Members that are undefined are left out; the service refuses any that it does not know.
+      body: event as unknown as JsonObject,
+      hasEffect: true,
+      isOnceOnly: true,
+      ...call,
+    });
+    const attestation = readAttestation(answer.body, 'the attestation');
+    const isOurs = relyingParty === undefined || attestation.reporter === relyingParty;
+    if (attestation.type !== event.type || !isOurs)
+      throw new SvcError('bad-response', 'the service answered about another report', answer);
+    return attestation;
+  },
+});
+
+/** @throws SvcError `invalid-argument` */
+export function checkReceiptId(receiptId: unknown): void {
+  if (isReceiptId(receiptId)) return;
+  throw new SvcError(
+    'invalid-argument',
+    `receiptId must be the receipt_id of a Receipt, drc_ and 26 characters; given ${kindOf(receiptId)}`,
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * What is kept for a time only (interface §Limits): spent Proofs and idempotency keys go, action fields of old Receipts
+ * are cleared. Small steps, each committed by itself and followed by a pause as long as it took, so that decisions keep
+ * half of the database at least. A round ends after a minute; what is left then, or was cut off, is found by the next.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServiceDeps } from '../deps.ts';
+import type { Sweep } from '../ports/retention.ts';
+
+const ROUND_MS = 60_000;
+const MAX_PAUSE_MS = 500;
+const RECEIPTS_PER_STEP = 500;
+
+type Deps = Pick<ServiceDeps, 'store'>;
+
+export interface Forgotten {
+  readonly removed: number;
+}
+
+export const forgetSpentProofs = ({ store }: Deps, stop: AbortSignal): Promise<Forgotten> =>
+  sweepAll((from) => store.retention.sweepSpentProofs(from), stop);
+
+export const forgetIdempotencyKeys = ({ store }: Deps, stop: AbortSignal): Promise<Forgotten> =>
+  sweepAll((from) => store.retention.sweepIdempotencyKeys(from), stop);
+
+export const clearOldActions = async (
+  { store }: Deps,
+  stop: AbortSignal,
+): Promise<{ readonly cleared: number }> => {
+  let cleared = 0;
+  await stepByStep(stop, async () => {
+    const step = await store.retention.clearOldActions(RECEIPTS_PER_STEP);
+    cleared += step.cleared;
+    return step.passed === RECEIPTS_PER_STEP;
+  });
+  return { cleared };
+};
+
+const sweepAll = async (sweep: (from: number) => Promise<Sweep>, stop: AbortSignal): Promise<Forgotten> => {
+  let removed = 0;
+  let from = 0;
+  await stepByStep(stop, async () => {
+    const step = await sweep(from);
+    removed += step.removed;
+    from = step.next ?? 0;
+    return step.next !== null;
+  });
+  return { removed };
+};
+
+/** Takes steps until one says that there is no more, until `stop`, or until the round is over. */
+const stepByStep = async (stop: AbortSignal, step: () => Promise<boolean>): Promise<void> => {
+  const end = AbortSignal.any([stop, AbortSignal.timeout(ROUND_MS)]);
+  while (!end.aborted) {
+    const beganMs = performance.now();
+    if (!(await step())) return;
+    const tookMs = performance.now() - beganMs;
+    await pause(Math.min(tookMs, MAX_PAUSE_MS), undefined, { signal: end }).catch(() => {});
+  }
+};

@@ -1,0 +1,142 @@
+/**
+ * Reports of what became of a decision (interface §Outcome attestations, protocol §13). Those about one Receipt take
+ * turns, so each is judged on the whole ledger; nothing in it ever changes.
+ */
+import { type DidWeb, encodeUlid, parseTimestamp, type ReceiptId } from '@svc/protocol';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { Caller } from '../callers/caller.ts';
+import { holdLiveKey } from '../callers/live-key.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { forbidden, internal, invalidRequest, notFound } from '../errors.ts';
+import {
+  type AttestationRecord,
+  MAX_OUTCOMES,
+  type OutcomeType,
+  type Resolution,
+} from '../ports/outcomes.ts';
+import type { Repositories } from '../ports/store.ts';
+
+/** The body as the contract has parsed it: `resolution`, `loss_amount` and `currency` are of their types alone. */
+export interface OutcomeReport {
+  readonly type: OutcomeType;
+  readonly occurred_at: string;
+  readonly evidence_ref?: string | undefined;
+  readonly note?: string | undefined;
+  readonly correction_of?: string | undefined;
+  readonly reporter_signature?: string | undefined;
+  readonly resolution?: Resolution | undefined;
+  readonly loss_amount?: number | undefined;
+  readonly currency?: string | undefined;
+}
+
+export interface OutcomeReporting {
+  readonly caller: Caller;
+  readonly receiptId: ReceiptId;
+  /** Org keys: the member relying party to report for. */
+  readonly subject: DidWeb | undefined;
+  readonly report: OutcomeReport;
+  readonly requestId: string;
+}
+
+/** How far the reporter's clock may be ahead. */
+const AHEAD_MS = 5 * 60_000;
+
+/**
+ * Appends to the ledger of a decision. `INVALID_REQUEST` when the time, the correction or one more attestation cannot be,
+ * `NOT_FOUND` for anybody else's decision.
+ */
+export const reportOutcome = async (
+  deps: ServiceDeps,
+  { caller, receiptId, subject, report, requestId }: OutcomeReporting,
+): Promise<AttestationRecord> => {
+  checkTime(deps, report.occurred_at);
+  await checkReporter(deps, caller, receiptId, subject);
+  return deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    const ledger = await tx.outcomes.listForUpdate(receiptId);
+    if (ledger.length >= MAX_OUTCOMES)
+      throw invalidRequest(`A decision takes ${MAX_OUTCOMES} outcomes; ${receiptId} has them.`);
+    checkCorrection(ledger, report.correction_of);
+    const attestation = await append(deps, tx, receiptId, ledger.length + 1, report);
+    const { attestationId, reporter, type } = attestation;
+    const details = { attestation_id: attestationId, type, reporter };
+    await tx.audit.insert(
+      auditEvent(deps, caller, { action: 'outcome.report', target: receiptId, requestId, details }),
+    );
+    return attestation;
+  });
+};
+
+/** Fractions of a second are left out of account. */
+const checkTime = ({ clock }: ServiceDeps, occurredAt: string): void => {
+  const occurredAtMs = parseTimestamp(`${occurredAt.slice(0, 19)}Z`);
+  if (occurredAtMs === null) throw invalidRequest('occurred_at: must be a day and time that exist');
+  if (occurredAtMs > clock.nowMs() + AHEAD_MS)
+    throw invalidRequest('occurred_at: must not lie more than five minutes ahead');
+};
+
+/** The caller reports for the relying party of the Receipt, and for no other. */
+const checkReporter = async (
+  { store }: ServiceDeps,
+  caller: Caller,
+  receiptId: ReceiptId,
+  subject: DidWeb | undefined,
+): Promise<void> => {
+  const reporter = reporterOf(caller, subject);
+  const absent = () => notFound(`No decision ${receiptId}.`);
+  const receipt = await store.receipts.find(receiptId);
+  if (receipt === null || receipt.relyingParty !== reporter) throw absent();
+  if (caller.class !== 'org') return;
+  const relyingParty = await store.relyingParties.find(reporter);
+  if (relyingParty?.orgId !== caller.subject) throw absent();
+};
+
+const reporterOf = (caller: Caller, subject: DidWeb | undefined): DidWeb => {
+  if (caller.class === 'rp') {
+    if (subject !== undefined && subject !== caller.subject)
+      throw forbidden('subject: an RP key reports only for itself.');
+    return caller.subject;
+  }
+  if (caller.class !== 'org' || caller.role !== 'admin')
+    throw forbidden('An RP key or an org:admin key is needed.');
+  if (subject === undefined)
+    throw invalidRequest('subject: required with an org key; name the member relying party');
+  return subject;
+};
+
+const checkCorrection = (ledger: readonly AttestationRecord[], id: string | undefined): void => {
+  if (id === undefined) return;
+  const corrected = ledger.find(({ attestationId }) => attestationId === id);
+  if (corrected === undefined)
+    throw invalidRequest('correction_of: must name an attestation of this decision');
+  if (corrected.correctionOf !== null)
+    throw invalidRequest('correction_of: must not name a correction; corrections stand');
+  if (ledger.some(({ correctionOf }) => correctionOf === id))
+    throw invalidRequest('correction_of: has been corrected already');
+};
+
+const append = async (
+  { clock, random }: ServiceDeps,
+  tx: Repositories,
+  receiptId: ReceiptId,
+  ordinal: number,
+  report: OutcomeReport,
+): Promise<AttestationRecord> => {
+  const attestation = await tx.outcomes.insert({
+    attestationId: `oat_${encodeUlid(clock.nowMs(), random.bytes(10))}`,
+    receiptId,
+    ordinal,
+    type: report.type,
+    occurredAt: report.occurred_at,
+    evidenceRef: report.evidence_ref ?? null,
+    note: report.note ?? null,
+    correctionOf: report.correction_of ?? null,
+    reporterSignature: report.reporter_signature ?? null,
+    resolution: report.resolution ?? null,
+    lossAmount: report.loss_amount ?? null,
+    currency: report.currency ?? null,
+    consumption: null,
+  });
+  if (attestation === null) throw internal(`no receipt ${receiptId}`);
+  return attestation;
+};

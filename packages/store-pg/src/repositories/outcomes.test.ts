@@ -1,0 +1,129 @@
+import type { NewAttestation, ReceiptRecord } from '@svc/service';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { runSql, untilRow, withSession } from '../testing/session.ts';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  newAttestation,
+  type World,
+} from '../testing/world.ts';
+
+const stores = withStores();
+let world: World;
+beforeAll(async () => {
+  world = await createWorld(stores.first);
+});
+
+const insert = (attestation: NewAttestation) => stores.first.outcomes.insert(attestation);
+const decide = async (decision = denyCommit(world)): Promise<ReceiptRecord['receiptId']> => {
+  expect(await stores.first.verify.commitDecisions([decision])).toEqual(['STORED']);
+  return decision.receiptId;
+};
+const refused = expect.objectContaining({ kind: 'refused' });
+const conflict = expect.objectContaining({ kind: 'conflict' });
+
+describe('an attestation', () => {
+  it('answers what it was given, in the name of the relying party of the Receipt', async () => {
+    const receiptId = await decide();
+    const given = newAttestation(receiptId, 1, {
+      type: 'loss_reported',
+      evidenceRef: 'e',
+      note: 'n',
+      reporterSignature: 's',
+      lossAmount: Number.MAX_SAFE_INTEGER,
+      currency: 'USD',
+      consumption: { cause: 'restore', version: 3 },
+    });
+    const stored = await insert(given);
+    expect(stored).toEqual({
+      ...given,
+      reporter: world.relyingParty.did,
+      recordedAtMs: expect.any(Number),
+    });
+    expect(await stores.second.outcomes.listOfReceipts([receiptId])).toEqual([stored]);
+  });
+
+  it('carries what statistics ask of its Receipt', async () => {
+    const allow = allowCommit(world, await insertGrant(world));
+    const deny = denyCommit(world);
+    for (const decision of [allow, deny]) await insert(newAttestation(await decide(decision), 1));
+    const rows = await runSql(
+      stores.url,
+      `select relying_party, principal, decision, svc_ms(evaluated_at)::float8 as ms from attestations
+       where receipt_id = any ($1) order by decision`,
+      [[allow.receiptId, deny.receiptId]],
+    );
+    const { did } = world.relyingParty;
+    expect(rows).toEqual([
+      { relying_party: did, principal: world.principal.did, decision: 'ALLOW', ms: allow.evaluatedAtMs },
+      { relying_party: did, principal: null, decision: 'DENY', ms: deny.evaluatedAtMs },
+    ]);
+  });
+
+  it('of no Receipt is not stored', async () => {
+    expect(await insert(newAttestation(denyCommit(world).receiptId, 1))).toBeNull();
+  });
+
+  it('is listed by Receipt, the oldest first', async () => {
+    const receiptIds = [await decide(), await decide(), await decide()];
+    for (const ordinal of [1, 2, 3])
+      for (const receiptId of receiptIds) await insert(newAttestation(receiptId, ordinal));
+    const listed = await stores.first.outcomes.listOfReceipts(receiptIds.slice(0, 2));
+    expect(listed.map(({ receiptId, ordinal }) => [receiptId, ordinal])).toEqual(
+      receiptIds
+        .slice(0, 2)
+        .toSorted()
+        .flatMap((receiptId) => [1, 2, 3].map((ordinal) => [receiptId, ordinal])),
+    );
+  });
+});
+
+describe('the database itself refuses', () => {
+  it.each<[string, Partial<NewAttestation>, unknown]>([
+    ['a second attestation in one place of the ledger', { ordinal: 1 }, conflict],
+    ['a place beyond the hundredth', { ordinal: 101 }, refused],
+    ['a resolution without a dispute', { resolution: 'indeterminate' }, refused],
+    ['a resolved dispute without a resolution', { type: 'dispute_resolved' }, refused],
+    ['a loss without an amount', { type: 'loss_reported' }, refused],
+    ['an amount without a loss', { lossAmount: 1, currency: 'USD' }, refused],
+    ['an amount without a currency', { type: 'loss_reported', lossAmount: 1 }, refused],
+    ['a negative amount', { type: 'loss_reported', lossAmount: -1, currency: 'USD' }, refused],
+  ])('%s', async (_, change, error) => {
+    const receiptId = await decide();
+    await insert(newAttestation(receiptId, 1));
+    await expect(insert(newAttestation(receiptId, 2, change))).rejects.toEqual(error);
+  });
+
+  it('a correction of what another decision has, or of what has been corrected', async () => {
+    const [receiptId, otherId] = [await decide(), await decide()];
+    const [first, other] = [newAttestation(receiptId, 1), newAttestation(otherId, 1)];
+    for (const attestation of [first, other]) await insert(attestation);
+    const correct = (ordinal: number, correctionOf: string) =>
+      insert(newAttestation(receiptId, ordinal, { correctionOf }));
+    await expect(correct(2, other.attestationId)).rejects.toEqual(refused);
+    await correct(2, first.attestationId);
+    await expect(correct(3, first.attestationId)).rejects.toEqual(conflict);
+  });
+});
+
+it('a reporter waits for the one before it, and then sees what that one wrote', async () => {
+  const receiptId = await decide();
+  const [first, second] = [newAttestation(receiptId, 1), newAttestation(receiptId, 2)];
+  await withSession(stores.url, async (session) => {
+    let waiting: Promise<number> | undefined;
+    await stores.first.transaction(async (tx) => {
+      await tx.outcomes.listForUpdate(receiptId);
+      waiting = stores.second.transaction(async (later) => {
+        const ledger = await later.outcomes.listForUpdate(receiptId);
+        await later.outcomes.insert(second);
+        return ledger.length;
+      });
+      await untilRow(session, `select from pg_locks where locktype = 'advisory' and not granted`);
+      await tx.outcomes.insert(first);
+    });
+    expect(await waiting).toBe(1);
+  });
+});
