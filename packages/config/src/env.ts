@@ -32,9 +32,10 @@ export const VARIABLES = {
   }),
   SVC_PORT: variable({ parse: values.integer(1, 65535), standard: '8080', meaning: 'Port of the API.' }),
   SVC_ADMIN_PORT: variable({
-    parse: values.integer(1, 65535),
+    parse: values.integer(0, 65535),
     standard: '9464',
-    meaning: 'Port of /livez, /readyz and the Prometheus text. Keep it private.',
+    meaning:
+      'Port of /livez, /readyz and the Prometheus text. Keep it private. 0: a free one, as the log says.',
   }),
   SVC_BASE_URL: variable({
     parse: values.address,
@@ -108,7 +109,7 @@ export const VARIABLES = {
   SVC_SELF_TEST_ORGS: variable({
     parse: values.listOf(values.orgIdText),
     standard: 'none',
-    meaning: 'Org ids left out of the public counters, comma-separated.',
+    meaning: 'Org ids left out of the public counters, comma-separated. They never need a plan.',
   }),
   SVC_TRUST_PROXY: variable({
     parse: values.integer(0, 10),

@@ -43,8 +43,6 @@ export const parseConfig = (env: Environment): ParsedConfig => {
 /** A setting that promises what this version does not do is refused, never ignored. */
 const unofferedFaults = (read: Read): string[] => {
   const faults: string[] = [];
-  if (read.SVC_ENTITLEMENTS === 'enforce')
-    faults.push('SVC_ENTITLEMENTS=enforce is not offered by this version');
   if (read.SVC_SELF_SERVE === true) faults.push('SVC_SELF_SERVE=1 is not offered by this version');
   return faults;
 };

@@ -1,0 +1,80 @@
+/** What an org may verify in production, as the console pushes it and as it stands (interface §Entitlement). */
+import { z } from 'zod';
+import { EXAMPLE } from '../examples.ts';
+import { instant, integer, orgId, timestamp } from '../formats.ts';
+
+const production = z.enum(['allowed', 'blocked']);
+const reason = z.enum(['trial', 'paid', 'past_due_grace', 'canceled', 'comp', 'none']);
+
+/** The reference is told the type, since what leaves the schema is a number. */
+const instantOrNull = (description: string) =>
+  instant.nullable().meta({ type: ['string', 'null'], description });
+
+const pushed = {
+  production: 'allowed',
+  production_until: '2026-12-20T08:00:00.000Z',
+  check_cap: 1_000,
+  cap_since: EXAMPLE.at,
+  reason: 'trial',
+  as_of: EXAMPLE.at,
+};
+
+export const entitlementRequest = z
+  .strictObject({
+    production,
+    production_until: instantOrNull('Production checks stop at this instant; null: no end.'),
+    check_cap: integer(0, 1_000_000_000)
+      .nullable()
+      .meta({ description: 'Production checks since `cap_since` that are covered; null: no cap.' }),
+    cap_since: instantOrNull('Required with `check_cap`. A new value starts a fresh count.'),
+    reason,
+    as_of: instant.meta({
+      description: 'When this was so at the console: at most five minutes ahead of the service’s clock.',
+    }),
+  })
+  .refine(({ check_cap, cap_since }) => check_cap === null || cap_since !== null, {
+    path: ['cap_since'],
+    error: 'must be a time beside a check_cap',
+  })
+  .meta({ id: 'EntitlementRequest', example: pushed });
+
+export const entitlement = z
+  .strictObject({
+    org_id: orgId,
+    stored: z.boolean().meta({
+      description:
+        'Whether anything was ever pushed. Where plans are enforced, an org without a row has no plan.',
+    }),
+    production: production.nullable(),
+    production_until: timestamp.nullable(),
+    check_cap: z.int().nullable(),
+    cap_since: timestamp.nullable(),
+    reason: reason.nullable(),
+    as_of: timestamp.nullable(),
+    updated_at: timestamp.nullable(),
+    production_checks_since_cap: z.int().nullable().meta({ description: 'Null without a cap.' }),
+    comp: z.boolean().meta({ description: 'This org never needs a plan.' }),
+    effective: production.meta({ description: 'The answer to the next production check.' }),
+    effective_detail: z.string().nullable().meta({ description: 'Why, for people.' }),
+    enforced: z.boolean().meta({
+      description: 'True: blocked checks are refused with 402. False: they are only logged.',
+    }),
+    applied: z
+      .boolean()
+      .optional()
+      .meta({ description: 'PUT only: false where a newer push is stored, which this one does not change.' }),
+  })
+  .meta({
+    id: 'Entitlement',
+    example: {
+      org_id: EXAMPLE.orgId,
+      stored: true,
+      ...pushed,
+      updated_at: EXAMPLE.at,
+      production_checks_since_cap: 17,
+      comp: false,
+      effective: 'allowed',
+      effective_detail: null,
+      enforced: true,
+    },
+  });

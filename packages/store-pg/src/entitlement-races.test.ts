@@ -1,0 +1,151 @@
+/**
+ * Pushes, production checks and the counting of the ledger at random, all at once through two nodes: no cap is ever
+ * passed, and the count of every cap is what a recount of the receipts gives. The same without one of the locks must
+ * break it.
+ */
+import { randomInt } from 'node:crypto';
+import type { OrgId } from '@svc/protocol';
+import type { EntitlementPush, Store } from '@svc/service';
+import { withDatabase } from '@svc/testkit';
+import { describe, expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
+import { getEntitlement, productionCheck, push, recount } from './testing/entitlements.ts';
+import { alterFunction, runSql } from './testing/session.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, insertOrg, newJti } from './testing/world.ts';
+
+const whole = withDatabase();
+const withoutCapLock = withDatabase();
+const withoutPushLock = withDatabase();
+
+const ORGS = 3;
+const RELYING_PARTIES_PER_ORG = 2;
+const ROUNDS = 50;
+/** A missing lock shows within about 20. */
+const ENOUGH = 600;
+const BATCHES = 6;
+const BATCH = 10;
+
+interface RaceReport {
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly breaches: readonly string[];
+}
+
+const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T;
+
+async function race(url: string, rounds: number, untilBreach = false): Promise<RaceReport> {
+  const nodes = [createStore({ databaseUrl: url }), createStore({ databaseUrl: url })] as const;
+  const outcomes = new Map<string, number>();
+  const breaches: string[] = [];
+  try {
+    const orgs = await Promise.all(Array.from({ length: ORGS }, () => openOrg(nodes[0])));
+    for (let round = 0; round < rounds && !(untilBreach && breaches.length > 0); round++) {
+      const work: Promise<unknown>[] = [
+        runSql(url, 'select svc_seal_ledger(), svc_count_usage(50)').catch(() => {}),
+      ];
+      for (const { orgId } of orgs)
+        if (round % 2 === 0 && randomInt(3) > 0) work.push(pick(nodes).entitlements.put(orgId, anyPush()));
+      for (let i = 0; i < BATCHES; i++)
+        work.push(
+          commitBatch(pick(nodes), orgs).then((batch) => {
+            for (const outcome of batch) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+          }),
+        );
+      await Promise.all(work);
+      for (const { orgId } of orgs) breaches.push(...(await findBreaches(url, nodes[0], orgId)));
+    }
+    return { outcomes, breaches };
+  } finally {
+    await Promise.all(nodes.map((node) => node.close()));
+  }
+}
+
+async function openOrg(store: Store) {
+  const orgId = await insertOrg(store);
+  const worlds = await Promise.all(
+    Array.from({ length: RELYING_PARTIES_PER_ORG }, async () => {
+      const world = await createWorld(store, orgId);
+      return { world, grant: await insertGrant(world) };
+    }),
+  );
+  await store.entitlements.put(orgId, push({ asOfMs: START_MS - 60_000 }));
+  return { orgId, worlds };
+}
+
+const START_MS = Date.now();
+
+/** Often capped, with a beginning in the past that other pushes share. */
+const anyPush = (): EntitlementPush =>
+  push({
+    checkCap: randomInt(4) === 0 ? null : randomInt(40),
+    capSinceMs: Date.now() - pick([0, 0, 50, Date.now() - START_MS]),
+    asOfMs: Date.now() - randomInt(30),
+  });
+
+/** Checks of any org, some with a Proof that others have, as the node finds the entitlements. */
+async function commitBatch(store: Store, orgs: readonly Awaited<ReturnType<typeof openOrg>>[]) {
+  const jtis = Array.from({ length: BATCH / 2 }, newJti);
+  const batch = await Promise.all(
+    Array.from({ length: BATCH }, async () => {
+      const { orgId, worlds } = pick(orgs);
+      const { world, grant } = pick(worlds);
+      const check = { productionCheck: await productionCheck(store, orgId) };
+      if (randomInt(3) === 0) return denyCommit(world, check);
+      const spend = { grantId: grant.id, jti: pick(jtis), expiresAtMs: Date.now() + 300_000 };
+      return allowCommit(world, grant, { ...check, spend });
+    }),
+  );
+  return store.verify.commitDecisions(batch);
+}
+
+/** A cap may be pushed below what is used already; from then on nothing may be added. */
+const lastSeen = new Map<string, { readonly used: number; readonly state: string }>();
+
+async function findBreaches(url: string, store: Store, orgId: OrgId): Promise<string[]> {
+  const entitlement = await getEntitlement(store, orgId);
+  const { checkCap, checksSinceCap, version } = entitlement;
+  const counted = await recount(url, entitlement);
+  const breaches = counted === checksSinceCap ? [] : [`${checksSinceCap} counted, ${counted} stored`];
+  const state = `${url} ${orgId} ${version}`;
+  const before = lastSeen.get(orgId);
+  if (checkCap !== null && before?.state === state && (counted ?? 0) > Math.max(checkCap, before.used))
+    breaches.push(`${counted} stored under a cap of ${checkCap}`);
+  lastSeen.set(orgId, { state, used: counted ?? 0 });
+  return breaches;
+}
+
+const STORING = '  if array_position(v_outcome, null) is not null then';
+/** Stretches the moment between judging and storing. */
+const slowDown = (url: string) =>
+  alterFunction(url, 'svc_commit_decisions', STORING, `  perform pg_sleep(0.004);\n${STORING}`);
+
+describe('production checks against pushes through two nodes', () => {
+  it(`in ${ROUNDS} rounds every count is exact and no cap is passed`, async () => {
+    const { outcomes, breaches } = await race(whole.url, ROUNDS);
+    expect(breaches).toEqual([]);
+    for (const outcome of ['STORED', 'PLAN_REQUIRED', 'STALE', 'REPLAY'])
+      expect([outcome, (outcomes.get(outcome) ?? 0) > 0]).toEqual([outcome, true]);
+    const [row] = await runSql<{ deadlocks: string }>(
+      whole.url,
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    );
+    expect(row?.deadlocks).toBe('0');
+  }, 120_000);
+
+  it('the same rounds find the fault once commits under a cap share the lock', async () => {
+    await slowDown(withoutCapLock.url);
+    await alterFunction(
+      withoutCapLock.url,
+      'svc_commit_decisions',
+      'svc_lock_exclusive(8',
+      'svc_lock_shared(8',
+    );
+    expect((await race(withoutCapLock.url, ENOUGH, true)).breaches).not.toEqual([]);
+  }, 120_000);
+
+  it('and once pushes take none', async () => {
+    await slowDown(withoutPushLock.url);
+    const lock = 'perform pg_advisory_xact_lock(8, hashtext(p_org_id));';
+    await alterFunction(withoutPushLock.url, 'svc_put_entitlement', lock, '');
+    expect((await race(withoutPushLock.url, ENOUGH, true)).breaches).not.toEqual([]);
+  }, 120_000);
+});

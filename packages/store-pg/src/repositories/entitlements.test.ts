@@ -1,0 +1,165 @@
+import type { DidWeb, OrgId } from '@svc/protocol';
+import type { EntitlementPush, Store } from '@svc/service';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { capped, getEntitlement, productionCheck, push, recount } from '../testing/entitlements.ts';
+import { withStores } from '../testing/open-store.ts';
+import { runSql, withSession } from '../testing/session.ts';
+import { createWorld, denyCommit, insertOrg, type World } from '../testing/world.ts';
+
+const DAY_MS = 86_400_000;
+
+const stores = withStores();
+const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);
+let orgId: OrgId;
+
+beforeEach(async () => {
+  orgId = await insertOrg(stores.first);
+});
+
+const put = (change: EntitlementPush, store = stores.first) => store.entitlements.put(orgId, change);
+const stored = () => getEntitlement(stores.first, orgId);
+const verify = async (world: World, count: number) => {
+  const current = await productionCheck(stores.first, orgId, { isEnforced: false });
+  const batch = Array.from({ length: count }, () => denyCommit(world, { productionCheck: current }));
+  expect(new Set(await stores.first.verify.commitDecisions(batch))).toEqual(new Set(['STORED']));
+};
+
+describe('a push', () => {
+  it('is read back as it was', async () => {
+    const pushed = capped(12, { productionUntilMs: Date.now() + 5, reason: 'trial' });
+    expect(await put(pushed)).toBe(true);
+    const { updatedAtMs, ...rest } = await stored();
+    expect(rest).toEqual({ ...pushed, orgId, version: 1, checksSinceCap: 0 });
+    expect(Math.abs(updatedAtMs - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('older than what is stored changes nothing', async () => {
+    const asOfMs = Date.now();
+    await put(push({ asOfMs }));
+    const before = await stored();
+    expect(await put(capped(1, { production: 'blocked', asOfMs: asOfMs - 1 }))).toBe(false);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('as old as what is stored replaces it, and repeating it changes no answer of the gate', async () => {
+    const pushed = capped(3);
+    await put(pushed);
+    expect(await put({ ...pushed, reason: 'trial' })).toBe(true);
+    expect(await put({ ...pushed, reason: 'trial' })).toBe(true);
+    expect(await stored()).toMatchObject({ ...pushed, reason: 'trial', version: 1 });
+  });
+
+  it.each<Partial<EntitlementPush>>([
+    { production: 'blocked' },
+    { productionUntilMs: 5 },
+    { checkCap: 4 },
+    { checkCap: null },
+    { capSinceMs: 5 },
+  ])('that can alter an answer counts up the version: %o', async (change) => {
+    const pushed = capped(3);
+    await put(pushed);
+    await put({ ...pushed, ...change });
+    expect((await stored()).version).toBe(2);
+  });
+
+  it('of 32 at once in any order through two nodes: the newest stays', async () => {
+    const start = Date.now() - 10_000;
+    const order = Array.from({ length: 32 }, (_, i) => (i * 13) % 32);
+    const applied = await Promise.all(
+      order.map((age, i) => put(capped(age, { asOfMs: start + age, capSinceMs: start + age }), node(i))),
+    );
+    expect(await stored()).toMatchObject({ checkCap: 31, asOfMs: start + 31, capSinceMs: start + 31 });
+    expect(applied[order.indexOf(31)]).toBe(true);
+  });
+
+  it('is refused whole where a row may not be like that', async () => {
+    await expect(put(push({ checkCap: 1 }))).rejects.toMatchObject({ kind: 'refused' });
+    await expect(put(push({ checkCap: -1, capSinceMs: 5 }))).rejects.toMatchObject({ kind: 'refused' });
+    expect(await stores.first.entitlements.find(orgId)).toBeNull();
+  });
+});
+
+describe('a cap that begins', () => {
+  it('counts the checks of the org since then, those of before it was pushed too', async () => {
+    const world = await createWorld(stores.first, orgId);
+    await verify(world, 3);
+    await put(push());
+    await verify(world, 2);
+    await put(capped(10));
+    expect((await stored()).checksSinceCap).toBe(5);
+    await put(capped(10, { capSinceMs: Date.now() + 1 }));
+    expect((await stored()).checksSinceCap).toBe(0);
+  });
+
+  it('goes on counting when only the cap is raised, and counts anew after a time without one', async () => {
+    const world = await createWorld(stores.first, orgId);
+    const first = capped(10);
+    await put(first);
+    await verify(world, 2);
+    await put({ ...first, checkCap: 20 });
+    expect((await stored()).checksSinceCap).toBe(2);
+    await put({ ...first, checkCap: null });
+    expect((await stored()).checksSinceCap).toBeNull();
+    await verify(world, 3);
+    await put(first);
+    expect((await stored()).checksSinceCap).toBe(5);
+  });
+
+  it('counts neither the sandbox, nor other orgs, nor what a relying party did before it joined', async () => {
+    const world = await createWorld(stores.first, orgId);
+    const newcomer = await createWorld(stores.first);
+    const foreign = await createWorld(stores.first, await insertOrg(stores.first));
+    await stores.first.verify.commitDecisions([world, newcomer, foreign].map((one) => denyCommit(one)));
+    await stores.first.relyingParties.setOrg(newcomer.relyingParty.did, orgId);
+    const relyingParty = await stores.first.relyingParties.find(newcomer.relyingParty.did);
+    await verify({ ...newcomer, relyingParty: relyingParty ?? newcomer.relyingParty }, 2);
+    await put(capped(10));
+    expect((await stored()).checksSinceCap).toBe(2);
+  });
+
+  it('is exact wherever it begins and however far the ledger is counted', async () => {
+    const { relyingParty } = await createWorld(stores.first, orgId);
+    await insertPast(relyingParty.did);
+    const now = Date.now();
+    const sinceMs = fc.oneof(
+      fc.integer({ min: now - 5 * DAY_MS, max: now }),
+      // Midnights, and their neighbours.
+      fc
+        .tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: -1, max: 1 }))
+        .map(([days, ms]) => (Math.floor(now / DAY_MS) - days) * DAY_MS + ms),
+      fc.constantFrom(-1, 0, now + DAY_MS),
+    );
+    const countUpTo = fc.integer({ min: 0, max: 120 });
+    let asOfMs = now - 1_000;
+    await fc.assert(
+      fc.asyncProperty(sinceMs, countUpTo, async (capSinceMs, limit) => {
+        await runSql(stores.url, 'select svc_seal_ledger()');
+        if (limit > 0) await runSql(stores.url, 'select svc_count_usage($1)', [limit]);
+        asOfMs += 1;
+        await put(push({ checkCap: 5, capSinceMs, asOfMs }));
+        expect((await stored()).checksSinceCap).toBe(await recount(stores.url, await stored()));
+      }),
+      { numRuns: 30 },
+    );
+    expect(
+      (await runSql(stores.url, 'select from usage_by_key where production_checks > 0')).length,
+    ).not.toBe(0);
+  });
+});
+
+/** Receipts of the last four days, every third of them no production check. */
+async function insertPast(relyingParty: DidWeb): Promise<void> {
+  await withSession(stores.url, async (session) => {
+    await session.query('select svc_ensure_receipt_partitions(current_date - 6, current_date)');
+    await session.query(
+      `insert into receipts (receipt_id, relying_party, key_id, decision, reason, evaluated_at, jws, content_hash,
+         production_check)
+       select overlay(svc_lowest_receipt_id(at) placing lpad(i::text, 6, '0') from 25), $1, 'aaaaaaaaaaaa', 'DENY',
+         'GRANT_MALFORMED', at, 'jws', sha256('jws'), i % 3 > 0
+       from (select i, date_trunc('milliseconds', now() - (400 - i) * interval '15 minutes') as at
+         from generate_series(1, 399) as i) as past`,
+      [relyingParty],
+    );
+  });
+}

@@ -1,0 +1,205 @@
+import type { OrgId } from '@svc/protocol';
+import type { CommitOutcome, DecisionCommit, GrantRecord, Store } from '@svc/service';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { capped, getEntitlement, productionCheck, push, recount } from '../testing/entitlements.ts';
+import { withStores } from '../testing/open-store.ts';
+import { untilRow, withSession } from '../testing/session.ts';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  insertOrg,
+  type World,
+} from '../testing/world.ts';
+
+const stores = withStores();
+const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);
+const orgLock = 'select pg_advisory_xact_lock(8, hashtext($1))';
+const someoneWaits = `select from pg_locks where locktype = 'advisory' and not granted
+  and database = (select oid from pg_database where datname = current_database())`;
+const proofIsWaitedFor = `select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'transactionid'`;
+let orgId: OrgId;
+let world: World;
+let grant: GrantRecord;
+
+beforeEach(async () => {
+  orgId = await insertOrg(stores.first);
+  world = await createWorld(stores.first, orgId);
+  grant = await insertGrant(world);
+});
+
+const commit = (decisions: readonly DecisionCommit[], store = stores.first): Promise<CommitOutcome[]> =>
+  store.verify.commitDecisions(decisions);
+const check = async (change: Partial<DecisionCommit> = {}): Promise<DecisionCommit> =>
+  allowCommit(world, grant, { productionCheck: await productionCheck(stores.first, orgId), ...change });
+const checks = async (count: number): Promise<DecisionCommit[]> => {
+  const current = await productionCheck(stores.first, orgId);
+  return Array.from({ length: count }, () => allowCommit(world, grant, { productionCheck: current }));
+};
+const used = async () => (await getEntitlement(stores.first, orgId)).checksSinceCap;
+const tally = (outcomes: readonly CommitOutcome[]) => ({
+  stored: outcomes.filter((outcome) => outcome === 'STORED').length,
+  refused: outcomes.filter((outcome) => outcome === 'PLAN_REQUIRED').length,
+});
+
+describe('a cap', () => {
+  it.each([0, 1, 7, 63])(
+    'of %i lets exactly that many of 64 checks at once through two nodes',
+    async (cap) => {
+      for (let round = 0; round < 3; round++) {
+        await stores.first.entitlements.put(orgId, capped(cap, { capSinceMs: Date.now() }));
+        const outcomes = (
+          await Promise.all((await checks(64)).map((one, i) => commit([one], node(i))))
+        ).flat();
+        expect(tally(outcomes)).toEqual({ stored: cap, refused: 64 - cap });
+        expect(await used()).toBe(cap);
+      }
+    },
+  );
+
+  it('falls within a batch in its order, and denials use it up as well', async () => {
+    await stores.first.entitlements.put(orgId, capped(3));
+    const [a, b, c, d] = await checks(4);
+    const denied = denyCommit(world, { productionCheck: await productionCheck(stores.first, orgId) });
+    const outcomes = await commit([a, denied, b, c, d].filter((one) => one !== undefined));
+    expect(outcomes).toEqual(['STORED', 'STORED', 'STORED', 'PLAN_REQUIRED', 'PLAN_REQUIRED']);
+  });
+
+  it('leaves Proof and idempotency key of what is beyond it unused', async () => {
+    await stores.first.entitlements.put(orgId, capped(0));
+    const refused = await check({ idempotency: { key: 'order-1', bodyHash: 'aa' } });
+    expect(await commit([refused])).toEqual(['PLAN_REQUIRED']);
+    expect((await stores.first.verify.findStored([refused.receiptId])).size).toBe(0);
+    expect(await stores.first.verify.findIdempotent(world.relyingParty.did, 'order-1')).toBeNull();
+    await stores.first.entitlements.put(orgId, capped(1));
+    const { spend, idempotency } = refused;
+    expect(await commit([await check({ spend, idempotency })])).toEqual(['STORED']);
+  });
+
+  it('keeps the place of a check that was not stored for the next in line, which tries again', async () => {
+    await stores.first.entitlements.put(orgId, capped(2));
+    const [spent, fresh, next, last] = await checks(4);
+    if (!spent || !fresh || !next || !last) throw new Error('four checks were made');
+    await commit([spent]);
+    const again = { ...(await check()), spend: spent.spend };
+    expect(await commit([again, fresh, next, last])).toEqual([
+      'REPLAY',
+      'STALE',
+      'PLAN_REQUIRED',
+      'PLAN_REQUIRED',
+    ]);
+    expect(await commit([fresh])).toEqual(['STORED']);
+  });
+
+  it('holds when the batch is sent again in halves because of a row', async () => {
+    await stores.first.entitlements.put(orgId, capped(5));
+    const batch = await checks(12);
+    const outcomes = await commit(batch.map((one, i) => (i === 3 ? { ...one, jws: 'a\u0000b' } : one)));
+    expect(outcomes[3]).toBe('REFUSED');
+    expect(tally(outcomes).stored).toBe(5);
+    expect(await used()).toBe(5);
+  });
+
+  it('counts what is dated at or after its beginning, and caps nothing else', async () => {
+    const capSinceMs = Date.now() - 500;
+    await stores.first.entitlements.put(orgId, capped(1, { capSinceMs }));
+    const before = { evaluatedAtMs: capSinceMs - 1 };
+    expect(await commit([await check(before), await check(before)])).toEqual(['STORED', 'STORED']);
+    expect(await used()).toBe(0);
+    const at = { evaluatedAtMs: capSinceMs };
+    expect(await commit([await check(at), await check(at)])).toEqual(['STORED', 'PLAN_REQUIRED']);
+    expect(await used()).toBe(1);
+  });
+
+  it('counts and refuses nothing where plans are only logged, and counts on', async () => {
+    await stores.first.entitlements.put(orgId, capped(1));
+    const isLogged = await productionCheck(stores.first, orgId, { isEnforced: false });
+    const batch = (await checks(3)).map((one) => ({ ...one, productionCheck: isLogged }));
+    expect(await commit(batch)).toEqual(['STORED', 'STORED', 'STORED']);
+    expect(await used()).toBe(3);
+    expect(await commit(await checks(1))).toEqual(['PLAN_REQUIRED']);
+  });
+
+  it('of one org leaves its neighbours in the batch alone', async () => {
+    const free = await createWorld(stores.first);
+    const otherOrgId = await insertOrg(stores.first);
+    const other = await createWorld(stores.first, otherOrgId);
+    await stores.first.entitlements.put(orgId, capped(0));
+    await stores.first.entitlements.put(otherOrgId, capped(2));
+    const ofOther = { productionCheck: await productionCheck(stores.first, otherOrgId) };
+    const batch = [await check(), denyCommit(free), denyCommit(other, ofOther), denyCommit(other, ofOther)];
+    expect(await commit(batch)).toEqual(['PLAN_REQUIRED', 'STORED', 'STORED', 'STORED']);
+    expect((await getEntitlement(stores.first, otherOrgId)).checksSinceCap).toBe(2);
+  });
+});
+
+describe('an entitlement', () => {
+  it('that is absent covers nothing where plans are enforced, and everything where not', async () => {
+    expect(await commit([await check()])).toEqual(['PLAN_REQUIRED']);
+    const isLogged = await productionCheck(stores.first, orgId, { isEnforced: false });
+    expect(await commit([await check({ productionCheck: isLogged })])).toEqual(['STORED']);
+  });
+
+  it('that is blocked covers nothing', async () => {
+    await stores.first.entitlements.put(orgId, push({ production: 'blocked' }));
+    expect(await commit([await check()])).toEqual(['PLAN_REQUIRED']);
+  });
+
+  it('ends at production_until: the millisecond before is covered, that one is not', async () => {
+    const productionUntilMs = Date.now() - 500;
+    await stores.first.entitlements.put(orgId, push({ productionUntilMs }));
+    const last = await check({ evaluatedAtMs: productionUntilMs - 1 });
+    const late = await check({ evaluatedAtMs: productionUntilMs });
+    expect(await commit([last, late])).toEqual(['STORED', 'PLAN_REQUIRED']);
+  });
+
+  it('that changed since the evaluation makes the decision stale, also one that was absent', async () => {
+    const first = await check();
+    await stores.first.entitlements.put(orgId, push());
+    const second = await check();
+    await stores.first.entitlements.put(orgId, capped(5));
+    expect(await commit([first, second])).toEqual(['STALE', 'STALE']);
+    expect(await used()).toBe(0);
+  });
+
+  it('is not waited for by decisions of other orgs while it is being pushed', async () => {
+    const free = await createWorld(stores.first);
+    await stores.first.entitlements.put(orgId, push());
+    const batch = [await check(), denyCommit(free)];
+    await withSession(stores.url, async (pusher) => {
+      await pusher.query('begin');
+      await pusher.query(orgLock, [orgId]);
+      expect(await commit(batch)).toEqual(['LOCKED', 'STORED']);
+    });
+  });
+
+  it('is pushed only after decisions that went by the former one', async () => {
+    await stores.first.entitlements.put(orgId, push());
+    const one = await check();
+    await withSession(stores.url, async (holder) => {
+      await holder.query('begin');
+      await holder.query('insert into spent_proofs (grant_id, jti, expires_at) values ($1, $2, now())', [
+        one.spend?.grantId,
+        one.spend?.jti,
+      ]);
+      // Judged, and now waits for the Proof.
+      const committing = commit([one]);
+      await untilRow(holder, proofIsWaitedFor);
+      const pushing = stores.second.entitlements.put(orgId, capped(5));
+      await untilRow(holder, someoneWaits);
+      await holder.query('rollback');
+      expect([await committing, await pushing]).toEqual([['STORED'], true]);
+    });
+    expect(await used()).toBe(1);
+    expect(await recount(stores.url, await getEntitlement(stores.first, orgId))).toBe(1);
+  });
+});
+
+it('a receipt says whether it was a production check', async () => {
+  await stores.first.entitlements.put(orgId, capped(5));
+  const sandbox = await check({ productionCheck: null });
+  expect(await commit([await check(), sandbox])).toEqual(['STORED', 'STORED']);
+  expect(await used()).toBe(1);
+});
