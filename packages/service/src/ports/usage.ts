@@ -1,0 +1,83 @@
+/** Counts of decisions, exact at every moment: each answer is of one instant, whatever is being stored or counted. */
+import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import type { Day } from './checkpoints.ts';
+import type { OutcomeType } from './outcomes.ts';
+import type { PrincipalKind } from './records.ts';
+
+/** Which decisions are meant; everything that is given must hold. */
+export interface DecisionFilter {
+  /** Of `evaluated_at`, inclusive. */
+  readonly sinceMs: number;
+  /** Exclusive. */
+  readonly untilMs: number;
+  /** Null: of every relying party. */
+  readonly relyingParties: readonly DidWeb[] | null;
+  readonly principal?: DidWeb;
+  readonly keyId?: ApiKeyId;
+}
+
+/** `reason` is null for ALLOW. */
+export interface DayCount {
+  readonly day: Day;
+  readonly reason: string | null;
+  readonly verifies: number;
+}
+
+export interface DayKeyCount extends DayCount {
+  /** Null: recorded before keys were tracked. */
+  readonly keyId: ApiKeyId | null;
+}
+
+/**
+ * One number about one Principal (null: none was authenticated). `verifies` is by reason, null for ALLOW; `outcomes`
+ * by type and `losses` by currency, of the attestations in force; `allowWithOutcome` counts ALLOW Receipts. A sum beyond
+ * the safe integers is the largest of them.
+ */
+export type PrincipalFigure = { readonly principal: DidWeb | null; readonly amount: number } & (
+  | { readonly figure: 'verifies'; readonly name: string | null }
+  | { readonly figure: 'outcomes'; readonly name: OutcomeType }
+  | { readonly figure: 'losses'; readonly name: string }
+  | { readonly figure: 'allowWithOutcome'; readonly name: null }
+);
+
+/** All tenants but those of some orgs, which are counted apart. */
+export interface TenantSummary {
+  readonly principals: {
+    readonly verified: number;
+    readonly hostedVerified: number;
+    readonly hostedUnverified: number;
+    readonly managed: number;
+  };
+  readonly relyingParties: number;
+  readonly organizations: number;
+  /** Verified and willing to be named, by ascending DID. */
+  readonly named: readonly { readonly did: DidWeb; readonly domain: string; readonly kind: PrincipalKind }[];
+  readonly apart: {
+    readonly principals: number;
+    readonly relyingParties: number;
+    readonly organizations: number;
+  };
+}
+
+export interface UsageRepository {
+  /** At most one row for each day and reason. */
+  countByDay(filter: DecisionFilter): Promise<DayCount[]>;
+  /** At most one row for each day, key and reason. */
+  countByDayAndKey(filter: DecisionFilter): Promise<DayKeyCount[]>;
+  /** Outcomes count with their decision, whenever they were reported. */
+  figuresByPrincipal(filter: Omit<DecisionFilter, 'keyId'>): Promise<PrincipalFigure[]>;
+  /** All decisions ever made, but those of relying parties in these orgs. */
+  countAll(apart: readonly OrgId[]): Promise<DayCount[]>;
+  summarizeTenants(apart: readonly OrgId[]): Promise<TenantSummary>;
+  /**
+   * Moves the seal up to shortly before now: no decision can be stored below it any more, and every one that ever will
+   * be is visible. `lock_timeout` when decisions under way are not over within a moment. False: there was more to seal
+   * than one step takes.
+   */
+  seal(): Promise<boolean>;
+  /**
+   * Adds up to about `limit` sealed decisions to the stored sums, all or none of them. Answers how many; 0 when there are
+   * none left, or somebody else is at it.
+   */
+  countSealed(limit: number): Promise<number>;
+}

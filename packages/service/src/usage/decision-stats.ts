@@ -1,0 +1,82 @@
+/** Decisions and what came of them, by Principal (interface §DecisionStats). */
+import type { DidWeb } from '@svc/protocol';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import type { PrincipalFigure } from '../ports/usage.ts';
+import { type Counts, getOrMake, Tally } from './counts.ts';
+import { parseRange, type Range, type RangeQuery } from './range.ts';
+import { relyingPartyScope } from './scope.ts';
+
+export interface DecisionStatsQuery extends RangeQuery {
+  readonly rp?: DidWeb | undefined;
+  readonly principal?: DidWeb | undefined;
+}
+
+export interface PrincipalStats extends Counts {
+  /** Null: decisions that ended before the Grant was authenticated. */
+  readonly principal: DidWeb | null;
+  readonly reasons: ReadonlyMap<string, number>;
+  /** Outcome type → attestations in force. */
+  readonly outcomes: ReadonlyMap<string, number>;
+  /** Currency → minor units. */
+  readonly losses: ReadonlyMap<string, number>;
+  readonly allowWithOutcome: number;
+}
+
+export interface DecisionStats extends Range {
+  /** Null: every one. */
+  readonly relyingParties: readonly DidWeb[] | null;
+  readonly totals: Counts & { readonly allowWithOutcome: number };
+  /** Ascending DIDs, null last. */
+  readonly principals: readonly PrincipalStats[];
+}
+
+export const getDecisionStats = async (
+  deps: Pick<ServiceDeps, 'store' | 'clock'>,
+  caller: Caller,
+  query: DecisionStatsQuery,
+): Promise<DecisionStats> => {
+  const range = parseRange(query, deps.clock.nowMs());
+  const scope = await relyingPartyScope(deps, caller, query);
+  const figures = await deps.store.usage.figuresByPrincipal({ ...range, ...scope });
+  const principals = addUp(figures);
+  return { ...range, relyingParties: scope.relyingParties, totals: totalsOf(principals), principals };
+};
+
+class PrincipalTally extends Tally {
+  readonly outcomes = new Map<string, number>();
+  readonly losses = new Map<string, number>();
+  allowWithOutcome = 0;
+
+  take({ figure, name, amount }: PrincipalFigure): void {
+    if (figure === 'verifies') this.add(name, amount);
+    else if (figure === 'allowWithOutcome') this.allowWithOutcome = amount;
+    else this[figure].set(name, amount);
+  }
+}
+
+const addUp = (figures: readonly PrincipalFigure[]): PrincipalStats[] => {
+  const tallies = new Map<DidWeb | null, PrincipalTally>();
+  for (const figure of figures) getOrMake(tallies, figure.principal, () => new PrincipalTally()).take(figure);
+  const principals = [...tallies].map(([principal, tally]) => {
+    const { counts, reasons, outcomes, losses, allowWithOutcome } = tally;
+    return { principal, ...counts, reasons, outcomes, losses, allowWithOutcome };
+  });
+  return principals.sort(byPrincipal);
+};
+
+const byPrincipal = ({ principal: a }: PrincipalStats, { principal: b }: PrincipalStats): number => {
+  if (a === null || b === null) return a === null ? 1 : -1;
+  return a < b ? -1 : 1;
+};
+
+const totalsOf = (principals: readonly PrincipalStats[]): DecisionStats['totals'] => {
+  const sum = (of: (stats: PrincipalStats) => number) =>
+    principals.reduce((total, one) => total + of(one), 0);
+  return {
+    verifies: sum(({ verifies }) => verifies),
+    allow: sum(({ allow }) => allow),
+    deny: sum(({ deny }) => deny),
+    allowWithOutcome: sum(({ allowWithOutcome }) => allowWithOutcome),
+  };
+};

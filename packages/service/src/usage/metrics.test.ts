@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { ServiceDeps } from '../deps.ts';
+import { metricsSource } from './metrics.ts';
+
+const NOW = Date.parse('2026-11-20T23:59:58Z');
+const NOBODY = {
+  principals: { verified: 0, hostedVerified: 0, hostedUnverified: 0, managed: 0 },
+  relyingParties: 0,
+  organizations: 0,
+  named: [],
+  apart: { principals: 0, relyingParties: 0, organizations: 0 },
+};
+
+/** A source whose storage answers when it is told to. */
+const setUp = () => {
+  let nowMs = NOW;
+  const waiting: { resolve(): void; reject(error: Error): void }[] = [];
+  const countAll = () =>
+    new Promise((resolve, reject) => {
+      waiting.push({ resolve: () => resolve([{ day: '2026-11-20', reason: null, verifies: 3 }]), reject });
+    });
+  const deps = {
+    clock: { nowMs: () => nowMs },
+    selfTestOrgs: [],
+    store: {
+      usage: { countAll, summarizeTenants: async () => NOBODY },
+      checkpoints: { findLatest: async () => null, count: async () => 0 },
+    },
+  } as unknown as ServiceDeps;
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { metricsOf: metricsSource(deps, 5_000), waiting, pass };
+};
+
+describe('the public numbers', () => {
+  it('are asked for once, however many ask for whatever windows', async () => {
+    const { metricsOf, waiting } = setUp();
+    const answers = Promise.all([1, 30, 366, 1].map(metricsOf));
+    waiting[0]?.resolve();
+    expect((await answers).map(({ verifies }) => verifies.perDay.length)).toEqual([1, 30, 366, 1]);
+    expect((await metricsOf(7)).verifies.verifies).toBe(3);
+    expect(waiting).toHaveLength(1);
+  });
+
+  it('are asked for again when they are old, or the clock was set back', async () => {
+    const { metricsOf, waiting, pass } = setUp();
+    for (const [index, ms] of [0, 5_000, -1].entries()) {
+      pass(ms);
+      const answer = metricsOf(1);
+      waiting[index]?.resolve();
+      await answer;
+      pass(4_999);
+      await metricsOf(1);
+      pass(-4_999);
+      expect(waiting).toHaveLength(index + 1);
+    }
+  });
+
+  it('that could not be had fail all who waited, and nobody later', async () => {
+    const { metricsOf, waiting } = setUp();
+    const failing = Promise.allSettled([metricsOf(1), metricsOf(2)]);
+    waiting[0]?.reject(new Error('no'));
+    expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const answer = metricsOf(1);
+    waiting[1]?.resolve();
+    expect((await answer).receiptsTotal).toBe(3);
+  });
+
+  it('are of the day on which they were asked for, until they are asked for again', async () => {
+    const { metricsOf, waiting, pass } = setUp();
+    const answer = metricsOf(1);
+    waiting[0]?.resolve();
+    expect((await answer).verifies.perDay).toMatchObject([{ day: '2026-11-20', verifies: 3 }]);
+    pass(4_000);
+    expect((await metricsOf(1)).verifies.perDay).toMatchObject([{ day: '2026-11-20', verifies: 3 }]);
+    pass(1_000);
+    const next = metricsOf(2);
+    waiting[1]?.resolve();
+    expect((await next).verifies.perDay.map(({ day, verifies }) => [day, verifies])).toEqual([
+      ['2026-11-20', 3],
+      ['2026-11-21', 0],
+    ]);
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * Whose decisions a caller may count (interface §GET /usage, §GET /decisions/stats). A subject that it may not see
+ * answers like an absent one.
+ */
+import type { DidWeb } from '@svc/protocol';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { forbidden, notFound } from '../errors.ts';
+import type { DecisionFilter } from '../ports/usage.ts';
+
+type Deps = Pick<ServiceDeps, 'store'>;
+export type Scope = Pick<DecisionFilter, 'relyingParties' | 'principal'>;
+
+export interface Asked {
+  readonly rp?: DidWeb | undefined;
+  readonly principal?: DidWeb | undefined;
+}
+
+/** A Principal's decisions are those against its Grants, wherever they were made; all others go by relying party. */
+export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Promise<Scope> => {
+  const { rp, principal } = asked;
+  if (caller.class === 'principal') {
+    if (principal !== undefined && principal !== caller.subject) throw noPrincipal(principal);
+    return { relyingParties: rp === undefined ? null : [rp], principal: caller.subject };
+  }
+  if (caller.class === 'org' && principal !== undefined) {
+    const members = await deps.store.principals.listDidsOfOrg(caller.subject);
+    if (!members.includes(principal)) throw noPrincipal(principal);
+    return { relyingParties: rp === undefined ? null : await membersAmong(deps, caller, rp), principal };
+  }
+  return relyingPartyScope(deps, caller, asked);
+};
+
+/** Decisions by relying party; `principal` narrows them. */
+export const relyingPartyScope = async (
+  deps: Deps,
+  caller: Caller,
+  { rp, principal }: Asked,
+): Promise<Scope> => ({
+  relyingParties: await relyingPartiesVisibleTo(deps, caller, rp),
+  ...(principal === undefined ? {} : { principal }),
+});
+
+const relyingPartiesVisibleTo = async (
+  deps: Deps,
+  caller: Caller,
+  asked: DidWeb | undefined,
+): Promise<readonly DidWeb[] | null> => {
+  switch (caller.class) {
+    case 'admin':
+    case 'observer':
+      return asked === undefined ? null : [asked];
+    case 'rp':
+      if (asked !== undefined && asked !== caller.subject) throw noRelyingParty(asked);
+      return [caller.subject];
+    case 'org':
+      return membersAmong(deps, caller, asked);
+    case 'principal':
+    case 'provision':
+      throw forbidden('This key may not read decisions by relying party.');
+  }
+};
+
+/** The relying parties of an org, or the one asked for. */
+const membersAmong = async (
+  { store }: Deps,
+  { subject }: Extract<Caller, { class: 'org' }>,
+  asked: DidWeb | undefined,
+): Promise<readonly DidWeb[]> => {
+  const members = (await store.relyingParties.listOfOrg(subject)).map(({ did }) => did);
+  if (asked === undefined) return members;
+  if (!members.includes(asked)) throw noRelyingParty(asked);
+  return [asked];
+};
+
+const noRelyingParty = (did: DidWeb) => notFound(`No relying party ${did} for this key.`);
+const noPrincipal = (did: DidWeb) => notFound(`No Principal ${did} for this key.`);

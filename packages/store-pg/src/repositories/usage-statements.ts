@@ -1,0 +1,197 @@
+/** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
+import type { DecisionFilter } from '@svc/service';
+import { Conditions } from '../conditions.ts';
+import type { Statement } from '../database.ts';
+import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+
+/** One row for each day and reason. */
+export function dayStatement(filter: DecisionFilter, countedBefore: string): Statement {
+  return countStatement({ table: dayTable(filter), columns: ['day', 'reason'] }, filter, countedBefore);
+}
+
+/** One row for each day, key and reason. */
+export function keyStatement(filter: DecisionFilter, countedBefore: string): Statement {
+  const table = filter.principal === undefined ? 'usage_by_key' : 'usage_counts';
+  return countStatement({ table, columns: ['day', 'key_id', 'reason'] }, filter, countedBefore);
+}
+
+/** Where sums are stored, and what they are asked by: columns of the table, which the receipts have too. */
+interface Sums {
+  readonly table: 'usage_by_day' | 'usage_by_key' | 'usage_by_principal' | 'usage_counts';
+  /** The same by whole months, where the day is not asked for. */
+  readonly monthly?: 'usage_monthly' | 'usage_monthly_by_principal';
+  readonly columns: readonly (keyof typeof SHOWN)[];
+}
+
+const SHOWN = { day: 'day::text', key_id: 'key_id as "keyId"', principal: 'principal', reason: 'reason' };
+
+/** The coarsest that can answer. */
+function dayTable({ relyingParties, principal, keyId }: DecisionFilter): Sums['table'] {
+  const isOfAll = relyingParties === null && keyId === undefined;
+  if (principal !== undefined) return isOfAll ? 'usage_by_principal' : 'usage_counts';
+  return isOfAll ? 'usage_by_day' : 'usage_by_key';
+}
+
+const principalSums = ({ relyingParties }: Pick<DecisionFilter, 'relyingParties'>): Sums => ({
+  columns: ['principal', 'reason'],
+  ...(relyingParties === null
+    ? { table: 'usage_by_principal', monthly: 'usage_monthly_by_principal' }
+    : { table: 'usage_counts', monthly: 'usage_monthly' }),
+});
+
+function countStatement(sums: Sums, filter: DecisionFilter, countedBefore: string): Statement {
+  const parameters = new Conditions();
+  const shown = sums.columns.map((name) => SHOWN[name]).join(', ');
+  const text = `select ${shown}, sum(verifies)::bigint as verifies
+    from (${countsSql(sums, filter, countedBefore, parameters)}) as part
+    group by ${sums.columns.join(', ')}`;
+  return { text, values: parameters.values };
+}
+
+/**
+ * Everything that was counted about Principals. A correction has the Receipt of what it corrects, so one filter finds
+ * both. `ordinal` 1 stands once for each Receipt with an outcome.
+ */
+export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, countedBefore: string): Statement {
+  const parameters = new Conditions();
+  const counts = countsSql(principalSums(filter), filter, countedBefore, parameters);
+  const since = parameters.parameter(filter.sinceMs);
+  const until = parameters.parameter(filter.untilMs);
+  const reported = [
+    `evaluated_at >= to_timestamp(${since} / 1000.0) and evaluated_at < to_timestamp(${until} / 1000.0)`,
+    ...conditionsOf(filter, parameters),
+  ].join(' and ');
+  const text = `
+    with outcome as (
+      select principal, type, currency, count(*) filter (where corrected is null) as in_force,
+        sum(loss_amount) filter (where corrected is null) as loss,
+        count(*) filter (where ordinal = 1 and decision = 'ALLOW') as allows
+      from attestations left join (
+        select correction_of as corrected from attestations where correction_of is not null and ${reported}
+      ) as correction on corrected = attestation_id
+      where ${reported}
+      group by principal, type, currency
+    )
+    select principal, 'verifies' as figure, reason as name, sum(verifies)::bigint as amount
+    from (${counts}) as part group by principal, reason
+    union all
+    select principal, 'outcomes', type, sum(in_force)::bigint
+    from outcome where in_force > 0 group by principal, type
+    union all
+    select principal, 'losses', currency, least(loss, ${Number.MAX_SAFE_INTEGER})::bigint
+    from outcome where loss is not null
+    union all
+    select principal, 'allowWithOutcome', null, sum(allows)::bigint
+    from outcome where allows > 0 group by principal`;
+  return { text, values: parameters.values };
+}
+
+/** All decisions but those of relying parties in these orgs, by day and reason. */
+export function totalStatement(apart: readonly string[], countedBefore: string): Statement {
+  const text = `
+    with apart as (select did from relying_parties where org_id = any ($1::text[]))
+    select day::text, reason, sum(verifies)::bigint as verifies from (
+      select day, reason, verifies from usage_by_day
+      union all
+      select day, reason, -verifies from usage_by_key where relying_party in (select did from apart)
+      union all
+      select ${DAY}, reason, count(*) from receipts
+      where receipt_id >= $2 and ${UNCOUNTED} and relying_party not in (select did from apart)
+      group by 1, 2
+    ) as part group by day, reason having sum(verifies) > 0`;
+  return { text, values: [apart, countedBefore] };
+}
+
+const DAY = `(evaluated_at at time zone 'UTC')::date`;
+const UNCOUNTED = 'receipt_id >= (select counted_before from ledger_count)';
+
+/**
+ * Rows to add up, for the columns asked by: the sums of whole days, the receipts of these days that are not in the sums
+ * yet, and all receipts of a day that is asked for in part.
+ */
+function countsSql(
+  sums: Sums,
+  { sinceMs, untilMs, ...filter }: DecisionFilter,
+  countedBefore: string,
+  parameters: Conditions,
+): string {
+  const conditions = conditionsOf(filter, parameters);
+  const receipts = (from: string, to: string, ...more: string[]) =>
+    receiptsSql(sums, [from, to], [...conditions, ...more], parameters);
+  const wholeFromMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
+  const wholeToMs = Math.floor(untilMs / DAY_MS) * DAY_MS;
+  const [since, until] = [lowestReceiptId(sinceMs), lowestReceiptId(untilMs)];
+  if (wholeFromMs >= wholeToMs) return receipts(since, until);
+
+  const [wholeFrom, wholeTo] = [lowestReceiptId(wholeFromMs), lowestReceiptId(wholeToMs)];
+  const uncountedFrom = countedBefore > wholeFrom ? countedBefore : wholeFrom;
+  const parts = storedSql(sums, [wholeFromMs, wholeToMs], conditions, parameters);
+  if (uncountedFrom < wholeTo) parts.push(receipts(uncountedFrom, wholeTo, UNCOUNTED));
+  if (since < wholeFrom) parts.push(receipts(since, wholeFrom));
+  if (wholeTo < until) parts.push(receipts(wholeTo, until));
+  return parts.join('\n      union all\n      ');
+}
+
+/** Whole months from their own table, the days before and after them from the daily one. */
+function storedSql(
+  { table, monthly, columns }: Sums,
+  [fromMs, toMs]: readonly [number, number],
+  conditions: readonly string[],
+  parameters: Conditions,
+): string[] {
+  const part = (source: string, column: string, from: number, to: number): string[] => {
+    if (from >= to) return [];
+    const bounds = [
+      `${column} >= ${parameters.parameter(dateOf(from))}`,
+      `${column} < ${parameters.parameter(dateOf(to))}`,
+    ];
+    return [
+      `select ${columns.join(', ')}, verifies from ${source} where ${[...bounds, ...conditions].join(' and ')}`,
+    ];
+  };
+  const [monthsFromMs, monthsToMs] = [startOfMonth(fromMs, 'next'), startOfMonth(toMs, 'same')];
+  if (monthly === undefined || monthsFromMs >= monthsToMs) return part(table, 'day', fromMs, toMs);
+  return [
+    ...part(table, 'day', fromMs, monthsFromMs),
+    ...part(monthly, 'month', monthsFromMs, monthsToMs),
+    ...part(table, 'day', monthsToMs, toMs),
+  ];
+}
+
+/** Of the month of an instant, or of the next one unless the instant is a start itself. */
+function startOfMonth(ms: number, which: 'same' | 'next'): number {
+  const date = new Date(ms);
+  const startMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+  return which === 'same' || startMs === ms
+    ? startMs
+    : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}
+
+function receiptsSql(
+  { columns }: Sums,
+  [from, to]: readonly [string, string],
+  conditions: readonly string[],
+  parameters: Conditions,
+): string {
+  const ids = [`receipt_id >= ${parameters.parameter(from)}`, `receipt_id < ${parameters.parameter(to)}`];
+  const values = columns.map((name) => (name === 'day' ? `${DAY} as day` : name));
+  return `select ${values.join(', ')}, count(*) as verifies from receipts
+      where ${[...ids, ...conditions].join(' and ')} group by ${columns.map((_, index) => index + 1).join(', ')}`;
+}
+
+/** In columns that sums, receipts and attestations name alike. */
+function conditionsOf(
+  { relyingParties, principal, keyId }: Partial<DecisionFilter>,
+  parameters: Conditions,
+): string[] {
+  const is = (text: string, value: unknown) =>
+    value === undefined || value === null ? [] : [text.replace('?', parameters.parameter(value))];
+  return [
+    ...is('relying_party = any (?::text[])', relyingParties),
+    ...is('principal = ?', principal),
+    ...is('key_id = ?', keyId),
+  ];
+}
+
+/** Nothing was decided before 1970, and dates begin after the year 0. */
+const dateOf = (ms: number): string => new Date(Math.max(ms, 0)).toISOString().slice(0, 10);

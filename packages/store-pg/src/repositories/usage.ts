@@ -1,0 +1,81 @@
+/**
+ * Counts of decisions (see migrations/0001-foundation/usage.ts). The statement that adds up is one, so its answer is of
+ * one instant.
+ *
+ * `counted_before` is read before it as well, for the planner alone: given as a value it rules out the partitions below
+ * it, all of which would be planned and locked otherwise. It only moves up, so the value may be too low by then and never
+ * too high, and what is added up is decided within the statement.
+ */
+import {
+  type DayCount,
+  type DayKeyCount,
+  type PrincipalFigure,
+  StoreError,
+  type TenantSummary,
+  type UsageRepository,
+} from '@svc/service';
+import type { Database, Statement } from '../database.ts';
+import { dayStatement, figuresStatement, keyStatement, totalStatement } from './usage-statements.ts';
+
+export function usageRepository(database: Database): UsageRepository {
+  const count = async <Row extends object>(build: (countedBefore: string) => Statement): Promise<Row[]> =>
+    database.read<Row>(build(await findCountedBefore(database)));
+  return {
+    countByDay: (filter) => count<DayCount>((countedBefore) => dayStatement(filter, countedBefore)),
+    countByDayAndKey: (filter) => count<DayKeyCount>((countedBefore) => keyStatement(filter, countedBefore)),
+    figuresByPrincipal: (filter) =>
+      count<PrincipalFigure>((countedBefore) => figuresStatement(filter, countedBefore)),
+    countAll: (apart) => count<DayCount>((countedBefore) => totalStatement(apart, countedBefore)),
+    async summarizeTenants(apart) {
+      const [row] = await database.read<{ summary: TenantSummary }>({ text: tenantsSql, values: [apart] });
+      if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
+      return row.summary;
+    },
+    async seal() {
+      const text = 'select svc_seal_ledger() as sealed';
+      return (await database.write<{ sealed: boolean }>({ text, values: [] }))[0]?.sealed === true;
+    },
+    async countSealed(limit) {
+      const text = 'select svc_count_usage($1) as counted';
+      return (await database.write<{ counted: number }>({ text, values: [limit] }))[0]?.counted ?? 0;
+    },
+  };
+}
+
+async function findCountedBefore(database: Database): Promise<string> {
+  const text = 'select counted_before as id from ledger_count';
+  const [row] = await database.read<{ id: string }>({ text, values: [] });
+  if (row === undefined) throw new StoreError('refused', 'the ledger has no count');
+  return row.id;
+}
+
+const tenantsSql = `
+  with principal as (
+    select did, domain, kind, verification_state = 'verified' as is_verified, may_be_named,
+      coalesce(org_id = any ($1::text[]), false) as is_apart
+    from principals
+  ), relying_party as (
+    select coalesce(org_id = any ($1::text[]), false) as is_apart from relying_parties
+  ), organization as (
+    select org_id = any ($1::text[]) as is_apart from orgs
+  ), named as (
+    select json_agg(json_build_object('did', did, 'domain', domain, 'kind', kind) order by did) as list
+    from principal where is_verified and may_be_named and not is_apart
+  ), principals as (
+    select json_build_object(
+      'verified', count(*) filter (where is_verified),
+      'hostedVerified', count(*) filter (where is_verified and kind = 'hosted'),
+      'hostedUnverified', count(*) filter (where not is_verified and kind = 'hosted'),
+      'managed', count(*) filter (where kind = 'managed')) as counts
+    from principal where not is_apart
+  )
+  select json_build_object(
+    'principals', principals.counts,
+    'relyingParties', (select count(*) from relying_party where not is_apart),
+    'organizations', (select count(*) from organization where not is_apart),
+    'named', coalesce(named.list, '[]'),
+    'apart', json_build_object(
+      'principals', (select count(*) from principal where is_apart),
+      'relyingParties', (select count(*) from relying_party where is_apart),
+      'organizations', (select count(*) from organization where is_apart))) as summary
+  from principals, named`;
