@@ -1,2 +1,3 @@
 export { createDatabase, type TestDatabase, withDatabase } from './database.ts';
+export { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from './ledger-days.ts';
 export { type OwnCluster, startOwnCluster } from './own-cluster.ts';

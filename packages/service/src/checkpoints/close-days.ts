@@ -1,0 +1,69 @@
+/**
+ * Closing days (interface §Transparency, protocol §12): every ended day since the first, in order, the empty ones too.
+ * A day is closed to receipts first; what is cut off after that is done again with the same leaves, and of two that
+ * close the same day one is published.
+ */
+import { buildCheckpoint, dayAfter, signCheckpoint } from '@svc/merkle/checkpoint';
+import { sha256Of } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
+import { buildDayTree, bytesOf, sha256Text } from './day-tree.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity'>;
+
+export interface ClosedDays {
+  /** The days that this call closed, ascending. */
+  readonly closed: readonly Day[];
+  /** The latest day that is closed, whoever closed it. */
+  readonly latest: Day | null;
+}
+
+/** Begins no further day once `stop` is aborted. Rejects with `StoreError`; the days done until then stay closed. */
+export const closeDays = async (deps: Deps, stop?: AbortSignal): Promise<ClosedDays> => {
+  const { checkpoints } = deps.store;
+  const closed: Day[] = [];
+  let previous = await checkpoints.findLatest();
+  while (stop?.aborted !== true) {
+    const day = previous === null ? await checkpoints.firstDay() : dayAfter(previous.day);
+    if (deps.clock.nowMs() < Date.parse(`${dayAfter(day)}T00:00:00Z`) || !(await checkpoints.closeDay(day)))
+      break;
+    if (await publish(deps, day, previous, stop)) closed.push(day);
+    const published = await checkpoints.find(day);
+    // Stopped before it was: the next call goes on with this day.
+    if (published === null) break;
+    previous = published;
+  }
+  return { closed, latest: previous?.day ?? null };
+};
+
+/** False when somebody else has published this day. */
+const publish = async (
+  deps: Deps,
+  day: Day,
+  previous: CheckpointRecord | null,
+  stop?: AbortSignal,
+): Promise<boolean> => {
+  const { clock, crypto, identity, store } = deps;
+  const tree = await buildDayTree(store.checkpoints.listLeaves, day, stop);
+  if (stop?.aborted === true) return false;
+  const { treeSize, firstReceiptId, lastReceiptId } = tree;
+  const previousRoot = previous?.root ?? null;
+  const { signer } = identity.statusKeys;
+  const closedAtSeconds = Math.floor(clock.nowMs() / 1000);
+  const jws = await signCheckpoint(
+    buildCheckpoint({
+      ...{ serviceDid: identity.did, day, treeSize, firstReceiptId, lastReceiptId, closedAtSeconds },
+      root: tree.root,
+      previousRoot: previousRoot && bytesOf(previousRoot),
+    }),
+    signer,
+  );
+  const checkpoint = {
+    ...{ day, treeSize, previousRoot, firstReceiptId, lastReceiptId, jws },
+    root: sha256Text(tree.root),
+    contentRoot: sha256Text(tree.contentRoot),
+    kid: signer.kid,
+    hash: sha256Of(crypto, jws),
+  };
+  return store.checkpoints.insert(checkpoint, tree.tiles);
+};

@@ -1,0 +1,79 @@
+/** That a receipt is a leaf of its day (interface §InclusionProof), from stored tiles: the day is not built again. */
+import {
+  formatHash,
+  HASH_BYTES,
+  hashLeaf,
+  type ProvenInclusion,
+  proveInclusionFromTiles,
+  TILE_HASHES,
+} from '@svc/merkle';
+import { dayOfReceipt } from '@svc/merkle/checkpoint';
+import { nativeSha256 } from '@svc/merkle/native';
+import type { ReceiptId } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import { internal, notFound } from '../errors.ts';
+import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
+import { sha256Text } from './day-tree.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'log'>;
+
+export type InclusionAnswer =
+  | { readonly kind: 'pending'; readonly day: Day }
+  | {
+      readonly kind: 'proven';
+      readonly checkpoint: CheckpointRecord;
+      /** Hex. */
+      readonly leaf: string;
+      readonly leafIndex: number;
+      /** Hex, from the leaf to the root. */
+      readonly auditPath: readonly string[];
+    };
+
+/** `NOT_FOUND` for a receipt that does not exist; `INTERNAL` when what is stored does not lead to the published root. */
+export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<InclusionAnswer> => {
+  const { store } = deps;
+  const day = dayOfReceipt(receiptId);
+  if (day === null || (await store.receipts.find(receiptId)) === null)
+    throw notFound(`No decision ${receiptId}.`);
+  const checkpoint = await store.checkpoints.find(day);
+  if (checkpoint === null) return { kind: 'pending', day };
+  const proof = await prove(deps, checkpoint, receiptId);
+  if (proof === null || sha256Text(proof.root) !== checkpoint.root) {
+    deps.log.error('checkpoint.mismatch', { day, receiptId });
+    throw internal(`the receipts of ${day} do not lead to its published root`);
+  }
+  return {
+    kind: 'proven',
+    checkpoint,
+    leaf: formatHash(proof.leafHash),
+    leafIndex: proof.index,
+    auditPath: proof.path.map(formatHash),
+  };
+};
+
+/** Null when the receipt is not where the tiles say it must be. */
+const prove = async (
+  { store: { checkpoints } }: Deps,
+  { day, treeSize }: CheckpointRecord,
+  receiptId: ReceiptId,
+): Promise<ProvenInclusion | null> => {
+  const place = await checkpoints.findLeafTile(day, receiptId);
+  const before = (place?.index ?? 0) * TILE_HASHES;
+  const start = place === null ? null : { at: place.firstReceiptId };
+  const { receiptIds } = await checkpoints.listLeaves(day, start, Math.min(TILE_HASHES, treeSize - before));
+  const position = receiptIds.indexOf(receiptId);
+  if (position < 0) return null;
+  const leaves = new Uint8Array(receiptIds.length * HASH_BYTES);
+  for (const [i, id] of receiptIds.entries()) leaves.set(hashLeaf(id, nativeSha256), i * HASH_BYTES);
+  const loadTile = async (level: number, index: number): Promise<Uint8Array> => {
+    if (level === 0) return leaves;
+    const tile = await checkpoints.findTile(day, level, index);
+    return tile?.hashes ?? new Uint8Array(0);
+  };
+  return proveInclusionFromTiles(before + position, treeSize, loadTile, nativeSha256).catch(tileFault);
+};
+
+const tileFault = (error: unknown): null => {
+  if (error instanceof Error && (error.name === 'TileError' || error instanceof RangeError)) return null;
+  throw error;
+};

@@ -1,0 +1,52 @@
+/** A decision with all that it takes to check it offline, years later: what `@svc/receipts/bundle` verifies. */
+import type { DidWeb, ReceiptBody, ReceiptId, Sha256 } from '@svc/protocol';
+import type { Caller } from '../callers/caller.ts';
+import { getInclusion, type InclusionAnswer } from '../checkpoints/prove-inclusion.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { internal } from '../errors.ts';
+import { buildServiceDidDocument } from '../identity/service-identity.ts';
+import type { Day } from '../ports/checkpoints.ts';
+import type { EvidenceRecord } from '../ports/records.ts';
+import { getDecision } from './get-decision.ts';
+
+export type BundleAnswer =
+  | { readonly kind: 'pending'; readonly day: Day }
+  | {
+      readonly kind: 'bundled';
+      /** The Receipt as JSON text. */
+      readonly receiptText: string;
+      readonly inclusion: Extract<InclusionAnswer, { readonly kind: 'proven' }>;
+      /** The service's DID document as JSON text. */
+      readonly didDocument: string;
+      readonly evidence: readonly EvidenceRecord[];
+    };
+
+/** For whom the decision is; `pending` until its day is closed. */
+export const getBundle = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  receiptId: ReceiptId,
+  askedRp: DidWeb | undefined,
+): Promise<BundleAnswer> => {
+  const { receiptText } = await getDecision(deps, caller, receiptId, askedRp);
+  const inclusion = await getInclusion(deps, receiptId);
+  if (inclusion.kind === 'pending') return inclusion;
+  const hashes = evidenceOf(JSON.parse(receiptText) as ReceiptBody);
+  const evidence = await Promise.all(hashes.map((hash) => getEvidence(deps, hash)));
+  const didDocument = buildServiceDidDocument(deps.identity);
+  return { kind: 'bundled', receiptText, inclusion, didDocument, evidence };
+};
+
+/** Everything public that a Receipt names by hash (protocol §8). */
+const evidenceOf = ({ evidence, protocol }: ReceiptBody): readonly Sha256[] => [
+  evidence.trust_config_hash,
+  protocol.profile_hash,
+  ...(evidence.issuer_resolution === undefined ? [] : [evidence.issuer_resolution.did_document_hash]),
+  ...(evidence.status === undefined ? [] : [evidence.status.credential_hash]),
+];
+
+const getEvidence = async ({ store }: ServiceDeps, hash: Sha256): Promise<EvidenceRecord> => {
+  const evidence = await store.evidence.find(hash);
+  if (evidence === null) throw internal(`a stored Receipt names ${hash}, which is not kept`);
+  return evidence;
+};

@@ -1,0 +1,182 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { emptyRoot, formatHash, hashLeaf, MerkleTree, parseHash, verifyInclusion } from '@svc/merkle';
+import { dayAfter } from '@svc/merkle/checkpoint';
+import type { DidWeb, ReceiptId } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { checkContent, closeDays, getInclusion, type ServiceDeps } from '@svc/service';
+import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withStores } from './testing/open-store.ts';
+import { runSql } from './testing/session.ts';
+
+const stores = withStores();
+const { privateKey } = generateKeyPairSync('ed25519');
+const sizes = [0, 1, 300, 256, 257, 0];
+const days = sizes.map((_, i) => daysAgo(sizes.length - i));
+const leaves = new Map<string, ReceiptId[]>();
+
+const deps = (store = stores.first) =>
+  ({
+    store,
+    clock: { nowMs: () => Date.now(), resync: async () => {} },
+    crypto: nativeCrypto,
+    identity: {
+      did: 'did:web:svc.example' as DidWeb,
+      statusKeys: {
+        signer: {
+          kid: 'did:web:svc.example#status-1',
+          sign: (bytes: Uint8Array) => new Uint8Array(sign(null, bytes, privateKey)),
+        },
+      },
+    },
+    log: { warn: () => {}, error: () => {} },
+  }) as unknown as ServiceDeps;
+
+const rootOf = (ids: readonly string[]) =>
+  `sha256:${formatHash(ids.length === 0 ? emptyRoot() : new MerkleTree(ids.map((id) => hashLeaf(id))).root)}`;
+
+beforeAll(async () => {
+  await moveFirstDay(stores.url, days[0] ?? '');
+  for (const [i, day] of days.entries()) {
+    const ids = receiptIdsOf(day, sizes[i] ?? 0);
+    leaves.set(day, ids);
+    await insertReceipts(stores.url, ids, [day]);
+  }
+});
+
+describe('closing days', () => {
+  it('two closers at once, one cut off in the middle before: every ended day since the first, once, in a chain', async () => {
+    expect(await stores.first.checkpoints.closeDay(days[0] ?? '')).toBe(true);
+    const [a, b] = await Promise.all([closeDays(deps(stores.first)), closeDays(deps(stores.second))]);
+    expect([...a.closed, ...b.closed].sort()).toEqual(days);
+    expect([a.latest, b.latest]).toContain(days.at(-1));
+    expect(await closeDays(deps())).toEqual({ closed: [], latest: days.at(-1) });
+
+    const published = await stores.first.checkpoints.list(null, 100);
+    expect(published.map(({ day }) => day)).toEqual(days);
+    for (const [i, checkpoint] of published.entries()) {
+      const ids = leaves.get(checkpoint.day) ?? [];
+      expect(checkpoint).toMatchObject({
+        treeSize: ids.length,
+        root: rootOf(ids),
+        previousRoot: published[i - 1]?.root ?? null,
+        firstReceiptId: ids[0] ?? null,
+        lastReceiptId: ids.at(-1) ?? null,
+      });
+      const contents = ids.map((id) => hashLeaf(createHash('sha256').update(`jws of ${id}`).digest()));
+      const contentRoot = contents.length === 0 ? emptyRoot() : new MerkleTree(contents).root;
+      expect(checkpoint.contentRoot).toBe(`sha256:${formatHash(contentRoot)}`);
+      const payload = JSON.parse(Buffer.from(checkpoint.jws.split('.')[1] ?? '', 'base64url').toString());
+      expect(payload).toMatchObject({ day: checkpoint.day, root: checkpoint.root, tree_size: ids.length });
+    }
+  });
+
+  it('today stays open', async () => {
+    expect(await stores.first.checkpoints.closeDay(daysAgo(0))).toBe(false);
+  });
+
+  it('a checkpoint that does not follow the one before is refused, and so is any change to what is published', async () => {
+    const latest = await stores.first.checkpoints.findLatest();
+    if (latest === null) throw new Error('no checkpoint');
+    const day = dayAfter(latest.day);
+    await runSql(stores.url, 'insert into closed_days (day) values ($1)', [day]);
+    const forged = { ...latest, day, previousRoot: `sha256:${'0'.repeat(64)}` as typeof latest.root };
+    await expect(stores.first.checkpoints.insert(forged, [])).rejects.toMatchObject({ kind: 'conflict' });
+    await expect(
+      stores.first.checkpoints.insert({ ...forged, previousRoot: null }, []),
+    ).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+    for (const table of ['checkpoints', 'merkle_tiles', 'deployment'])
+      for (const change of [`delete from ${table}`, `truncate ${table} cascade`])
+        await expect(runSql(stores.url, change)).rejects.toThrow(/append-only/);
+    await expect(runSql(stores.url, `update checkpoints set root = 'x'`)).rejects.toThrow(/append-only/);
+  });
+});
+
+describe('inclusion', () => {
+  it('every receipt of every closed day is proven to be in it, at its place', async () => {
+    for (const [day, ids] of leaves) {
+      for (const [index, receiptId] of ids.entries()) {
+        const answer = await getInclusion(deps(), receiptId);
+        if (answer.kind !== 'proven') throw new Error(`${receiptId} is ${answer.kind}`);
+        const hash = (hex: string) => parseHash(hex) ?? new Uint8Array(0);
+        expect([answer.checkpoint.day, answer.leafIndex, answer.leaf]).toEqual([
+          day,
+          index,
+          formatHash(hashLeaf(receiptId)),
+        ]);
+        const inclusion = {
+          leafHash: hash(answer.leaf),
+          index,
+          size: ids.length,
+          path: answer.auditPath.map(hash),
+        };
+        expect(verifyInclusion(inclusion, hash(answer.checkpoint.root.slice(7)))).toBe(true);
+      }
+    }
+  });
+
+  it('a receipt of an open day waits; one that does not exist is not found', async () => {
+    const [today] = receiptIdsOf(daysAgo(0), 1);
+    if (today === undefined) throw new Error('no id');
+    await expect(getInclusion(deps(), today)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await insertReceipts(stores.url, [today], [daysAgo(0)]);
+    expect(await getInclusion(deps(), today)).toEqual({ kind: 'pending', day: daysAgo(0) });
+  });
+
+  it('a receipt added behind the back of a closed day is never proven', async () => {
+    const day = days[2] ?? '';
+    const [late] = receiptIdsOf(day, 3).slice(1);
+    if (late === undefined) throw new Error('no id');
+    await insertReceipts(stores.url, [late], [day]);
+    await expect(getInclusion(deps(), late)).rejects.toMatchObject({ code: 'INTERNAL' });
+  });
+});
+
+describe('reading what is stored again', () => {
+  const never = new AbortController().signal;
+  const check = async () => {
+    const events: unknown[] = [];
+    const log = {
+      warn: () => {},
+      error: (event: string, fields: object) => events.push({ event, ...fields }),
+    };
+    await runSql(stores.url, 'delete from content_checks');
+    const result = await checkContent({ ...deps(), log }, never);
+    return { result, events, broken: await stores.first.checkpoints.listBroken() };
+  };
+  const [whole, altered, shortened] = [days[1] ?? '', days[3] ?? '', days[4] ?? ''];
+
+  it('finds the day in which one byte was changed, one receipt vanished, one appeared; the others are intact', async () => {
+    const victim = leaves.get(altered)?.[100];
+    await tamper(stores.url, `update receipts set jws = 'Jws' || substr(jws, 4) where receipt_id = $1`, [
+      victim,
+    ]);
+    await tamper(stores.url, 'delete from receipts where receipt_id = $1', [leaves.get(shortened)?.at(-1)]);
+    const { result, events, broken } = await check();
+    // days[2] has the receipt that was added above.
+    expect(broken).toEqual([days[2], altered, shortened]);
+    expect(result).toEqual({ checked: days.length, broken: 3 });
+    expect(events).toHaveLength(3);
+    expect(broken).not.toContain(whole);
+  });
+
+  it('does not read a day twice within 24 hours, and reads it again after', async () => {
+    expect(await checkContent(deps(), never)).toEqual({ checked: 0, broken: 0 });
+    await runSql(
+      stores.url,
+      `update content_checks set checked_at = checked_at - interval '24 hours 1 second' where day = $1`,
+      [whole],
+    );
+    expect(await checkContent(deps(), never)).toEqual({ checked: 1, broken: 0 });
+  });
+
+  it('a day that is mended is no longer named', async () => {
+    const victim = leaves.get(altered)?.[100];
+    await tamper(stores.url, `update receipts set jws = 'jws' || substr(jws, 4) where receipt_id = $1`, [
+      victim,
+    ]);
+    expect((await check()).broken).toEqual([days[2], shortened]);
+  });
+});

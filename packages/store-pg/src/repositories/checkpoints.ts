@@ -1,0 +1,177 @@
+/** Closed days, their Merkle tiles and their checkpoints. Published rows never change (triggers refuse it). */
+import { TILE_HASHES } from '@svc/merkle';
+import { encodeUlid, type ReceiptId } from '@svc/protocol';
+import {
+  type CheckpointRecord,
+  type CheckpointRepository,
+  type Day,
+  type LeafRun,
+  type LeafStart,
+  StoreError,
+  type TileRecord,
+} from '@svc/service';
+import type { Database } from '../database.ts';
+
+const columns = `day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",
+  first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
+  content_root as "contentRoot", svc_ms(created_at) as "createdAtMs"`;
+
+const tileColumns = `level, index, hashes, first_receipt_ids as "firstReceiptIds"`;
+
+export function checkpointRepository(database: Database): CheckpointRepository {
+  const findOne = async (where: string, values: readonly unknown[]): Promise<CheckpointRecord | null> => {
+    const text = `select ${columns} from checkpoints where ${where}`;
+    return (await database.read<CheckpointRecord>({ text, values }))[0] ?? null;
+  };
+  const find = (day: Day) => findOne('day = $1', [day]);
+  return {
+    async firstDay() {
+      const text = 'select first_day::text as day from deployment';
+      const [row] = await database.read<{ day: Day }>({ text, values: [] });
+      if (row === undefined) throw new StoreError('refused', 'the deployment has no first day');
+      return row.day;
+    },
+    findLatest: () => findOne('true order by day desc limit 1', []),
+    find,
+    async count() {
+      const text = 'select count(*)::integer as count from checkpoints';
+      return (await database.read<{ count: number }>({ text, values: [] }))[0]?.count ?? 0;
+    },
+    list: (after, limit) =>
+      database.read<CheckpointRecord>({
+        text: `select ${columns} from checkpoints where $1::date is null or day > $1 order by day limit $2`,
+        values: [after, limit],
+      }),
+    async closeDay(day) {
+      const text = 'select svc_close_day($1) as closed';
+      return (await database.write<{ closed: boolean }>({ text, values: [day] }))[0]?.closed === true;
+    },
+    listLeaves: (day, start, limit) => listLeaves(database, 'content_hash', day, start, limit),
+    listLeavesAgain: (day, start, limit) =>
+      listLeaves(database, `sha256(convert_to(jws, 'UTF8'))`, day, start, limit),
+    async insert(checkpoint, tiles) {
+      const [row] = await database.write<{ inserted: number }>(insertStatement(checkpoint, tiles));
+      if (row?.inserted === 1) return true;
+      if ((await find(checkpoint.day)) !== null) return false;
+      throw new StoreError('conflict', `${checkpoint.day} does not follow the root of the day before`);
+    },
+    async findTile(day, level, index) {
+      const text = `select ${tileColumns} from merkle_tiles where day = $1 and level = $2 and index = $3`;
+      return (await database.read<TileRecord>({ text, values: [day, level, index] }))[0] ?? null;
+    },
+    listTiles: (day) =>
+      database.read<TileRecord>({
+        text: `select ${tileColumns} from merkle_tiles where day = $1 order by level, index`,
+        values: [day],
+      }),
+    async findLeafTile(day, receiptId) {
+      const [tile] = await database.read<{ index: number; ids: ReceiptId[] }>({
+        text: `select index, first_receipt_ids as ids from merkle_tiles
+          where day = $1 and level = 1 and first_receipt_ids[1] <= $2
+          order by first_receipt_ids[1] desc limit 1`,
+        values: [day, receiptId],
+      });
+      const place = tile?.ids.findLastIndex((first) => first <= receiptId) ?? -1;
+      const firstReceiptId = tile?.ids[place];
+      if (tile === undefined || firstReceiptId === undefined) return null;
+      return { index: tile.index * TILE_HASHES + place, firstReceiptId };
+    },
+    listDueForCheck: (hours, limit) =>
+      database.read<CheckpointRecord>({
+        text: `select ${columns} from checkpoints
+          left join content_checks using (day)
+          where checked_at is null or checked_at < clock_timestamp() - make_interval(hours => $1)
+          order by checked_at nulls first, day limit $2`,
+        values: [hours, limit],
+      }),
+    async recordCheck(day, isIntact) {
+      await database.write({
+        text: `insert into content_checks (day, checked_at, is_intact) values ($1, clock_timestamp(), $2)
+          on conflict (day) do update set checked_at = excluded.checked_at, is_intact = excluded.is_intact`,
+        values: [day, isIntact],
+      });
+    },
+    async listBroken() {
+      const text =
+        'select day::text as day from content_checks where not is_intact order by content_checks.day';
+      return (await database.read<{ day: Day }>({ text, values: [] })).map(({ day }) => day);
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;
+const RECEIPT_ID_LENGTH = 30;
+const HASH_LENGTH = 32;
+
+const lowestReceiptId = (ms: number) => `drc_${encodeUlid(ms, new Uint8Array(10))}`;
+
+/** Ids and hashes are of fixed length, so a whole run arrives as two values. */
+async function listLeaves(
+  database: Database,
+  contentHash: string,
+  day: Day,
+  start: LeafStart,
+  limit: number,
+): Promise<LeafRun> {
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  const at = start !== null && 'at' in start ? start.at : '';
+  const after = start !== null && 'after' in start ? start.after : '';
+  const [row] = await database.read<{ ids: string | null; hashes: Buffer | null }>({
+    text: `select string_agg(receipt_id, '' order by receipt_id) as ids,
+        string_agg(content_hash, ''::bytea order by receipt_id) as hashes
+      from (select receipt_id, ${contentHash} as content_hash from receipts
+        where receipt_id >= $1 and receipt_id < $2 and receipt_id >= $3 and receipt_id > $4
+        order by receipt_id limit $5) as run`,
+    values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit],
+  });
+  const ids = row?.ids ?? '';
+  const hashes = row?.hashes ?? Buffer.alloc(0);
+  const count = ids.length / RECEIPT_ID_LENGTH;
+  const places = Array.from({ length: count }, (_, index) => index);
+  return {
+    receiptIds: places.map((i) => ids.slice(i * RECEIPT_ID_LENGTH, (i + 1) * RECEIPT_ID_LENGTH) as ReceiptId),
+    contentHashes: places.map((i) => hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH)),
+  };
+}
+
+// The day before must be the one that is named, unless this is the first day of all.
+const insertSql = `
+  with inserted as (
+    insert into checkpoints (day, tree_size, root, previous_day, previous_root, first_receipt_id, last_receipt_id,
+      kid, jws, hash, content_root)
+    select $1::date, $2, $3, previous.day, $4, $5, $6, $7, $8, $9, $10
+    from deployment left join checkpoints previous on previous.day = $1::date - 1
+    where previous.root = $4 or ($4::text is null and $1::date = deployment.first_day)
+    on conflict (day) do nothing
+    returning day
+  ), tiled as (
+    insert into merkle_tiles (day, level, index, hashes, first_receipt_ids)
+    select inserted.day, tile.level, tile.index, tile.hashes,
+      case when tile.ids <> '' then string_to_array(tile.ids, ',') end
+    from inserted, unnest($11::smallint[], $12::integer[], $13::bytea[], $14::text[])
+      as tile (level, index, hashes, ids)
+  )
+  select count(*)::integer as inserted from inserted`;
+
+const insertStatement = (
+  checkpoint: Omit<CheckpointRecord, 'createdAtMs'>,
+  tiles: readonly TileRecord[],
+) => ({
+  text: insertSql,
+  values: [
+    checkpoint.day,
+    checkpoint.treeSize,
+    checkpoint.root,
+    checkpoint.previousRoot,
+    checkpoint.firstReceiptId,
+    checkpoint.lastReceiptId,
+    checkpoint.kid,
+    checkpoint.jws,
+    checkpoint.hash,
+    checkpoint.contentRoot,
+    tiles.map(({ level }) => level),
+    tiles.map(({ index }) => index),
+    tiles.map(({ hashes }) => Buffer.from(hashes)),
+    tiles.map(({ firstReceiptIds }) => firstReceiptIds?.join(',') ?? ''),
+  ],
+});

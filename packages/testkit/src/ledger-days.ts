@@ -1,0 +1,52 @@
+/** Receipts of days gone by, which no commit could store now, and the deployment's first day moved back to them. */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import pg from 'pg';
+
+const DAY_MS = 86_400_000;
+
+/** `YYYY-MM-DD`, so many days before today. */
+export const daysAgo = (days: number): string =>
+  new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+
+/** Ids of `count` receipts spread over a day, ascending. */
+export const receiptIdsOf = (day: string, count: number): ReceiptId[] =>
+  Array.from({ length: count }, (_, i) => {
+    const ms = Date.parse(`${day}T00:00:00Z`) + Math.floor((i * DAY_MS) / count);
+    return `drc_${encodeUlid(ms, randomBytes(10))}` as ReceiptId;
+  }).sort();
+
+/** Stores denied decisions under these ids, whatever day they are of, and makes the partitions they need. */
+export const insertReceipts = (url: string, receiptIds: readonly ReceiptId[], days: readonly string[]) =>
+  withSession(url, async (session) => {
+    for (const day of days) await session.query('select svc_ensure_receipt_partitions($1, $1)', [day]);
+    await session.query(
+      `insert into receipts (receipt_id, relying_party, key_id, decision, reason, evaluated_at, jws, content_hash)
+       select id, 'did:web:shop.example', 'aaaaaaaaaaaa', 'DENY', 'GRANT_MALFORMED',
+         to_timestamp(ms / 1000.0), 'jws of ' || id, sha256(convert_to('jws of ' || id, 'UTF8'))
+       from unnest($1::text[], $2::bigint[]) as receipt (id, ms)`,
+      [receiptIds, receiptIds.map((id) => ulidTimeMs(ulidOf(id)))],
+    );
+  });
+
+/** As if the database had been made on that day. */
+export const moveFirstDay = (url: string, day: string) =>
+  tamper(url, 'update deployment set first_day = $1', [day]);
+
+/** As a damaged disk or an intruder would: no trigger refuses it. */
+export const tamper = (url: string, text: string, values: readonly unknown[] = []) =>
+  withSession(url, async (session) => {
+    await session.query(`set session_replication_role = 'replica'`);
+    await session.query(text, [...values]);
+  });
+
+const withSession = async (url: string, work: (session: pg.Client) => Promise<unknown>): Promise<void> => {
+  const session = new pg.Client({ connectionString: url });
+  session.on('error', () => {});
+  await session.connect();
+  try {
+    await work(session);
+  } finally {
+    await session.end();
+  }
+};
