@@ -1,0 +1,52 @@
+/** The report of `svc-admin fsck`: progress and faults on standard error as they come, the summary on standard output. */
+import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
+
+/** More are counted, not shown: a database of another service would name every row. */
+const MAX_SHOWN = 1_000;
+
+/** Answers the exit code. */
+export const fsck = async (
+  databaseUrl: string,
+  { isJson }: { readonly isJson: boolean },
+): Promise<number> => {
+  const shown: Fault[] = [];
+  const progress = createProgress(!isJson && process.stderr.isTTY === true);
+  const summary = await checkDatabase({
+    databaseUrl,
+    onProgress: progress.show,
+    onFault: (fault) => {
+      if (shown.length === MAX_SHOWN) return;
+      shown.push(fault);
+      if (isJson) return;
+      progress.clear();
+      console.error(`${fault.check}: ${fault.where}: ${fault.problem}`);
+    },
+  });
+  progress.clear();
+  const faults = summary.checks.reduce((sum, check) => sum + check.faults, 0);
+  console.log(isJson ? JSON.stringify({ ...summary, faults: shown }, null, 2) : report(summary, faults));
+  return faults === 0 ? 0 : 1;
+};
+
+const createProgress = (isShown: boolean) => ({
+  show({ check, done, total }: { check: string; done: number; total: number }): void {
+    if (!isShown) return;
+    const percent = total === 0 ? 100 : Math.min(100, Math.floor((done * 100) / total));
+    process.stderr.write(`\r\x1b[K${check}: ${done} of ${total} (${percent} %)`);
+  },
+  clear(): void {
+    if (isShown) process.stderr.write('\r\x1b[K');
+  },
+});
+
+const report = ({ serviceDid, checks }: CheckSummary, faults: number): string => {
+  const widest = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.map(({ name, promise, looked, faults: found, durationMs }) => {
+    const verdict = found === 0 ? 'ok   ' : `${found} ${found === 1 ? 'fault' : 'faults'}`;
+    const seconds = (durationMs / 1000).toFixed(1);
+    return `${verdict} ${name.padEnd(widest)}  ${promise} (${looked} in ${seconds} s)`;
+  });
+  const about = `The database of ${serviceDid ?? 'a service that has not signed anything yet'}:`;
+  const end = faults === 0 ? 'No faults.' : `${faults} ${faults === 1 ? 'fault' : 'faults'}.`;
+  return [about, ...lines, end].join('\n');
+};

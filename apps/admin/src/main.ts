@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+/** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: faults were found, 2: could not be told. */
+import { parseArgs } from 'node:util';
+import { fsck } from './fsck.ts';
+
+const HELP = `svc-admin <command>
+
+  fsck           reads the whole database in one snapshot and proves that it is what it must be: every Receipt and its
+                 signature, every closed day and its chain, every status list against the revocations, every artifact
+                 against its hash, every count against the Receipts. Nothing is written; the service may be at work.
+    --json       one JSON document instead of a report
+
+  --help         this text
+
+DATABASE_URL names the database. Exit codes: 0 no fault, 1 faults (each is named), 2 it could not be read.
+`;
+
+const main = async (): Promise<number> => {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { help: { type: 'boolean' }, json: { type: 'boolean' } },
+  });
+  if (values.help === true) {
+    console.log(HELP);
+    return 0;
+  }
+  const [command, ...rest] = positionals;
+  if (command !== 'fsck' || rest.length > 0) {
+    console.error(`${command === undefined ? 'No command' : `Unknown: ${positionals.join(' ')}`}\n\n${HELP}`);
+    return 2;
+  }
+  const databaseUrl = process.env.DATABASE_URL;
+  if (databaseUrl === undefined || databaseUrl === '') {
+    console.error('DATABASE_URL is not set: it names the database to check');
+    return 2;
+  }
+  return fsck(databaseUrl, { isJson: values.json === true });
+};
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 2;
+  },
+);

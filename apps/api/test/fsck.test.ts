@@ -1,0 +1,232 @@
+/** What is stored is proven to be what was signed; whatever is changed behind the service's back is found and named. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
+import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from './endpoints/deployment.ts';
+import { ADMIN_TOKEN } from './harness/api-process.ts';
+import { closeToday } from './harness/close-today.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from './harness/tenants.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-fsck-test-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const deployment = withDeployment({ SVC_DATA_DIR: dataDir });
+
+let tenants: Tenants;
+let allowId: string;
+let orgId: string;
+const today = daysAgo(0);
+
+beforeAll(async () => {
+  orgId = await deployment.createOrg();
+  tenants = await deployment.createTenants({ orgId });
+  await pushCap(orgId);
+  const grant = await issueGrant(tenants);
+  const body = await verifyBody(tenants, grant);
+  const verify = (sent: unknown) => deployment.call('POST', '/verify', { key: tenants.rpKey, body: sent });
+  const allow = receiptOf(await verify(body));
+  const replay = receiptOf(await verify(body));
+  const malformed = receiptOf(await verify({ grant: '', proof: '', action: {} }));
+  expect([allow.decision, replay.reason, malformed.reason]).toEqual([
+    'ALLOW',
+    'PROOF_REPLAYED',
+    'GRANT_MALFORMED',
+  ]);
+  allowId = allow.receipt_id;
+  const outcome = { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' };
+  await deployment.call('POST', `/decisions/${allowId}/outcomes`, { key: tenants.rpKey, body: outcome });
+  await tenants.principal.grants.revoke(grant.grantId);
+  const closed = await closeToday(deployment, dataDir, async ({ store }) => {
+    await deployment.sql.query('update ledger_seal set sealed_until = clock_timestamp()');
+    expect(await store.usage.countSealed(1_000)).toBe(3);
+  });
+  expect(closed).toEqual({ closed: [today], latest: today });
+});
+
+const pushCap = (id: string) =>
+  deployment.call('PUT', `/orgs/${id}/entitlement`, {
+    key: ADMIN_TOKEN,
+    body: {
+      production: 'allowed',
+      production_until: null,
+      check_cap: 1_000,
+      cap_since: '2026-01-01T00:00:00Z',
+      reason: 'paid',
+      as_of: new Date().toISOString(),
+    },
+  });
+
+const check = async (): Promise<{ summary: CheckSummary; faults: Fault[] }> => {
+  const faults: Fault[] = [];
+  const summary = await checkDatabase({
+    databaseUrl: deployment.databaseUrl,
+    onFault: (fault) => faults.push(fault),
+  });
+  return { summary, faults };
+};
+
+it('a deployment at work has no faults, and every kind of thing was looked at', async () => {
+  const { summary, faults } = await check();
+  expect(faults).toEqual([]);
+  expect(summary.checks.filter(({ looked }) => looked === 0)).toEqual([]);
+  expect(summary.checks.find(({ name }) => name === 'receipts')?.looked).toBe(3);
+});
+
+interface Tampering {
+  readonly what: string;
+  readonly found: readonly [check: string, where: () => string];
+  readonly change: string;
+  readonly undo: string;
+}
+
+const receipt = (what: string, change: string, checkName = 'receipts', where = () => allowId): Tampering => ({
+  what: `a Receipt with ${what}`,
+  found: [checkName, where],
+  change: `create table saved as select * from receipts where receipt_id = '$allow';
+    update receipts set ${change} where receipt_id = '$allow'`,
+  undo: `delete from receipts where receipt_id = '$allow'; insert into receipts select * from saved; drop table saved`,
+});
+
+const row = (table: string, what: string, change: string, found: Tampering['found']): Tampering => ({
+  what: `${table} with ${what}`,
+  found,
+  change: `create table saved as select * from ${table}; update ${table} set ${change}`,
+  undo: `delete from ${table}; insert into ${table} select * from saved; drop table saved`,
+});
+
+const ofToday = () => today;
+const ofList = () => `http://svc.test/status-lists/svc.test/1`;
+
+const tamperings: readonly Tampering[] = [
+  receipt(
+    'one byte of its signature changed',
+    `jws = left(jws, -8) || translate(right(jws, 8), 'ABCD', 'BCDA') || ''`,
+  ),
+  receipt('one byte of its payload changed', `jws = overlay(jws placing 'x' from 400 for 1)`),
+  receipt('another content hash', `content_hash = sha256('x')`),
+  receipt('another relying party', `relying_party = 'did:web:other.example'`),
+  receipt('another Principal', `principal = 'did:web:other.example'`),
+  receipt('another Grant', `grant_id = 'urn:svc:grant:01M7VZGC008Q2R7V9X1C4E6H8J'`),
+  receipt('another Agent', `agent = 'did:key:z6Mkother'`),
+  receipt('another decision', `decision = 'DENY', reason = 'GRANT_EXPIRED'`),
+  receipt('another time', `evaluated_at = evaluated_at + interval '1 millisecond'`),
+  receipt('a key that is not its relying party’s', `key_id = 'aaaaaaaaaaaa'`, 'callers'),
+  receipt('altered bytes, in the tree', `jws = overlay(jws placing 'x' from 400 for 1)`, 'trees', ofToday),
+  {
+    what: 'a Receipt gone',
+    found: ['trees', ofToday],
+    change: `create table saved as select * from receipts where receipt_id = '$allow';
+      delete from receipts where receipt_id = '$allow'`,
+    undo: 'insert into receipts select * from saved; drop table saved',
+  },
+  row('checkpoints', 'one byte of its JWS changed', `jws = overlay(jws placing 'x' from 200 for 1)`, [
+    'chain',
+    ofToday,
+  ]),
+  row('checkpoints', 'another root', `root = 'sha256:' || repeat('0', 64)`, ['trees', ofToday]),
+  row('checkpoints', 'another hash', `hash = 'sha256:' || repeat('0', 64)`, ['chain', ofToday]),
+  row('checkpoints', 'another content root', `content_root = 'sha256:' || repeat('0', 64)`, [
+    'trees',
+    ofToday,
+  ]),
+  row('checkpoints', 'another size', 'tree_size = 2', ['trees', ofToday]),
+  row(
+    'status_lists',
+    'one byte of its credential changed',
+    `credential = overlay(credential placing 'x' from 300 for 1)`,
+    ['status lists', ofList],
+  ),
+  row('status_lists', 'one bit changed', 'bits = set_bit(bits, 7, 1 - get_bit(bits, 7))', [
+    'status lists',
+    ofList,
+  ]),
+  row('grants', 'a revocation taken back', 'revocation_recorded_at = null, revoked_at = null', [
+    'status lists',
+    ofList,
+  ]),
+  row('grants', 'an earlier revocation', `revoked_at = revoked_at - interval '1 day'`, [
+    'revocations',
+    () => allowId,
+  ]),
+  row('attestations', 'another relying party', `relying_party = 'did:web:other.example'`, [
+    'outcomes',
+    () => 'oat_',
+  ]),
+  row('usage_counts', 'one too many', 'verifies = verifies + 1', ['usage', ofToday]),
+  row('usage_by_day', 'one too many', 'verifies = verifies + 1', ['usage', ofToday]),
+  row('entitlements', 'a check forgotten', 'checks_since_cap = checks_since_cap - 1', ['caps', () => orgId]),
+  {
+    what: 'an artifact with one byte changed',
+    found: ['evidence', () => 'sha256:'],
+    change: `create table saved as select * from evidence;
+      alter table evidence drop constraint hash_is_of_body; update evidence set body = body || 'x'`,
+    undo: `delete from evidence; insert into evidence select * from saved; drop table saved;
+      alter table evidence add constraint hash_is_of_body
+        check (hash = 'sha256:' || encode(sha256(body), 'hex'))`,
+  },
+];
+
+describe('it finds', () => {
+  it.each(tamperings)('$what', async ({ found: [name, where], change, undo }) => {
+    const at = (text: string) => text.replaceAll('$allow', allowId);
+    await tamper(deployment.databaseUrl, at(change));
+    try {
+      const { faults } = await check();
+      expect(faults.map((fault) => `${fault.check}: ${fault.where}`).join('\n')).toContain(
+        `${name}: ${where()}`,
+      );
+    } finally {
+      await tamper(deployment.databaseUrl, at(undo));
+    }
+    expect((await check()).faults).toEqual([]);
+  });
+
+  it('a Receipt that nobody signed, and one added to a closed day', async () => {
+    const [added = ''] = receiptIdsOf(today, 1);
+    await insertReceipts(deployment.databaseUrl, [added as never], [today]);
+    const { faults } = await check();
+    await tamper(deployment.databaseUrl, 'delete from receipts where receipt_id = $1', [added]);
+    const named = faults.map((fault) => `${fault.check}: ${fault.where}`);
+    expect(named).toEqual(
+      expect.arrayContaining([`receipts: ${added}`, `trees: ${today}`, `callers: ${added}`]),
+    );
+  });
+});
+
+describe('svc-admin fsck', () => {
+  const run = (parameters: readonly string[], env: Record<string, string>) =>
+    new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+      const program = join(import.meta.dirname, '..', '..', 'admin', 'dist', 'main.js');
+      const child = spawn(process.execPath, [program, ...parameters], { env });
+      const text = { out: '', err: '' };
+      child.stdout.on('data', (chunk) => {
+        text.out += chunk;
+      });
+      child.stderr.on('data', (chunk) => {
+        text.err += chunk;
+      });
+      child.once('close', (code) => resolve({ code, ...text }));
+    });
+
+  it('ends with 0 where all is well, with 1 and the faults where not, with 2 where it cannot tell', async () => {
+    const env = { DATABASE_URL: deployment.databaseUrl };
+    const well = await run(['fsck'], env);
+    expect([well.code, well.err]).toEqual([0, '']);
+    expect(well.out).toContain('No faults.');
+    await tamper(deployment.databaseUrl, 'update entitlements set checks_since_cap = checks_since_cap + 1');
+    const faulty = await run(['fsck'], env);
+    const json = await run(['fsck', '--json'], env);
+    await tamper(deployment.databaseUrl, 'update entitlements set checks_since_cap = checks_since_cap - 1');
+    expect([faulty.code, faulty.err.trim()]).toEqual([1, `caps: ${orgId}: 4 are counted, and there are 3`]);
+    expect([json.code, JSON.parse(json.out).faults]).toEqual([
+      1,
+      [{ check: 'caps', where: orgId, problem: '4 are counted, and there are 3' }],
+    ]);
+    expect((await run(['fsck'], { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' })).code).toBe(2);
+    expect((await run(['fsck'], {})).err).toContain('DATABASE_URL');
+    expect((await run(['mend'], env)).code).toBe(2);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * Runs every check over one snapshot of the database. Nothing is written, and nothing but the database is asked: what
+ * is signed is held against the keys that it remembers.
+ */
+import pg from 'pg';
+import { type Check, type Fault, queryOn } from './check.ts';
+import { dayChecks } from './checks/days.ts';
+import { evidenceCheck } from './checks/evidence.ts';
+import { receiptCheck } from './checks/receipts.ts';
+import { ruleChecks } from './checks/rules.ts';
+import { statusListCheck } from './checks/status-lists.ts';
+import { loadServiceKeys } from './service-keys.ts';
+
+const CHECKS: readonly Check[] = [receiptCheck, ...dayChecks, statusListCheck, evidenceCheck, ...ruleChecks];
+
+export interface CheckDatabaseOptions {
+  readonly databaseUrl: string;
+  readonly onFault: (fault: Fault) => void;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly check: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface CheckSummary {
+  readonly serviceDid: string | null;
+  readonly checks: readonly {
+    readonly name: string;
+    readonly promise: string;
+    readonly looked: number;
+    readonly faults: number;
+    readonly durationMs: number;
+  }[];
+}
+
+const CONNECT_MS = 5_000;
+
+/** Rejects when the database cannot be read to the end: then nothing is known. */
+export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
+  const client = new pg.Client({
+    connectionString: options.databaseUrl,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'svc-admin fsck',
+  });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    return await runChecks(client, options);
+  } finally {
+    await client.end().catch(() => {});
+  }
+};
+
+const runChecks = async (
+  client: pg.Client,
+  { onFault, onProgress = () => {} }: CheckDatabaseOptions,
+): Promise<CheckSummary> => {
+  const query = queryOn(client);
+  const keys = await loadServiceKeys(query);
+  const checks: CheckSummary['checks'][number][] = [];
+  for (const { name, promise, countSql, run } of CHECKS) {
+    const beganMs = performance.now();
+    const total = Number((await query<{ count: string }>(countSql))[0]?.count ?? 0);
+    let looked = 0;
+    let faults = 0;
+    onProgress({ check: name, done: 0, total });
+    await run({
+      query,
+      keys,
+      advance: (count) => {
+        looked += count;
+        onProgress({ check: name, done: looked, total });
+      },
+      report: (where, problem) => {
+        faults += 1;
+        onFault({ check: name, where, problem });
+      },
+    });
+    checks.push({ name, promise, looked, faults, durationMs: performance.now() - beganMs });
+  }
+  return { serviceDid: keys.serviceDid, checks };
+};

@@ -1,0 +1,158 @@
+/**
+ * Every closed day: its trees, built again from the Receipts as they are now, lead to the published root, to the
+ * content root and to the stored tiles; its checkpoint is signed by the service and says what its row says; and the
+ * days follow each other from the first one on, each naming the root of the one before (protocol §12).
+ */
+import { createHash } from 'node:crypto';
+import { CompactRange, formatHash, hashLeaf, type Tile, TileBuilder } from '@svc/merkle';
+import { type Checkpoint, dayAfter, findChainBreak, verifyCheckpoint } from '@svc/merkle/checkpoint';
+import { nativeSha256 } from '@svc/merkle/native';
+import { encodeUlid } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { type Check, type CheckContext, pages } from '../check.ts';
+
+interface Row {
+  readonly day: string;
+  readonly treeSize: string;
+  readonly root: string;
+  readonly previousRoot: string | null;
+  readonly firstReceiptId: string | null;
+  readonly lastReceiptId: string | null;
+  readonly kid: string;
+  readonly jws: string;
+  readonly hash: string;
+  readonly contentRoot: string;
+}
+
+const CHECKPOINTS = `
+  select day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",
+    first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
+    content_root as "contentRoot"
+  from checkpoints order by checkpoints.day`;
+
+const COUNT = 'select count(*) from checkpoints';
+
+const treeCheck: Check = {
+  name: 'trees',
+  promise: 'the Receipts of every closed day lead to its published root, its content root and its tiles',
+  countSql: COUNT,
+  async run(context) {
+    for (const row of await context.query<Row>(CHECKPOINTS)) {
+      await checkTree(context, row);
+      context.advance(1);
+    }
+  },
+};
+
+const chainCheck: Check = {
+  name: 'chain',
+  promise: 'every day since the first is signed by the service and names the root of the day before',
+  countSql: COUNT,
+  async run(context) {
+    const rows = await context.query<Row>(CHECKPOINTS);
+    const signed: Checkpoint[] = [];
+    for (const row of rows) {
+      const checkpoint = checkSigned(context, row);
+      if (checkpoint !== null) signed.push(checkpoint);
+      context.advance(1);
+    }
+    await checkFirst(context, rows[0]?.day);
+    const found = findChainBreak(signed);
+    if (found !== null)
+      context.report(found.day, `${found.member} must be ${found.expected}, and is ${found.got}`);
+  },
+};
+
+export const dayChecks: readonly Check[] = [treeCheck, chainCheck];
+
+/** A first checkpoint that is not of the first day: days before it are gone. */
+const checkFirst = async ({ query, report }: CheckContext, first: string | undefined): Promise<void> => {
+  const [deployment] = await query<{ day: string }>('select first_day::text as day from deployment');
+  if (first !== undefined && deployment?.day !== first)
+    report(first, `the first checkpoint must be of ${deployment?.day}`);
+};
+
+const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | null => {
+  const verified = verifyCheckpoint({
+    checkpoint: row.jws,
+    serviceDid: keys.serviceDid ?? '',
+    keys: keys.byKid,
+    crypto: nativeCrypto,
+  });
+  if (!verified.ok) {
+    report(row.day, verified.failures.map(({ message }) => message).join('; '));
+    return null;
+  }
+  const { checkpoint, kid } = verified;
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['day', row.day, checkpoint.day],
+    ['tree_size', Number(row.treeSize), checkpoint.tree_size],
+    ['root', row.root, checkpoint.root],
+    ['previous_root', row.previousRoot, checkpoint.previous_root],
+    ['first_receipt_id', row.firstReceiptId, checkpoint.first_receipt_id],
+    ['last_receipt_id', row.lastReceiptId, checkpoint.last_receipt_id],
+    ['kid', row.kid, kid],
+    ['checkpoint_hash', row.hash, `sha256:${createHash('sha256').update(row.jws).digest('hex')}`],
+  ];
+  for (const [name, stored, said] of pairs)
+    if (stored !== said) report(row.day, `${name} is stored as ${stored}, and the checkpoint says ${said}`);
+  return checkpoint;
+};
+
+const LEAVES = (day: string) => `
+  select receipt_id as "receiptId", sha256(convert_to(jws, 'UTF8')) as "contentHash"
+  from receipts where receipt_id > $1 and receipt_id >= '${lowestReceiptId(day)}'
+    and receipt_id < '${lowestReceiptId(dayAfter(day))}'
+  order by receipt_id limit $2`;
+
+const lowestReceiptId = (day: string): string =>
+  `drc_${encodeUlid(Date.parse(`${day}T00:00:00Z`), new Uint8Array(10))}`;
+
+interface Leaf {
+  readonly receiptId: string;
+  readonly contentHash: Buffer;
+}
+
+const checkTree = async (context: CheckContext, row: Row): Promise<void> => {
+  const { day } = row;
+  const tiles = new Map<string, string>();
+  const firstIds: string[] = [];
+  const tree = new TileBuilder((tile) => tiles.set(nameOf(tile), describeTile(tile, firstIds)), nativeSha256);
+  const content = new CompactRange(nativeSha256);
+  for await (const leaves of pages<Leaf>(context, LEAVES(day), ({ receiptId }) => receiptId, 1_000))
+    for (const { receiptId, contentHash } of leaves) {
+      if (content.size % 256 === 0) firstIds.push(receiptId);
+      tree.push(hashLeaf(receiptId, nativeSha256));
+      content.push(hashLeaf(contentHash, nativeSha256));
+    }
+  const { size, root } = tree.finish();
+  if (size !== Number(row.treeSize)) context.report(day, `it has ${size} Receipts, not ${row.treeSize}`);
+  if (`sha256:${formatHash(root)}` !== row.root) context.report(day, 'its Receipts lead to another root');
+  if (`sha256:${formatHash(content.root())}` !== row.contentRoot)
+    context.report(day, 'the bytes of its Receipts lead to another content root');
+  await checkTiles(context, day, tiles);
+};
+
+const nameOf = ({ level, index }: Pick<Tile, 'level' | 'index'>): string => `tile ${index} of level ${level}`;
+
+const describeTile = ({ level, index, hashes }: Tile, firstIds: readonly string[]): string => {
+  const ids = level === 1 ? firstIds.slice(index * 256, (index + 1) * 256).join(',') : '';
+  return `${Buffer.from(hashes).toString('hex')} ${ids}`;
+};
+
+const checkTiles = async (
+  { query, report }: CheckContext,
+  day: string,
+  tiles: ReadonlyMap<string, string>,
+): Promise<void> => {
+  const stored = await query<{ level: number; index: number; hashes: Buffer; ids: string }>(
+    `select level, index, hashes, coalesce(array_to_string(first_receipt_ids, ','), '') as ids
+     from merkle_tiles where day = $1`,
+    [day],
+  );
+  const found = new Map(
+    stored.map((tile) => [nameOf(tile), `${tile.hashes.toString('hex')} ${tile.ids}`] as const),
+  );
+  for (const name of new Set([...tiles.keys(), ...found.keys()]))
+    if (tiles.get(name) !== found.get(name)) report(day, `${name} is not what its Receipts lead to`);
+};

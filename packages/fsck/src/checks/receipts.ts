@@ -1,0 +1,73 @@
+/**
+ * Every Receipt verifies under the service's keys, its bytes have the hash that was stored with them, and the columns
+ * beside it, from which lists and counts are made, say what it says.
+ */
+import { createHash } from 'node:crypto';
+import { type ReceiptBody, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { receiptTextOf, verifyReceipt } from '@svc/receipts';
+import { type Check, type CheckContext, pages } from '../check.ts';
+
+interface Row {
+  readonly receiptId: ReceiptId;
+  readonly relyingParty: string;
+  readonly principal: string | null;
+  readonly grantId: string | null;
+  readonly agent: string | null;
+  readonly decision: string;
+  readonly reason: string | null;
+  readonly evaluatedAtMs: string;
+  readonly jws: string;
+  readonly contentHash: Buffer;
+}
+
+const SQL = `
+  select receipt_id as "receiptId", relying_party as "relyingParty", principal, grant_id as "grantId", agent, decision,
+    reason, svc_ms(evaluated_at) as "evaluatedAtMs", jws, content_hash as "contentHash"
+  from receipts where receipt_id > $1 order by receipt_id limit $2`;
+
+export const receiptCheck: Check = {
+  name: 'receipts',
+  promise: 'every Receipt is signed by the service, unaltered, and listed as what it says',
+  countSql: 'select count(*) from receipts',
+  async run(context) {
+    for await (const rows of pages<Row>(context, SQL, ({ receiptId }) => receiptId)) {
+      for (const row of rows)
+        for (const problem of problemsOf(context, row)) context.report(row.receiptId, problem);
+      context.advance(rows.length);
+    }
+  },
+};
+
+function* problemsOf({ keys }: CheckContext, row: Row): Generator<string> {
+  if (!createHash('sha256').update(row.jws).digest().equals(row.contentHash))
+    yield 'its bytes do not have the hash that was stored with them';
+  const text = receiptTextOf(row.jws);
+  if (text === null) return yield 'it is no Receipt';
+  const verified = verifyReceipt(text, keys.document, { crypto: nativeCrypto });
+  if (verified.ok) return yield* differencesOf(row, verified.receipt);
+  yield verified.failures.map(({ message }) => message).join('; ');
+}
+
+/** A Principal is in its column only where the pre-authentication group passed, so it may be null beside the Receipt's. */
+const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
+  const { trust, protocol } = receipt;
+  const authenticated = [trust.checks.T1, trust.checks.T2, trust.checks.T3, protocol.checks.P1];
+  const isAuthenticated = [...authenticated, protocol.checks.P2, protocol.checks.P3].every(
+    (it) => it === true,
+  );
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['receipt_id', row.receiptId, receipt.receipt_id],
+    ['relying_party', row.relyingParty, receipt.relying_party],
+    ['principal', row.principal, isAuthenticated ? receipt.principal?.id : null],
+    ['grant_id', row.grantId, receipt.grant_id ?? null],
+    ['agent', row.agent, receipt.agent ?? null],
+    ['decision', row.decision, receipt.decision],
+    ['reason', row.reason, receipt.reason],
+    ['evaluated_at', Number(row.evaluatedAtMs), Date.parse(receipt.evaluated_at)],
+    ['the time in its id', ulidTimeMs(ulidOf(row.receiptId)), Number(row.evaluatedAtMs)],
+  ];
+  return pairs
+    .filter(([, stored, said]) => stored !== said)
+    .map(([name, stored, said]) => `${name} is listed as ${stored}, and the Receipt says ${said}`);
+};

@@ -1,0 +1,3 @@
+/** Whether a whole database is what it must be. */
+export type { Fault } from './check.ts';
+export { type CheckDatabaseOptions, type CheckSummary, checkDatabase } from './check-database.ts';
