@@ -1,5 +1,5 @@
 /** From the environment to the jobs of this process and what they stand on. */
-import { type Environment, loadSecrets } from '@svc/config';
+import { type Config, type Environment, loadSecrets } from '@svc/config';
 import {
   ConfigurationError,
   type Job,
@@ -11,6 +11,7 @@ import {
 import type { Logger } from 'pino';
 
 export interface Worker extends OpenedService {
+  readonly config: Config;
   readonly jobs: readonly Job[];
 }
 
@@ -23,5 +24,5 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
     ]);
   const secrets = loadSecrets(config);
   const opened = await openService({ config, secrets, databaseUrl: config.database.url, logger });
-  return { ...opened, jobs: maintenanceJobs(opened.service) };
+  return { ...opened, config, jobs: maintenanceJobs(opened.service) };
 };

@@ -1,16 +1,25 @@
 /** The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists variables. */
 import { describeVariables } from '@svc/config';
 import {
+  type ContentHealth,
   closeOnSignal,
+  createAdminService,
+  createContentHealth,
+  createJobMetrics,
   createLogger,
   endOnCrash,
   explainStartFailure,
+  type JobMetrics,
+  type Readiness,
+  type Round,
   readParameters,
   reportRound,
   runRound,
   startMaintenance,
 } from '@svc/process';
+import type { ServiceDeps } from '@svc/service';
 import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
 import { openWorker, type Worker } from './compose.ts';
 
 const HELP = `The worker of the verification service: checks the domains of hosted Principals again, completes
@@ -30,16 +39,44 @@ const main = async (): Promise<void> => {
   endOnCrash(logger);
   const worker = await openWorker(process.env, logger);
   if (parameters.has('--once')) process.exitCode = await runOnce(worker, logger);
-  else runUntilStopped(worker, logger);
+  else await runUntilStopped(worker, logger);
 };
 
-const runUntilStopped = ({ service, jobs, close }: Worker, logger: Logger): void => {
-  const maintenance = startMaintenance({ store: service.store, report: reportRound(logger) }, jobs);
+const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger: Logger): Promise<void> => {
+  const registry = new Registry();
+  const metrics = createJobMetrics(registry, jobs);
+  const content = createContentHealth(registry, service.store.checkpoints);
+  const readiness = () => readinessOf(service, metrics, content);
+  const admin = createAdminService({ registry, logger, readiness });
+  const { port } = await admin.listen(config.adminPort, config.host);
+  const log = reportRound(logger);
+  const report = (round: Round) => {
+    metrics.record(round);
+    log(round);
+  };
+  const maintenance = startMaintenance({ store: service.store, report }, jobs);
   closeOnSignal(async () => {
     await maintenance.stop();
+    await admin.close();
     await close();
   }, logger);
-  logger.info({ jobs: jobs.map(({ name }) => name) }, 'working');
+  logger.info({ jobs: jobs.map(({ name }) => name), adminPort: port }, 'working');
+};
+
+/** A job that fails does not make the worker unready: the others go on. */
+const readinessOf = async (
+  { store }: ServiceDeps,
+  metrics: JobMetrics,
+  content: ContentHealth,
+): Promise<Readiness> => {
+  const stored = await store.now().then(
+    () => true,
+    () => false,
+  );
+  const failing = metrics.failing();
+  const jobs = failing.length === 0 ? 'ok' : `failing: ${failing.join(', ')}`;
+  const checks = { storage: stored ? 'ok' : 'unreachable', jobs, content: await content.describe() };
+  return { ok: stored, checks };
 };
 
 const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promise<number> => {

@@ -41,6 +41,7 @@ export const startWorker = ({ databaseUrl, hosts, parameters = [] }: WorkerOptio
       PATH: process.env.PATH ?? '',
       DATABASE_URL: databaseUrl,
       SVC_BASE_URL: 'http://svc.test',
+      SVC_ADMIN_PORT: '0',
       SVC_DATA_DIR: dataDir,
       SVC_OUTBOUND_MAP: JSON.stringify(hosts),
     },

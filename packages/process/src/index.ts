@@ -1,4 +1,5 @@
 /** What every process of a deployment does alike. */
+export { type AdminService, createAdminService, type Readiness } from './admin-service.ts';
 export { closeOnSignal } from './close-on-signal.ts';
 export {
   ConfigurationError,
@@ -6,8 +7,10 @@ export {
   readConfig,
   readParameters,
 } from './configuration.ts';
+export { type ContentHealth, createContentHealth } from './content-health.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export { createLogger } from './logger.ts';
+export { createJobMetrics, type JobMetrics } from './maintenance/job-metrics.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
 export {
   type Job,

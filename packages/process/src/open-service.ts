@@ -5,8 +5,11 @@ import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   DatabaseClock,
+  type EntitlementPolicy,
+  managedPrincipalDid,
   pooledRandom,
   rememberServiceKeys,
+  SANDBOX_SLUG,
   type ServiceDeps,
   type ServiceIdentity,
   StoreError,
@@ -38,13 +41,23 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   };
   try {
     const identity = identityOf(config, secrets);
+    const entitlements = entitlementPolicyOf(config);
     await rememberServiceKeys(store, identity);
     const clock = await DatabaseClock.start(store, log);
     const close = async () => {
       clock.stop();
       await store.close();
     };
-    const service = { store, clock, random: pooledRandom(), crypto: nativeCrypto, identity, log };
+    const service = {
+      store,
+      clock,
+      random: pooledRandom(),
+      crypto: nativeCrypto,
+      identity,
+      log,
+      entitlements,
+      selfTestOrgs: config.selfTestOrgs,
+    };
     return { service: { ...service, ...outsideOf(config) }, close };
   } catch (error) {
     await store.close();
@@ -67,11 +80,17 @@ const migrateAt = async (databaseUrl: string, { database }: Config): Promise<voi
 const identityOf = (config: Config, { receiptKeys, statusKeys }: Secrets): ServiceIdentity => ({
   did: `did:web:${config.domain}` as DidWeb,
   domain: config.domain,
+  sandboxPrincipal: managedPrincipalDid(config, SANDBOX_SLUG),
   env: config.env,
   baseUrl: config.baseUrl,
   statusBaseUrl: config.statusBaseUrl,
   receiptKeys,
   statusKeys,
+});
+
+const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: Config): EntitlementPolicy => ({
+  isEnforced: entitlements === 'enforce',
+  compOrgs: new Set([...compOrgs, ...selfTestOrgs]),
 });
 
 /** Everything that leaves for hosts of others goes through one guard, within its bounds. */

@@ -1,11 +1,31 @@
 /** The jobs of a deployment, and how often each looks for work. */
-import { completeRevocations, reverifyDomains, type ServiceDeps } from '@svc/service';
+import {
+  checkContent,
+  clearOldActions,
+  closeDays,
+  completeRevocations,
+  forgetIdempotencyKeys,
+  forgetSpentProofs,
+  reverifyDomains,
+  rollUpUsage,
+  type ServiceDeps,
+} from '@svc/service';
 import type { Job } from './loop.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
+  {
+    name: 'close-days',
+    everyMs: 5 * MINUTE,
+    run: async (stop) => ({ closed: (await closeDays(service, stop)).closed.length }),
+  },
+  {
+    name: 'check-content',
+    everyMs: 10 * MINUTE,
+    run: async (stop) => ({ ...(await checkContent(service, stop)) }),
+  },
   {
     name: 'reverify-domains',
     everyMs: 5 * MINUTE,
@@ -15,6 +35,26 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
     name: 'complete-revocations',
     everyMs: 15 * SECOND,
     run: async (stop) => ({ ...(await completeRevocations(service, stop)) }),
+  },
+  {
+    name: 'forget-spent-proofs',
+    everyMs: 5 * MINUTE,
+    run: async (stop) => ({ ...(await forgetSpentProofs(service, stop)) }),
+  },
+  {
+    name: 'forget-idempotency-keys',
+    everyMs: 5 * MINUTE,
+    run: async (stop) => ({ ...(await forgetIdempotencyKeys(service, stop)) }),
+  },
+  {
+    name: 'clear-old-actions',
+    everyMs: 60 * MINUTE,
+    run: async (stop) => ({ ...(await clearOldActions(service, stop)) }),
+  },
+  {
+    name: 'roll-up-usage',
+    everyMs: MINUTE,
+    run: async (stop) => ({ ...(await rollUpUsage(service, stop)) }),
   },
   {
     name: 'receipt-partitions',

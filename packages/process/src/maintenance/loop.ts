@@ -17,10 +17,15 @@ export interface Job {
 }
 
 /** `elsewhere`: another node is at this job. */
-export type Round =
-  | { readonly job: string; readonly outcome: 'done'; readonly result: Readonly<Record<string, number>> }
-  | { readonly job: string; readonly outcome: 'elsewhere' }
-  | { readonly job: string; readonly outcome: 'failed'; readonly error: unknown };
+export type Round = { readonly job: string } & (
+  | {
+      readonly outcome: 'done';
+      readonly durationMs: number;
+      readonly result: Readonly<Record<string, number>>;
+    }
+  | { readonly outcome: 'elsewhere' }
+  | { readonly outcome: 'failed'; readonly durationMs: number; readonly error: unknown }
+);
 
 export interface Maintenance {
   /** Begins nothing more and waits for what is under way, for 8 s at most. */
@@ -63,13 +68,15 @@ export const runRound = async (
   job: Job,
   stop: AbortSignal,
 ): Promise<Round> => {
+  const beganMs = performance.now();
+  const lasted = () => performance.now() - beganMs;
   try {
     const done = await store.exclusive(`job:${job.name}`, (lost) => job.run(AbortSignal.any([stop, lost])));
     return done.held
-      ? { job: job.name, outcome: 'done', result: done.value }
+      ? { job: job.name, outcome: 'done', durationMs: lasted(), result: done.value }
       : { job: job.name, outcome: 'elsewhere' };
   } catch (error) {
-    return { job: job.name, outcome: 'failed', error };
+    return { job: job.name, outcome: 'failed', durationMs: lasted(), error };
   }
 };
 

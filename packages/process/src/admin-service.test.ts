@@ -1,0 +1,32 @@
+import { Registry } from 'prom-client';
+import { expect, it, onTestFinished } from 'vitest';
+import { createAdminService, type Readiness } from './admin-service.ts';
+import { createLogger } from './logger.ts';
+
+const start = async (readiness: () => Promise<Readiness>) => {
+  const admin = createAdminService({
+    registry: new Registry(),
+    readiness,
+    logger: createLogger('silent' as 'info', { write: () => undefined }),
+  });
+  const { port } = await admin.listen(0, '127.0.0.1');
+  onTestFinished(() => admin.close());
+  return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
+};
+
+it('lives while it answers, is ready when told so, and shows the metrics', async () => {
+  let ok = true;
+  const get = await start(async () => ({ ok, checks: { database: ok ? 'ok' : 'unreachable' } }));
+  expect((await get('/livez')).status).toBe(200);
+  expect((await get('/readyz')).status).toBe(200);
+  ok = false;
+  const unready = await get('/readyz');
+  expect([unready.status, await unready.json()]).toEqual([
+    503,
+    { ok: false, checks: { database: 'unreachable' } },
+  ]);
+  expect((await get('/livez')).status).toBe(200);
+  expect((await get('/metrics')).headers.get('content-type')).toContain('text/plain');
+  expect((await get('/other')).status).toBe(404);
+  expect((await get('/livez', 'POST')).status).toBe(405);
+});

@@ -1,0 +1,89 @@
+/**
+ * The operator's port: liveness, readiness and Prometheus text (protocol §13). It takes no credential and is not for
+ * the public network. Live: the process answers. Ready: it may be given work.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export interface Readiness {
+  readonly ok: boolean;
+  /** What was looked at, by name: `ok` or what is wrong, in a few words. */
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+export interface AdminDeps {
+  readonly registry: Registry;
+  readonly readiness: () => Promise<Readiness>;
+  readonly logger: Logger;
+}
+
+export interface AdminService {
+  listen(port: number, host: string): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+
+interface Page {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+const page = (status: number, value: unknown): Page => ({
+  status,
+  contentType: JSON_TYPE,
+  body: JSON.stringify(value),
+});
+
+export const createAdminService = ({ registry, readiness, logger }: AdminDeps): AdminService => {
+  const answer = async (path: string): Promise<Page> => {
+    if (path === '/livez') return page(200, { ok: true });
+    if (path === '/readyz') {
+      const ready = await readiness();
+      return page(ready.ok ? 200 : 503, ready);
+    }
+    if (path === '/metrics')
+      return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
+    return page(404, { error: 'NOT_FOUND', message: 'There are /livez, /readyz and /metrics' });
+  };
+
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const result = isRead
+      ? await answer(path)
+      : page(405, { error: 'METHOD_NOT_ALLOWED', message: 'GET or HEAD' });
+    response.writeHead(result.status, {
+      'Content-Type': result.contentType,
+      'Cache-Control': 'no-store',
+      ...(isRead ? {} : { Allow: 'GET, HEAD' }),
+    });
+    response.end(result.body);
+  };
+
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 15_000 }, (request, response) => {
+    respond(request, response).catch((error: unknown) => {
+      logger.error({ err: error }, 'admin request failed');
+      response.destroy();
+    });
+  });
+
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};

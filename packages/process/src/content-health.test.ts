@@ -1,0 +1,24 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createContentHealth } from './content-health.ts';
+
+const health = (listBroken: () => Promise<string[]>) => {
+  const registry = new Registry();
+  return { registry, health: createContentHealth(registry, { listBroken }) };
+};
+
+it('names the broken days, in the metrics and in a few words', async () => {
+  const days = ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06'];
+  const broken = health(async () => days);
+  expect(await broken.registry.metrics()).toContain('svc_content_broken_days 6');
+  expect(await broken.health.describe()).toBe(`broken: ${days.slice(0, 5).join(', ')} and 1 more`);
+  const whole = health(async () => []);
+  expect(await whole.registry.metrics()).toContain('svc_content_broken_days 0');
+  expect(await whole.health.describe()).toBe('ok');
+});
+
+it('says that it cannot tell when storage does not answer', async () => {
+  const blind = health(() => Promise.reject(new Error('gone')));
+  expect(await blind.registry.metrics()).toContain('svc_content_broken_days -1');
+  expect(await blind.health.describe()).toBe('unknown');
+});

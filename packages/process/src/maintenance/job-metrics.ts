@@ -1,0 +1,58 @@
+/** Prometheus metrics of the jobs: how their rounds end, how long they take, what they did, when each last succeeded. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Job, Round } from './loop.ts';
+
+export interface JobMetrics {
+  record(round: Round): void;
+  /** Jobs whose latest round failed, by name. */
+  failing(): readonly string[];
+}
+
+const SECONDS = [0.01, 0.05, 0.25, 1, 5, 25, 100];
+
+/** Every job is there from the start, so that one that never ran can be told from one that is unknown. */
+export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobMetrics => {
+  const rounds = new Counter({
+    name: 'svc_job_rounds_total',
+    help: 'Rounds by job and outcome: done, failed, or elsewhere (another node was at it).',
+    labelNames: ['job', 'outcome'],
+    registers: [registry],
+  });
+  const items = new Counter({
+    name: 'svc_job_items_total',
+    help: 'What rounds did, by job and by what they count.',
+    labelNames: ['job', 'item'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'svc_job_duration_seconds',
+    help: 'How long a round took that this node made.',
+    labelNames: ['job'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const succeededAt = new Gauge({
+    name: 'svc_job_last_success_timestamp_seconds',
+    help: 'When a round of this job last ended well on this node; 0: never.',
+    labelNames: ['job'],
+    registers: [registry],
+  });
+  for (const { name: job } of jobs) {
+    for (const outcome of ['done', 'failed', 'elsewhere']) rounds.labels({ job, outcome }).inc(0);
+    succeededAt.labels({ job }).set(0);
+  }
+  const failing = new Set<string>();
+  return {
+    failing: () => [...failing],
+    record(round) {
+      const { job, outcome } = round;
+      rounds.labels({ job, outcome }).inc();
+      if (outcome === 'elsewhere') return;
+      durations.labels({ job }).observe(round.durationMs / 1000);
+      if (outcome === 'failed') return void failing.add(job);
+      failing.delete(job);
+      succeededAt.labels({ job }).setToCurrentTime();
+      for (const [item, count] of Object.entries(round.result)) items.labels({ job, item }).inc(count);
+    },
+  };
+};
