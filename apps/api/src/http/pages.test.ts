@@ -1,0 +1,114 @@
+/** The pages as served: their own policy, what may be kept and for how long, and nothing of it where it must not be. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadPages } from './pages.ts';
+import { startService } from './testing/fixture.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-pages-'));
+  mkdirSync(join(folder, 'pages'));
+  for (const name of ['dashboard', 'playground', 'verify-receipt-offline'])
+    writeFileSync(join(folder, `${name}.html`), `<html data-sandbox="off">${name}</html>`);
+  writeFileSync(join(folder, 'pages', 'dashboard-Ab1.js'), 'export {};');
+  writeFileSync(join(folder, 'pages', 'dashboard-Cd2.css'), 'body {}');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const start = (hasSandbox: boolean) =>
+  startService({ deps: { pages: loadPages(pathToFileURL(`${folder}/`), { hasSandbox }) } });
+
+const POLICY =
+  "default-src 'none';script-src 'self';style-src 'self';connect-src 'self';img-src 'self' data:;" +
+  "base-uri 'none';form-action 'none';frame-ancestors 'none'";
+
+describe('GET', () => {
+  it('a page is HTML that is asked about every time and may load only what is its own', async () => {
+    const { status, headers, text } = await (await start(false)).call('GET', '/dashboard');
+    expect([status, text]).toEqual([200, '<html data-sandbox="off">dashboard</html>']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'ratelimit-limit': '300',
+    });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it.each([
+    ['/pages/dashboard-Ab1.js', 'text/javascript; charset=utf-8'],
+    ['/pages/dashboard-Cd2.css', 'text/css; charset=utf-8'],
+  ])('%s is %s and kept for ever', async (path, contentType) => {
+    const { status, headers } = await (await start(false)).call('GET', path);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      contentType,
+      'public, max-age=31536000, immutable',
+    ]);
+  });
+
+  it('the offline verifier is a file to keep', async () => {
+    const { headers } = await (await start(false)).call('GET', '/verify-receipt-offline.html');
+    expect(headers.get('content-disposition')).toBe('attachment; filename="verify-receipt.html"');
+  });
+
+  it('what the client holds is not sent again, and what it does not is', async () => {
+    const { call } = await start(false);
+    const etag = (await call('GET', '/dashboard')).headers.get('etag') ?? '';
+    for (const held of [etag, `"x", W/${etag}`, '*']) {
+      const { status, text, headers } = await call('GET', '/dashboard', {
+        headers: { 'if-none-match': held },
+      });
+      expect([status, text, headers.get('etag'), headers.get('content-length')]).toEqual([
+        304,
+        '',
+        etag,
+        null,
+      ]);
+    }
+    expect((await call('GET', '/dashboard', { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
+  });
+});
+
+it('the playground is there, and linked, only where the sandbox is', async () => {
+  const [without, withIt] = [await start(false), await start(true)];
+  expect((await without.call('GET', '/playground')).status).toBe(404);
+  expect((await withIt.call('GET', '/playground')).status).toBe(200);
+  expect((await withIt.call('GET', '/dashboard')).text).toContain('data-sandbox="on"');
+});
+
+it.each([
+  '/dashboard/',
+  '/Dashboard',
+  '/dashboard.html',
+  '/pages',
+  '/pages/',
+  '/pages/..%2fdashboard',
+  '/pages/x.js',
+])('%s is 404', async (path) => {
+  const { status, json } = await (await start(true)).call('GET', path);
+  expect([status, json.error]).toEqual([404, 'NOT_FOUND']);
+});
+
+it('POST is 405 with Allow, HEAD has no body', async () => {
+  const { call } = await start(true);
+  const { status, headers } = await call('POST', '/dashboard');
+  expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  const head = await call('HEAD', '/dashboard');
+  expect([head.status, head.text, head.headers.get('content-type')]).toEqual([
+    200,
+    '',
+    'text/html; charset=utf-8',
+  ]);
+});
+
+it('where the pages are not built, the start says so', () => {
+  expect(() => loadPages(pathToFileURL(`${folder}/nowhere/`), { hasSandbox: false })).toThrow(
+    'the pages are not built: run `npm run build`',
+  );
+});

@@ -1,0 +1,108 @@
+/**
+ * The pages in Debian's Chromium, served by the real frame. What a test awaits of every visit: no message of error or
+ * warning, no request to elsewhere, nothing that axe finds, and pictures of both schemes and of a narrow screen.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+
+const CHROMIUM = '/usr/bin/chromium';
+export const hasBrowser = existsSync(CHROMIUM);
+
+export const PAGES_FOLDER = new URL('../../../pages/dist/', import.meta.url);
+/** Written only where somebody wants to look. */
+const PICTURES = process.env.PAGES_PICTURES;
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const WIDE = { width: 1280, height: 900 };
+export const NARROW = { width: 380, height: 800 };
+
+export interface Visit {
+  readonly page: Page;
+  /** Fails on anything the visit complained about so far. */
+  expectQuiet(): void;
+}
+
+/** Declares the browser of a test file; says loudly what is skipped where there is none. */
+export const withBrowser = (what: string) => {
+  let browser: Browser | undefined;
+  if (!hasBrowser) console.warn(`SKIPPED: ${what} in a browser, because there is no ${CHROMIUM}`);
+  beforeAll(async () => {
+    if (!hasBrowser) return;
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-background-networking'],
+    });
+  });
+  afterAll(() => browser?.close());
+
+  /** A fresh page that may only talk to `origin`; closed with the test. */
+  const visit = async (origin: string, options: BrowserContextOptions = {}): Promise<Visit> => {
+    if (browser === undefined) throw new Error('the browser exists from beforeAll on');
+    const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints = watch(page, origin);
+    return { page, expectQuiet: () => expect(complaints).toEqual([]) };
+  };
+  return { visit };
+};
+
+const watch = (page: Page, origin: string): string[] => {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) complaints.push(`a request to ${url}`);
+  });
+  return complaints;
+};
+
+/** What axe finds, and whether the page is wider than the screen: light and wide, dark and narrow; and the pictures. */
+export const inspect = async (page: Page, name: string): Promise<void> => {
+  for (const [look, size, isChecked] of [
+    ['light', WIDE, true],
+    ['dark', NARROW, true],
+    ['dark', WIDE, false],
+    ['light', NARROW, false],
+  ] as const) {
+    if (!isChecked && PICTURES === undefined) continue;
+    await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
+    await page.setViewportSize(size);
+    if (isChecked) expect([look, await axeFindings(page), await overflow(page)]).toEqual([look, [], 0]);
+    if (PICTURES !== undefined) await takePicture(page, `${name}-${look}${size === NARROW ? '-narrow' : ''}`);
+  }
+  await page.setViewportSize(WIDE);
+};
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+const axeFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
+  );
+};
+
+/** By how many pixels the page is wider than the screen. */
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+
+const takePicture = async (page: Page, name: string): Promise<void> => {
+  mkdirSync(PICTURES ?? '', { recursive: true });
+  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+};
+
+export const fileOf = (name: string): string => fileURLToPath(new URL(name, PAGES_FOLDER));

@@ -1,0 +1,99 @@
+/** `/dashboard`: what a key may see, drawn; the key stays in the tab; one decision opens with its ledger. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { bodyOf, serviceDocument, signedReceipt } from '../../../pages/test/signed-receipts.ts';
+import { TOKENS } from '../../src/http/testing/fixture.ts';
+import { hasBrowser, inspect, withBrowser } from './browser.ts';
+import { attestations, DECISIONS, listDecisions, ME, statsFor, usageFor } from './dashboard-records.ts';
+import { servePages } from './serve.ts';
+
+const { visit } = withBrowser('the dashboard');
+const receipt = await signedReceipt(bodyOf('allow-purchase'));
+
+const open = async (token: keyof typeof TOKENS, role: keyof typeof ME) => {
+  const base = await servePages({
+    didDocument: serviceDocument,
+    handlers: {
+      getMe: async () => ({ status: 200, body: ME[role] }),
+      getUsage: async ({ query }) => ({ status: 200, body: usageFor(query.since, query.until) }),
+      getDecisionStats: async ({ query }) => ({ status: 200, body: statsFor(query.since, query.until) }),
+      listDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
+      getDecision: async () => ({ status: 200, body: { receipt: receipt as never, outcomes: attestations } }),
+    },
+  });
+  const visited = await visit(base);
+  await visited.page.goto(`${base}/dashboard`);
+  await visited.page.getByLabel(/^Key of/).fill(TOKENS[token]);
+  await visited.page.getByRole('button', { name: 'Open' }).click();
+  await visited.page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+  return { ...visited, base };
+};
+
+const rows = (page: Page) => page.locator('.decision');
+
+describe.skipIf(!hasBrowser)('a relying party', () => {
+  it('sees its verifies per day, why it denied, and its latest decisions', async () => {
+    const { page, expectQuiet } = await open('rp', 'rp');
+    await page.getByRole('img', { name: /^Bars of 30 days/ }).waitFor();
+    await page.getByText('AMOUNT_EXCEEDS_AUTHORITY').first().waitFor();
+    await expect.poll(() => rows(page).count()).toBe(20);
+    await inspect(page, 'dashboard');
+    await page.getByRole('button', { name: 'Older' }).click();
+    await expect.poll(() => rows(page).count()).toBe(DECISIONS.length);
+    await page.getByRole('combobox', { name: 'Decision' }).selectOption('DENY');
+    await expect.poll(() => rows(page).locator('.badge-good').count()).toBe(0);
+    await page.getByText('7 days').click();
+    await page.getByRole('img', { name: /^Bars of 7 days/ }).waitFor();
+    expectQuiet();
+  });
+
+  it('opens a decision, whose Receipt is verified in the tab, with its outcome ledger, and closes it by Escape', async () => {
+    const { page, expectQuiet } = await open('rp', 'rp');
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('checked in this tab: valid').waitFor();
+    await drawer.getByText('loss reported').waitFor();
+    await inspect(page, 'dashboard-decision');
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    expectQuiet();
+  });
+
+  it('keeps the key in the tab: a reload knows it, another tab does not, and it can be forgotten', async () => {
+    const { page, base } = await open('rp', 'rp');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${base}/dashboard`);
+    await other.getByLabel(/^Key of/).waitFor();
+    expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}');
+    await page.getByRole('button', { name: 'Forget the key' }).click();
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
+  });
+});
+
+describe.skipIf(!hasBrowser)('others', () => {
+  it('an observer sees counts, and is told why there are no decisions', async () => {
+    const { page, expectQuiet } = await open('observer', 'observer');
+    await page.getByText('An observer key reads counts').waitFor();
+    expect(await rows(page).count()).toBe(0);
+    expectQuiet();
+  });
+
+  it('an org sees its relying parties', async () => {
+    const { page, expectQuiet } = await open('orgRead', 'org');
+    await page.getByRole('heading', { name: 'Acme' }).waitFor();
+    await expect.poll(() => rows(page).count()).toBe(20);
+    expectQuiet();
+  });
+
+  it('an unknown key is told so', async () => {
+    const base = await servePages({ didDocument: serviceDocument });
+    const { page } = await visit(base);
+    await page.goto(`${base}/dashboard`);
+    await page.getByLabel(/^Key of/).fill('dk_rp_nobody');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await inspect(page, 'dashboard-key');
+  });
+});

@@ -1,0 +1,67 @@
+/** The pages from the built program, as a person meets them: what is real is checked in the tab against what is real. */
+import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from '../endpoints/deployment.ts';
+import { ADMIN_TOKEN } from '../harness/api-process.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
+import { hasBrowser, withBrowser } from './browser.ts';
+
+const deployment = withDeployment();
+const { visit } = withBrowser('the pages of the built program');
+let tenants: Tenants;
+
+/** Receipts of the days before today, the first day first. */
+const DAY_SIZES = [3, 0, 300];
+const receiptIds = DAY_SIZES.map((size, i) => receiptIdsOf(daysAgo(DAY_SIZES.length - i), size));
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+  await moveFirstDay(deployment.databaseUrl, daysAgo(DAY_SIZES.length));
+  for (const [i, ids] of receiptIds.entries())
+    await insertReceipts(deployment.databaseUrl, ids, [daysAgo(DAY_SIZES.length - i)]);
+  await deployment.call('POST', '/checkpoints/close', { key: ADMIN_TOKEN });
+});
+
+const decide = async () => {
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  return receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
+};
+
+describe.skipIf(!hasBrowser)('the built program', () => {
+  it('serves a verifier that finds its own Receipt valid', async () => {
+    const receipt = await decide();
+    const { baseUrl } = deployment.process;
+    const { page, expectQuiet } = await visit(baseUrl);
+    await page.goto(`${baseUrl}/verify-receipt#jws=${receipt.receipt}`);
+    await page.getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    expect(await page.locator('[data-state=ok]').count()).toBe(11);
+    expectQuiet();
+  });
+
+  it('serves a dashboard on which its own decision stands, and opens', async () => {
+    const receipt = await decide();
+    const { baseUrl } = deployment.process;
+    const { page, expectQuiet } = await visit(baseUrl);
+    await page.goto(`${baseUrl}/dashboard`);
+    await page.getByLabel(/^Key of/).fill(tenants.rpKey);
+    await page.keyboard.press('Enter');
+    await page.locator('.decision').first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('checked in this tab: valid').waitFor();
+    expect(await drawer.textContent()).toContain(receipt.receipt_id);
+    expectQuiet();
+  });
+
+  it('serves an explorer on which its chain holds and a Receipt of it is proven', async () => {
+    const { baseUrl } = deployment.process;
+    const { page, expectQuiet } = await visit(baseUrl);
+    await page.goto(`${baseUrl}/transparency#receipt=${receiptIds[2]?.[257]}`);
+    await page.getByText('it is Receipt 258 of 300').waitFor();
+    await expect.poll(() => page.locator('.block').count()).toBe(DAY_SIZES.length);
+    expect(await page.locator('[data-state=wrong], .block-wrong').count()).toBe(0);
+    expectQuiet();
+  });
+
+  it('has no playground without the sandbox', async () => {
+    expect((await deployment.call('GET', '/playground')).status).toBe(404);
+  });
+});

@@ -1,0 +1,103 @@
+/** `/transparency`: the chain of days and the way of a Receipt to its root, recomputed in the tab. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { signedDays } from '../../../pages/test/signed-days.ts';
+import { serviceDocument } from '../../../pages/test/signed-receipts.ts';
+import { ApiError } from '../../src/http/api-error.ts';
+import { hasBrowser, inspect, withBrowser } from './browser.ts';
+import { servePages } from './serve.ts';
+
+const { visit } = withBrowser('the explorer');
+const days = await signedDays();
+const [busy] = days.filter(({ receiptIds }) => receiptIds.length > 1_000);
+const receiptId = busy?.receiptIds[640] ?? '';
+const PENDING = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8K';
+
+const open = async (fragment = '', change: (record: object) => object = (record) => record) => {
+  const recordOf = (day: string | undefined) => days.find(({ record }) => record.day === day)?.record;
+  const answer = (record: object | undefined) => {
+    if (record === undefined) throw new ApiError('NOT_FOUND', 'This day is not closed');
+    return { status: 200 as const, body: change(record) as never };
+  };
+  const base = await servePages({
+    didDocument: serviceDocument,
+    hasSandbox: false,
+    handlers: {
+      getLatestCheckpoint: async () => answer(days.at(-1)?.record),
+      getCheckpoint: async ({ params }) => answer(recordOf(params.day)),
+      getInclusion: async ({ params }) => {
+        const day = days.find(({ receiptIds }) => receiptIds.includes(params.receipt_id));
+        if (params.receipt_id === PENDING)
+          return { status: 202, body: { receipt_id: PENDING, day: '2026-11-20', status: 'pending' } };
+        return answer(day?.proofOf(params.receipt_id));
+      },
+    },
+  });
+  const visited = await visit(base);
+  await visited.page.goto(`${base}/transparency${fragment}`);
+  await visited.page.locator('.block').first().waitFor();
+  return { ...visited, base };
+};
+
+const blocks = (page: Page) => page.locator('.block');
+
+describe.skipIf(!hasBrowser)('the explorer', () => {
+  it('shows the chain of days, each signed and linked, and older ones on demand', async () => {
+    const { page, expectQuiet } = await open();
+    await expect.poll(() => blocks(page).count()).toBe(7);
+    await page.getByRole('button', { name: 'Older days' }).click();
+    await expect.poll(() => blocks(page).count()).toBe(days.length);
+    expect(await page.locator('.block-wrong').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Playground' }).count()).toBe(0);
+    await inspect(page, 'explorer');
+    expectQuiet();
+  });
+
+  it('looks a Receipt up, recomputes its path, and leaves a link that shows the same', async () => {
+    const { page, base, expectQuiet } = await open();
+    await page.getByLabel('Receipt id').fill(receiptId);
+    await page.keyboard.press('Enter');
+    await page.getByText('it is Receipt 641 of 1,203').waitFor();
+    await page.getByRole('img', { name: 'From leaf 641 of 1203 in 11 steps to the root' }).waitFor();
+    expect(page.url()).toBe(`${base}/transparency#receipt=${receiptId}`);
+    await inspect(page, 'explorer-proof');
+    await page.reload();
+    await page.getByText('it is Receipt 641 of 1,203').waitFor();
+    expectQuiet();
+  });
+
+  it('refuses a proof that does not hold, and says which part is wrong', async () => {
+    const { page, expectQuiet } = await open(`#receipt=${receiptId}`, (record) =>
+      'leaf_index' in record ? { ...record, leaf_index: 7 } : record,
+    );
+    await page.getByText('This proof does not hold.').waitFor();
+    expect(await page.locator('[data-part=path]').getAttribute('data-state')).toBe('wrong');
+    expectQuiet();
+  });
+
+  it('shows a broken chain', async () => {
+    const { page, expectQuiet } = await open('', (record) =>
+      'day' in record && record.day === '2026-11-17'
+        ? { ...record, root: `sha256:${'0'.repeat(64)}` }
+        : record,
+    );
+    await expect.poll(() => page.locator('.block-wrong').count()).toBe(2);
+    await inspect(page, 'explorer-broken');
+    expectQuiet();
+  });
+
+  it('opens a day by its link', async () => {
+    const { page, expectQuiet } = await open('#day=2026-11-14');
+    await page.getByRole('region', { name: 'Payload of the checkpoint of 2026-11-14' }).waitFor();
+    expectQuiet();
+  });
+
+  it('says of a Receipt of today that its day is open, and of what is no id that it is none', async () => {
+    const { page, expectQuiet } = await open(`#receipt=${PENDING}`);
+    await page.getByText('2026-11-20 is not closed yet').waitFor();
+    await page.getByLabel('Receipt id').fill('hello');
+    await page.keyboard.press('Enter');
+    await page.getByText('This is not a Receipt id').waitFor();
+    expectQuiet();
+  });
+});

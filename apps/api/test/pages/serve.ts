@@ -1,0 +1,26 @@
+/** The pages as the real frame serves them, over answers that a test gives. */
+import { loadPages } from '../../src/http/pages.ts';
+import { type Options, startService } from '../../src/http/testing/fixture.ts';
+import { PAGES_FOLDER } from './browser.ts';
+
+export interface Served {
+  readonly didDocument: unknown;
+  readonly hasSandbox?: boolean;
+  readonly handlers?: NonNullable<Options['handlers']>;
+}
+
+/** The base URL, without a trailing slash. Ends with the test. */
+export const servePages = async ({ didDocument, hasSandbox = true, handlers }: Served): Promise<string> => {
+  const { base } = await startService({
+    deps: { pages: loadPages(PAGES_FOLDER, { hasSandbox }) },
+    handlers: {
+      getServiceDidDocument: async () => ({
+        status: 200,
+        rawBody: JSON.stringify(didDocument),
+        contentType: 'application/did+json',
+      }),
+      ...handlers,
+    },
+  });
+  return base;
+};

@@ -1,0 +1,130 @@
+/** `/verify-receipt`: a Receipt is checked in the tab, whatever was done to it, and nothing leaves the tab. */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { signedBundle } from '../../../pages/test/signed-bundle.ts';
+import { bodyOf, serviceDocument, signedReceipt } from '../../../pages/test/signed-receipts.ts';
+import { fileOf, hasBrowser, inspect, withBrowser } from './browser.ts';
+import { servePages } from './serve.ts';
+
+const { visit } = withBrowser('the verifier');
+const allow = await signedReceipt(bodyOf('allow-purchase'));
+const deny = await signedReceipt(bodyOf('everything-wrong'));
+
+/** The page as served by a service whose DID document is that of the Receipts. */
+const open = async (fragment = '') => {
+  const base = await servePages({ didDocument: serviceDocument });
+  const visited = await visit(base);
+  await visited.page.goto(`${base}/verify-receipt${fragment}`);
+  await visited.page.getByText('the service that serves this page').waitFor();
+  return { ...visited, base };
+};
+
+const receiptBox = (page: Page) => page.getByRole('textbox', { name: 'Receipt' });
+const verdict = (page: Page) => page.getByRole('region', { name: 'Verdict' });
+const wrongParts = (page: Page) =>
+  page
+    .locator('[data-state=wrong]')
+    .evaluateAll((parts) => parts.map((part) => part.getAttribute('data-part')));
+
+describe.skipIf(!hasBrowser)('served', () => {
+  it('a Receipt is valid, with its 24 checks and its decoded JWS', async () => {
+    const { page, expectQuiet } = await open();
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    expect(await wrongParts(page)).toEqual([]);
+    await page.getByText('24 passed').waitFor();
+    expect(await page.getByRole('region', { name: 'Payload of the Receipt' }).textContent()).toContain(
+      allow.receipt_id,
+    );
+    await inspect(page, 'verifier-valid');
+    expectQuiet();
+  });
+
+  it('a DENY is valid too, and says which checks failed and why', async () => {
+    const { page, expectQuiet } = await open(`#jws=${deny.receipt}`);
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    await page.getByText('The Grant cannot be read').waitFor();
+    await inspect(page, 'verifier-deny');
+    expectQuiet();
+  });
+
+  it.each([
+    [
+      'shown',
+      { ...allow, authority: { ...allow.authority, constraints: { maxAmount: 1e9, currency: 'USD' } } },
+    ],
+    ['shown', { ...deny, decision: 'ALLOW', reason: null }],
+    ['signature', { ...allow, receipt: allow.receipt.replace(/[^.]+$/, 'A'.repeat(86)) }],
+    ['members', { ...allow, receipt: undefined }],
+  ])('a tampered one is refused, naming %s', async (part, tampered) => {
+    const { page, expectQuiet } = await open();
+    await receiptBox(page).fill(JSON.stringify(tampered));
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await wrongParts(page)).toContain(part);
+    if (part === 'signature') await inspect(page, 'verifier-invalid');
+    expectQuiet();
+  });
+
+  it('takes a chosen file, and one that is dropped anywhere', async () => {
+    const { page, expectQuiet } = await open();
+    await page.getByLabel('Choose a file').setInputFiles({
+      name: 'receipt.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(allow)),
+    });
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    const dropped = JSON.stringify(JSON.stringify({ ...allow, decision: 'DENY' }));
+    const files = `const data = new DataTransfer(); data.items.add(new File([${dropped}], 'receipt.json'));`;
+    await page.evaluate(`${files} document.body.dispatchEvent(
+      new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))`);
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expectQuiet();
+  });
+
+  it('checks a whole bundle, and names the file in it that was changed', async () => {
+    const { page, expectQuiet } = await open();
+    const bundle = await signedBundle();
+    await page.getByText('Use another document').click();
+    await page.getByLabel(/did\.json, from a channel/).fill(JSON.stringify(bundle.did_document));
+    await receiptBox(page).fill(JSON.stringify(bundle));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    await inspect(page, 'verifier-bundle');
+    const [first, ...others] = bundle.evidence;
+    await receiptBox(page).fill(
+      JSON.stringify({ ...bundle, evidence: [{ ...first, body: `${first?.body} ` }, ...others] }),
+    );
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await wrongParts(page)).toEqual(['artifacts']);
+    expectQuiet();
+  });
+
+  it('sends nothing of what it is given', async () => {
+    const { page } = await open();
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.url()));
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await verdict(page).waitFor();
+    expect(sent).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasBrowser)('as one file from disk', () => {
+  let url: string;
+  beforeAll(() => {
+    url = `file://${fileOf('verify-receipt-offline.html')}`;
+  });
+
+  it('decides once it is given the document, and asks for nothing', async () => {
+    const { page, expectQuiet } = await visit(url);
+    await page.goto(url);
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await verdict(page).getByRole('heading', { name: 'Not decided' }).waitFor();
+    await inspect(page, 'verifier-offline');
+    await page.getByLabel(/did\.json, from a channel/).fill(JSON.stringify(serviceDocument));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    await receiptBox(page).fill(JSON.stringify({ ...allow, agent: 'did:key:z6Mkx' }));
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await wrongParts(page)).toEqual(['shown']);
+    expectQuiet();
+  });
+});

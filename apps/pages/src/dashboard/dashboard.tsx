@@ -1,0 +1,58 @@
+/** The dashboard: what a key may see of its decisions. The key stays in this tab and is sent to this service alone. */
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { Shell } from '../shared/shell.tsx';
+import type { Me } from '../shared/wire.ts';
+import { KeyForm } from './key-form.tsx';
+import { Overview } from './overview.tsx';
+import './dashboard.css';
+
+/** Gone with the tab. */
+const STORED_AS = 'svc-dashboard-key';
+
+export interface Session {
+  readonly key: string;
+  readonly me: Me;
+}
+
+export const Dashboard = () => {
+  const [session, setSession] = useState<Session | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isOpening, setIsOpening] = useState(false);
+
+  const open = async (key: string) => {
+    setIsOpening(true);
+    setProblem(null);
+    try {
+      const { body: me } = await callApi<Me>('me', { key });
+      sessionStorage.setItem(STORED_AS, key);
+      setSession({ key, me });
+    } catch (error) {
+      forget();
+      setProblem(problemText(error));
+    }
+    setIsOpening(false);
+  };
+  const forget = () => {
+    sessionStorage.removeItem(STORED_AS);
+    setSession(null);
+  };
+  useEffect(() => {
+    const stored = sessionStorage.getItem(STORED_AS);
+    if (stored !== null) void open(stored);
+  }, []);
+
+  return (
+    <Shell
+      current="dashboard"
+      title="Dashboard"
+      lead="Your decisions: how many, how they ended and why, and what became of each."
+    >
+      {session === null ? (
+        <KeyForm onKey={open} problem={problem} isOpening={isOpening} />
+      ) : (
+        <Overview session={session} onForget={forget} />
+      )}
+    </Shell>
+  );
+};

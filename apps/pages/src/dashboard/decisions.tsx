@@ -1,0 +1,169 @@
+/** The latest decisions, newest first, with filters; one of them opens. */
+import { REASON_CODES } from '@svc/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { DecisionBadge } from '../shared/badge.tsx';
+import { formatAmount, formatInstant } from '../shared/describe.ts';
+import type { DecisionList, DecisionSummary } from '../shared/wire.ts';
+import type { Session } from './dashboard.tsx';
+import { OpenedDecision } from './opened-decision.tsx';
+import { type PeriodDays, periodOf } from './period.ts';
+
+const PAGE_SIZE = '20';
+
+interface Filters {
+  readonly decision: string;
+  readonly reason: string;
+  readonly principal: string;
+  readonly grant_id: string;
+}
+
+const NO_FILTERS: Filters = { decision: '', reason: '', principal: '', grant_id: '' };
+
+interface Shown {
+  readonly rows: readonly DecisionSummary[];
+  readonly nextCursor: string | null;
+  readonly problem: string | null;
+}
+
+const NOTHING: Shown = { rows: [], nextCursor: null, problem: null };
+
+export const Decisions = ({ session, days }: { readonly session: Session; readonly days: PeriodDays }) => {
+  const [filters, setFilters] = useState(NO_FILTERS);
+  const [opened, setOpened] = useState<DecisionSummary | null>(null);
+  const { shown, isLoading, loadMore } = useDecisions(session.key, filters, days);
+  return (
+    <section class="card" aria-labelledby="latest">
+      <div class="card-head">
+        <h2 id="latest">Latest decisions</h2>
+        <p role="status">{isLoading ? 'Loading …' : `${shown.rows.length} shown`}</p>
+      </div>
+      <FilterForm filters={filters} onFilters={setFilters} />
+      {shown.problem !== null && (
+        <p class="note note-bad" role="alert">
+          {shown.problem}
+        </p>
+      )}
+      {shown.rows.length === 0 && !isLoading && shown.problem === null && (
+        <p class="soft">No decision fits.</p>
+      )}
+      <ul class="decisions">
+        {shown.rows.map((row) => (
+          <li key={row.receipt_id}>
+            <DecisionRow row={row} onOpen={() => setOpened(row)} />
+          </li>
+        ))}
+      </ul>
+      {shown.nextCursor !== null && (
+        <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
+          Older
+        </button>
+      )}
+      {opened !== null && (
+        <OpenedDecision session={session} summary={opened} onClose={() => setOpened(null)} />
+      )}
+    </section>
+  );
+};
+
+const DecisionRow = ({ row, onOpen }: { readonly row: DecisionSummary; readonly onOpen: () => void }) => (
+  <button type="button" class="decision" onClick={onOpen}>
+    <DecisionBadge decision={row.decision} />
+    <span class="decision-what">
+      <span class="decision-line decision-action">{describeAction(row)}</span>
+      <span class="decision-line soft">{row.reason ?? row.principal ?? ''}</span>
+    </span>
+    <time class="soft" dateTime={row.evaluated_at}>
+      {formatInstant(row.evaluated_at)}
+    </time>
+  </button>
+);
+
+const describeAction = ({ amount, currency, resource, method }: DecisionSummary): string => {
+  if (resource === null) return 'Action not readable';
+  if (amount !== null && currency !== null) return `${formatAmount(amount, currency)} · ${resource}`;
+  return `${method ?? ''} ${resource}`;
+};
+
+const FilterForm = ({
+  filters,
+  onFilters,
+}: {
+  readonly filters: Filters;
+  readonly onFilters: (filters: Filters) => void;
+}) => {
+  // Texts count once they are finished: on Enter, or when the field is left.
+  const set = (name: keyof Filters) => (event: Event) =>
+    onFilters({ ...filters, [name]: (event.currentTarget as HTMLInputElement).value.trim() });
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()} aria-label="Filters">
+      <label class="field">
+        <span>Decision</span>
+        <select value={filters.decision} onChange={set('decision')}>
+          <option value="">All</option>
+          <option>ALLOW</option>
+          <option>DENY</option>
+        </select>
+      </label>
+      <label class="field">
+        <span>Reason</span>
+        <select value={filters.reason} onChange={set('reason')}>
+          <option value="">All</option>
+          {REASON_CODES.map((reason) => (
+            <option key={reason}>{reason}</option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        <span>Principal</span>
+        <input placeholder="did:web:…" value={filters.principal} onChange={set('principal')} />
+      </label>
+      <label class="field">
+        <span>Grant</span>
+        <input placeholder="urn:svc:grant:…" value={filters.grant_id} onChange={set('grant_id')} />
+      </label>
+    </form>
+  );
+};
+
+/** The first page for these filters, and more on demand. An answer to what is no longer asked is dropped. */
+const useDecisions = (key: string, filters: Filters, days: PeriodDays) => {
+  const [shown, setShown] = useState<Shown>(NOTHING);
+  const [isLoading, setIsLoading] = useState(true);
+  const load = async (cursor: string | null): Promise<DecisionList> => {
+    const query = {
+      ...periodOf(days, Date.now()),
+      ...filters,
+      limit: PAGE_SIZE,
+      ...(cursor !== null && { cursor }),
+    };
+    return (await callApi<DecisionList>('decisions', { key, query })).body;
+  };
+  useEffect(() => {
+    let isCurrent = true;
+    const show = (next: Shown) => {
+      if (!isCurrent) return;
+      setShown(next);
+      setIsLoading(false);
+    };
+    setIsLoading(true);
+    load(null).then(
+      ({ decisions, next_cursor: nextCursor }) => show({ rows: decisions, nextCursor, problem: null }),
+      (error) => show({ ...NOTHING, problem: problemText(error) }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [key, filters, days]);
+  const loadMore = async () => {
+    setIsLoading(true);
+    try {
+      const { decisions, next_cursor: nextCursor } = await load(shown.nextCursor);
+      setShown({ rows: [...shown.rows, ...decisions], nextCursor, problem: null });
+    } catch (error) {
+      setShown({ ...shown, problem: problemText(error) });
+    }
+    setIsLoading(false);
+  };
+  return { shown, isLoading, loadMore };
+};

@@ -1,0 +1,131 @@
+/** One decision: its Receipt, verified in this tab, and everything that was reported about it since. */
+import type { Receipt } from '@svc/receipts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { DecisionBadge } from '../shared/badge.tsx';
+import { formatAmount, formatInstant } from '../shared/describe.ts';
+import { ReceiptView } from '../shared/receipt-view.tsx';
+import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
+import type { Attestation, Decision, DecisionSummary } from '../shared/wire.ts';
+import type { Session } from './dashboard.tsx';
+
+type Loaded =
+  | { readonly state: 'loading' }
+  | { readonly state: 'failed'; readonly problem: string }
+  | { readonly state: 'there'; readonly decision: Decision; readonly proven: boolean };
+
+export interface OpenedDecisionProps {
+  readonly session: Session;
+  readonly summary: DecisionSummary;
+  readonly onClose: () => void;
+}
+
+export const OpenedDecision = ({ session, summary, onClose }: OpenedDecisionProps) => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const loaded = useDecision(session.key, summary.receipt_id);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class="drawer" onClose={onClose} aria-labelledby="opened">
+      <div class="drawer-inner">
+        <header class="drawer-head">
+          <div>
+            <h2 id="opened">
+              Decision <DecisionBadge decision={summary.decision} />
+            </h2>
+            <p class="soft">
+              <code>{summary.receipt_id}</code>
+            </p>
+          </div>
+          <button type="button" class="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </header>
+        {loaded.state === 'loading' && <p class="soft">Loading …</p>}
+        {loaded.state === 'failed' && (
+          <p class="note note-bad" role="alert">
+            {loaded.problem}
+          </p>
+        )}
+        {loaded.state === 'there' && <Opened decision={loaded.decision} proven={loaded.proven} />}
+      </div>
+    </dialog>
+  );
+};
+
+const Opened = ({ decision, proven }: { readonly decision: Decision; readonly proven: boolean }) => {
+  const receipt = decision.receipt as unknown as Receipt;
+  return (
+    <>
+      <p class={`note ${proven ? 'note-good' : 'note-bad'}`} role="status">
+        {proven
+          ? 'The Receipt’s signature and content were checked in this tab: valid.'
+          : 'The Receipt does not verify against this service’s document.'}{' '}
+        <a class="plain-link" href={`verify-receipt#jws=${receipt.receipt}`}>
+          Look at it part by part
+        </a>
+      </p>
+      <Ledger outcomes={decision.outcomes} />
+      <ReceiptView receipt={receipt} jws={receipt.receipt} proven={proven} />
+    </>
+  );
+};
+
+const Ledger = ({ outcomes }: { readonly outcomes: readonly Attestation[] }) => (
+  <section class="card" aria-label="Outcome ledger">
+    <div class="card-head">
+      <h2>What became of it</h2>
+      <p>{outcomes.length === 0 ? 'Nothing reported yet' : `${outcomes.length} reported`}</p>
+    </div>
+    {outcomes.length > 0 && (
+      <ol class="ledger">
+        {outcomes.map((one) => (
+          <li key={one.attestation_id}>
+            <p class="ledger-what">
+              {one.type.replaceAll('_', ' ')} {detailOf(one)}
+            </p>
+            <p class="soft">
+              <time dateTime={one.occurred_at}>{formatInstant(one.occurred_at)}</time>, recorded{' '}
+              <time dateTime={one.recorded_at}>{formatInstant(one.recorded_at)}</time>
+            </p>
+            {one.correction_of !== undefined && (
+              <p class="soft">
+                corrects <code>{one.correction_of}</code>
+              </p>
+            )}
+            {one.note !== undefined && <p>{one.note}</p>}
+            {one.consumption !== undefined && (
+              <p class="soft">moved the Grant’s consumption to version {one.consumption.version}</p>
+            )}
+            <p class="soft">
+              <code>{one.attestation_id}</code>
+            </p>
+          </li>
+        ))}
+      </ol>
+    )}
+  </section>
+);
+
+const detailOf = ({ resolution, loss_amount: loss, currency }: Attestation): string => {
+  if (resolution !== undefined) return `· ${resolution.replaceAll('_', ' ')}`;
+  return loss !== undefined && currency !== undefined ? `· ${formatAmount(loss, currency)}` : '';
+};
+
+const useDecision = (key: string, receiptId: string): Loaded => {
+  const [loaded, setLoaded] = useState<Loaded>({ state: 'loading' });
+  useEffect(() => {
+    let isCurrent = true;
+    const load = async (): Promise<Loaded> => {
+      const { body: decision } = await callApi<Decision>(`decisions/${receiptId}`, { key });
+      return { state: 'there', decision, proven: await verifyOwnReceipt(decision.receipt) };
+    };
+    load().then(
+      (next) => isCurrent && setLoaded(next),
+      (error) => isCurrent && setLoaded({ state: 'failed', problem: problemText(error) }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [key, receiptId]);
+  return loaded;
+};

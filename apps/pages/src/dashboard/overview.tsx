@@ -1,0 +1,123 @@
+/** Everything that one key may see: who it is, the figures of a period, and the latest decisions. */
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import type { DecisionStats, Me, Usage } from '../shared/wire.ts';
+import type { Session } from './dashboard.tsx';
+import { Decisions } from './decisions.tsx';
+import { Figures } from './figures.tsx';
+import { PERIODS, type PeriodDays, periodOf } from './period.ts';
+import { PrincipalBars } from './principal-bars.tsx';
+import { ReasonBars } from './reason-bars.tsx';
+import { UsageChart } from './usage-chart.tsx';
+
+export const Overview = ({
+  session,
+  onForget,
+}: {
+  readonly session: Session;
+  readonly onForget: () => void;
+}) => {
+  const [days, setDays] = useState<PeriodDays>(30);
+  const counts = useCounts(session, days);
+  const { role } = session.me;
+  return (
+    <>
+      <Identity me={session.me} days={days} onDays={setDays} onForget={onForget} />
+      {counts.problem !== null && (
+        <p class="note note-bad" role="alert">
+          {counts.problem}
+        </p>
+      )}
+      {counts.usage !== null && (
+        <>
+          <Figures usage={counts.usage} stats={counts.stats} />
+          <UsageChart days={counts.usage.days} />
+          <div class="columns">
+            <ReasonBars days={counts.usage.days} />
+            {counts.stats !== null && <PrincipalBars stats={counts.stats} />}
+          </div>
+        </>
+      )}
+      {role === 'rp' || role.startsWith('org:') ? (
+        <Decisions session={session} days={days} />
+      ) : (
+        <p class="note">
+          {role === 'observer'
+            ? 'An observer key reads counts, not single decisions.'
+            : 'Single decisions are read with the key of a relying party or an org.'}
+        </p>
+      )}
+    </>
+  );
+};
+
+const Identity = ({
+  me,
+  days,
+  onDays,
+  onForget,
+}: {
+  readonly me: Me;
+  readonly days: PeriodDays;
+  readonly onDays: (days: PeriodDays) => void;
+  readonly onForget: () => void;
+}) => (
+  <section class="card identity" aria-label="Whose decisions">
+    <div>
+      <h2>{me.name ?? me.org?.name ?? me.subject}</h2>
+      <p class="soft">
+        <code>{me.subject}</code> · {me.role} key {me.key_label ?? me.key_id} · {me.env}
+      </p>
+    </div>
+    <div class="row">
+      <fieldset class="periods">
+        <legend class="unseen">Period</legend>
+        {PERIODS.map((one) => (
+          <label key={one}>
+            <input
+              type="radio"
+              class="unseen"
+              name="period"
+              checked={one === days}
+              onChange={() => onDays(one)}
+            />
+            <span>{one} days</span>
+          </label>
+        ))}
+      </fieldset>
+      <button type="button" class="button" onClick={onForget}>
+        Forget the key
+      </button>
+    </div>
+  </section>
+);
+
+interface Counts {
+  readonly usage: Usage | null;
+  readonly stats: DecisionStats | null;
+  readonly problem: string | null;
+}
+
+/** What was shown stays until the next answer is there. */
+const useCounts = ({ key, me }: Session, days: PeriodDays): Counts => {
+  const [counts, setCounts] = useState<Counts>({ usage: null, stats: null, problem: null });
+  useEffect(() => {
+    let isCurrent = true;
+    const query = periodOf(days, Date.now());
+    const load = async () => {
+      const [usage, stats] = await Promise.all([
+        callApi<Usage>('usage', { key, query }),
+        me.role === 'principal' ? null : callApi<DecisionStats>('decisions/stats', { key, query }),
+      ]);
+      return { usage: usage.body, stats: stats?.body ?? null, problem: null };
+    };
+    load().then(
+      (loaded) => isCurrent && setCounts(loaded),
+      (error) => isCurrent && setCounts((shown) => ({ ...shown, problem: problemText(error) })),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [key, me.role, days]);
+  return counts;
+};

@@ -1,0 +1,22 @@
+/** The period that is looked at: whole UTC days, today included. */
+const DAY_MS = 86_400_000;
+
+export const PERIODS = [7, 30, 90] as const;
+export type PeriodDays = (typeof PERIODS)[number];
+
+/** `since` is included, `until` is not: midnights, RFC 3339. */
+export const periodOf = (days: PeriodDays, nowMs: number): { since: string; until: string } => {
+  const tomorrowMs = Math.floor(nowMs / DAY_MS + 1) * DAY_MS;
+  return { since: midnight(tomorrowMs - days * DAY_MS), until: midnight(tomorrowMs) };
+};
+
+const midnight = (ms: number): string => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00Z`;
+
+/** Unix seconds of the midnight at which a UTC day begins. */
+export const dayStartSeconds = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;
+
+/** `2026-11-20` → `20 Nov`. */
+export const shortDay = (day: string): string =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+    dayStartSeconds(day) * 1000,
+  );

@@ -1,0 +1,186 @@
+/** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { Icon } from '../shared/icons.tsx';
+import { JwsView } from '../shared/jws-view.tsx';
+import { PartsList } from '../shared/parts-list.tsx';
+import type { Checkpoint } from '../shared/wire.ts';
+import { checkDay, type Service } from './check-day.ts';
+
+const PAGE_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+export const Chain = ({
+  openDay,
+  service,
+}: {
+  readonly openDay: string | null;
+  readonly service: Service;
+}) => {
+  const { days, isLoading, problem, loadMore } = useDays(openDay);
+  const shown = days.slice(0, -1);
+  const last = days.at(-1);
+  // The day before the last one shown is only there to check the chain, unless it is the first of all.
+  if (last !== undefined && last.previous_root === null) shown.push(last);
+  return (
+    <section class="card" aria-labelledby="days">
+      <div class="card-head">
+        <h2 id="days">Closed days</h2>
+        <p>UTC</p>
+      </div>
+      {problem !== null && (
+        <p class="note note-warn" role="status">
+          {problem}
+        </p>
+      )}
+      <ol class="chain">
+        {shown.map((checkpoint, i) => (
+          <Block
+            key={checkpoint.day}
+            checkpoint={checkpoint}
+            previous={days[i + 1] ?? null}
+            service={service}
+            isOpen={checkpoint.day === openDay}
+          />
+        ))}
+      </ol>
+      {last !== undefined && last.previous_root !== null && (
+        <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
+          {isLoading ? 'Loading …' : 'Older days'}
+        </button>
+      )}
+    </section>
+  );
+};
+
+const Block = ({
+  checkpoint,
+  previous,
+  service,
+  isOpen,
+}: {
+  readonly checkpoint: Checkpoint;
+  readonly previous: Checkpoint | null;
+  readonly service: Service;
+  readonly isOpen: boolean;
+}) => {
+  const { day, tree_size: size, root } = checkpoint;
+  const parts = checkDay(checkpoint, previous, service);
+  const holds = parts.every(({ state }) => state === 'ok');
+  return (
+    <li class={`block ${holds ? '' : 'block-wrong'}`}>
+      <details open={isOpen || !holds}>
+        <summary>
+          <Icon of={holds ? 'ok' : 'wrong'} />
+          <span class="block-day">{day}</span>
+          <span class="block-size">
+            {size.toLocaleString('en')} Receipt{size === 1 ? '' : 's'}
+          </span>
+          <code class="block-root">{root.slice('sha256:'.length)}</code>
+          <span class="unseen">{holds ? 'signed, and linked to the day before' : 'wrong'}</span>
+        </summary>
+        <div class="block-more">
+          <PartsList parts={parts} />
+          <dl class="facts">
+            <dt>Root</dt>
+            <dd>
+              <code>{root}</code>
+            </dd>
+            <dt>Day before</dt>
+            <dd>
+              <code>{checkpoint.previous_root ?? 'none'}</code>
+            </dd>
+            <dt>First Receipt</dt>
+            <dd>{receiptLink(checkpoint.first_receipt_id)}</dd>
+            <dt>Last Receipt</dt>
+            <dd>{receiptLink(checkpoint.last_receipt_id)}</dd>
+            <dt>Every leaf</dt>
+            <dd>
+              <a href={`checkpoints/${day}/leaves`}>leaves of {day}</a>
+            </dd>
+            <dt>Link</dt>
+            <dd>
+              <a href={`#day=${day}`}>to this day</a>
+            </dd>
+          </dl>
+          <JwsView jws={checkpoint.checkpoint} name={`checkpoint of ${day}`} />
+        </div>
+      </details>
+    </li>
+  );
+};
+
+const receiptLink = (receiptId: string | null) =>
+  receiptId === null ? (
+    'none'
+  ) : (
+    <a href={`#receipt=${receiptId}`}>
+      <code>{receiptId}</code>
+    </a>
+  );
+
+interface Days {
+  /** Latest first, without a gap. The last one may be there only for the one before it. */
+  readonly days: readonly Checkpoint[];
+  readonly problem: string | null;
+}
+
+/** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. */
+const useDays = (openDay: string | null) => {
+  const [{ days, problem }, setLoaded] = useState<Days>({ days: [], problem: null });
+  const [isLoading, setIsLoading] = useState(true);
+  useEffect(() => {
+    let isCurrent = true;
+    loadFrom(openDay).then(
+      (loaded) => {
+        if (!isCurrent) return;
+        setLoaded({ days: loaded, problem: null });
+        setIsLoading(false);
+      },
+      (error) => {
+        if (!isCurrent) return;
+        setLoaded({ days: [], problem: problemText(error) });
+        setIsLoading(false);
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [openDay]);
+  const loadMore = async () => {
+    const last = days.at(-1);
+    if (last === undefined) return;
+    setIsLoading(true);
+    try {
+      setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS))], problem: null });
+    } catch (error) {
+      setLoaded({ days, problem: problemText(error) });
+    }
+    setIsLoading(false);
+  };
+  return { days, problem, isLoading, loadMore };
+};
+
+/** From the latest day down, or from just after the one that is to be open. */
+const loadFrom = async (openDay: string | null): Promise<readonly Checkpoint[]> => {
+  const { body: latest } = await callApi<Checkpoint>('checkpoints/latest');
+  const newest = openDay === null || openDay >= latest.day ? latest : await loadDay(openDay);
+  return [newest, ...(await loadBefore(newest, PAGE_DAYS))];
+};
+
+const loadDay = async (day: string): Promise<Checkpoint> =>
+  (await callApi<Checkpoint>(`checkpoints/${encodeURIComponent(day)}`)).body;
+
+/** The days before, one after the other: each says whether there is another. */
+const loadBefore = async (after: Checkpoint, count: number): Promise<Checkpoint[]> => {
+  const found: Checkpoint[] = [];
+  let current = after;
+  while (found.length < count && current.previous_root !== null) {
+    current = await loadDay(dayBefore(current.day));
+    found.push(current);
+  }
+  return found;
+};
+
+const dayBefore = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);

@@ -1,0 +1,71 @@
+/** The checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the chain. */
+import { verifyCheckpoint } from '@svc/merkle/checkpoint';
+import { type DidWeb, isJsonObject, parseDidDocument, parseStrictJson } from '@svc/protocol';
+import type { Part } from '../shared/part.ts';
+import type { Checkpoint } from '../shared/wire.ts';
+
+/** The service whose signatures count. */
+export interface Service {
+  readonly did: string;
+  /** By kid. */
+  readonly keys: { get(kid: string): Uint8Array | undefined };
+  /** The text of its DID document. */
+  readonly document: string;
+}
+
+/** Throws Error on a text that is no DID document. */
+export const readService = (documentText: string): Service => {
+  const parsed = parseStrictJson(documentText);
+  const did = parsed.ok && isJsonObject(parsed.value) ? parsed.value.id : undefined;
+  const document = typeof did === 'string' ? parseDidDocument(documentText, did as DidWeb) : null;
+  if (typeof did !== 'string' || document === null)
+    throw new Error('The service’s DID document cannot be read.');
+  return { did, keys: document.assertionKeys, document: documentText };
+};
+
+/** `previous` is the checkpoint of the day before, where it is known. */
+export const checkDay = (
+  shown: Checkpoint,
+  previous: Checkpoint | null,
+  { did, keys }: Service,
+): readonly Part[] => {
+  const signed = verifyCheckpoint({ checkpoint: shown.checkpoint, serviceDid: did, keys });
+  const isFirst = shown.previous_root === null;
+  return [
+    part('signature', 'Signature', 'The service signed this checkpoint.', signed.ok ? [] : signed.failures),
+    signed.ok
+      ? part('content', 'Content', 'What is shown is what was signed.', differences(shown, signed.checkpoint))
+      : { ...part('content', 'Content', '', []), state: 'unchecked' },
+    part(
+      'chain',
+      'Chain',
+      isFirst ? 'The first day of this service.' : 'It names the root of the day before.',
+      previous === null || previous.root === shown.previous_root
+        ? []
+        : [
+            {
+              code: 'broken-chain',
+              message: `The day before has root ${previous.root}, this one names ${shown.previous_root}.`,
+            },
+          ],
+    ),
+  ];
+};
+
+const part = (id: string, name: string, means: string, failures: Part['failures']): Part => ({
+  ...{ id, name, means, failures },
+  state: failures.length === 0 ? 'ok' : 'wrong',
+});
+
+const SIGNED_MEMBERS = [
+  ...(['day', 'tree_size', 'root', 'previous_root'] as const),
+  ...(['first_receipt_id', 'last_receipt_id', 'tree'] as const),
+];
+
+type Signed = Pick<Checkpoint, (typeof SIGNED_MEMBERS)[number]>;
+
+const differences = (shown: Signed, signed: Signed): Part['failures'] =>
+  SIGNED_MEMBERS.filter((name) => shown[name] !== signed[name]).map((name) => ({
+    code: 'payload-mismatch',
+    message: `${name} must be ${signed[name]} as signed, not ${shown[name]}.`,
+  }));

@@ -1,0 +1,83 @@
+/**
+ * An inclusion proof, part by part. The verdict is that of `@svc/receipts/inclusion`; here it is only said which part
+ * each failure belongs to, and which parts could not be judged because of it.
+ */
+import type { Failure } from '@svc/receipts';
+import { type InclusionFailureCode, verifyReceiptInclusion } from '@svc/receipts/inclusion';
+import type { Part } from '../shared/part.ts';
+import type { InclusionProof } from '../shared/wire.ts';
+
+type PartId = 'receipt' | 'leaf' | 'checkpoint' | 'root' | 'path';
+
+const RULES: readonly {
+  readonly id: PartId;
+  readonly name: string;
+  readonly means: string;
+  readonly needs: readonly PartId[];
+}[] = [
+  {
+    id: 'receipt',
+    name: 'Receipt',
+    means: 'The proof is of the Receipt that was asked for, in the day of its id.',
+    needs: [],
+  },
+  { id: 'leaf', name: 'Leaf', means: 'The leaf is SHA-256 of a zero byte and the Receipt id.', needs: [] },
+  { id: 'checkpoint', name: 'Checkpoint', means: 'The service signed the checkpoint of the day.', needs: [] },
+  {
+    id: 'root',
+    name: 'Root',
+    means: 'Root, size and day are the ones that the checkpoint names.',
+    needs: ['checkpoint'],
+  },
+  {
+    id: 'path',
+    name: 'Path',
+    means: 'Hashed step by step, the path leads from the Receipt to the signed root.',
+    needs: ['checkpoint'],
+  },
+];
+
+/** Every part. `serviceDocument` is the text of the service's pinned DID document. */
+export const checkInclusion = (
+  proof: InclusionProof,
+  receiptId: string,
+  serviceDocument: string,
+): readonly Part[] => {
+  const result = verifyReceiptInclusion({
+    receiptId,
+    inclusion: proof,
+    serviceDidDocument: serviceDocument,
+  });
+  const failures = result.ok ? [] : result.failures;
+  // What is wrong in form keeps the rest from being looked at.
+  const isReadable = !failures.some(({ code }) => ILL_FORMED.has(code));
+  const wrong = new Set(failures.map(partOf));
+  return RULES.map(({ id, name, means, needs }) => {
+    const isJudged = isReadable && !needs.some((needed) => wrong.has(needed));
+    const state = wrong.has(id) ? 'wrong' : isJudged ? 'ok' : 'unchecked';
+    return { id, name, means, state, failures: failures.filter((one) => partOf(one) === id) };
+  });
+};
+
+const ILL_FORMED: ReadonlySet<InclusionFailureCode> = new Set([
+  'malformed-inclusion',
+  'missing-member',
+  'malformed-member',
+]);
+
+const PART_OF_MEMBER: Readonly<Record<string, PartId>> = {
+  '/receipt_id': 'receipt',
+  '/leaf': 'leaf',
+  '/leaf_index': 'path',
+  '/audit_path': 'path',
+  '/tree_size': 'root',
+  '/root': 'root',
+  '/checkpoint': 'checkpoint',
+  '/kid': 'checkpoint',
+};
+
+const partOf = ({ code, path = '' }: Failure<InclusionFailureCode>): PartId => {
+  if (path === '/day') return code === 'contradiction' ? 'root' : 'receipt';
+  // What has no place in the proof is about the service's document, under which the checkpoint is checked.
+  return PART_OF_MEMBER[path] ?? (code === 'malformed-inclusion' ? 'receipt' : 'checkpoint');
+};

@@ -1,0 +1,139 @@
+/** Looks a Receipt up: its proof checked part by part, and its path drawn. */
+import { isReceiptId } from '@svc/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import type { Part } from '../shared/part.ts';
+import { PartsList } from '../shared/parts-list.tsx';
+import type { InclusionPending, InclusionProof } from '../shared/wire.ts';
+import type { Service } from './check-day.ts';
+import { checkInclusion } from './check-inclusion.ts';
+import { PathDrawing } from './path-drawing.tsx';
+import { goToReceipt } from './place.ts';
+import { walkPath } from './walk-path.ts';
+
+type Found =
+  | { readonly state: 'nothing' | 'loading' }
+  | { readonly state: 'failed'; readonly problem: string }
+  | { readonly state: 'pending'; readonly pending: InclusionPending }
+  | { readonly state: 'proof'; readonly proof: InclusionProof; readonly parts: readonly Part[] };
+
+export const LookUp = ({
+  receiptId,
+  service,
+}: {
+  readonly receiptId: string | null;
+  readonly service: Service;
+}) => {
+  const found = useInclusion(receiptId, service);
+  return (
+    <section class="card" aria-labelledby="look-up">
+      <div class="card-head">
+        <h2 id="look-up">Find a Receipt</h2>
+        <p>Its way to the root of its day</p>
+      </div>
+      <LookUpForm key={receiptId} receiptId={receiptId ?? ''} />
+      <div role="status" class="found">
+        {found.state === 'loading' && <p class="soft">Asking for the proof …</p>}
+        {found.state === 'failed' && <p class="note note-bad">{found.problem}</p>}
+        {found.state === 'pending' && (
+          <p class="note note-warn">
+            {found.pending.day} is not closed yet. The proof is there shortly after the day ends, at midnight
+            UTC.
+          </p>
+        )}
+        {found.state === 'proof' && <Proof proof={found.proof} parts={found.parts} />}
+      </div>
+    </section>
+  );
+};
+
+const LookUpForm = ({ receiptId }: { readonly receiptId: string }) => {
+  const [text, setText] = useState(receiptId);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (text.trim() !== '') goToReceipt(text.trim());
+  };
+  return (
+    <form class="look-up-form" onSubmit={submit}>
+      <label class="field">
+        <span>Receipt id</span>
+        <input
+          class="mono"
+          placeholder="drc_…"
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="button button-main">
+        Look up
+      </button>
+    </form>
+  );
+};
+
+const Proof = ({ proof, parts }: { readonly proof: InclusionProof; readonly parts: readonly Part[] }) => {
+  const holds = parts.every(({ state }) => state === 'ok');
+  const steps = walkPath(proof);
+  return (
+    <>
+      <p class={`note ${holds ? 'note-good' : 'note-bad'}`}>
+        {holds
+          ? `Proven in this tab: it is Receipt ${(proof.leaf_index + 1).toLocaleString('en')} of ${proof.tree_size.toLocaleString('en')} of ${proof.day}.`
+          : 'This proof does not hold.'}
+      </p>
+      <div class="proof">
+        <PathDrawing proof={proof} steps={steps} holds={holds} />
+        <div class="proof-side">
+          <PartsList parts={parts} />
+          <dl class="facts">
+            <dt>Day</dt>
+            <dd>
+              <a href={`#day=${proof.day}`}>{proof.day}</a>
+            </dd>
+            <dt>Root</dt>
+            <dd>
+              <code>{proof.root}</code>
+            </dd>
+            <dt>Steps</dt>
+            <dd>{proof.audit_path.length}</dd>
+          </dl>
+          <div class="row">
+            <CopyButton text={location.href} label="Copy a link to this proof" />
+            <CopyButton text={JSON.stringify(proof, null, 2)} label="Copy the proof" />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+};
+
+const useInclusion = (receiptId: string | null, service: Service): Found => {
+  const [found, setFound] = useState<Found>({ state: 'nothing' });
+  useEffect(() => {
+    let isCurrent = true;
+    const show = (next: Found) => void (isCurrent && setFound(next));
+    if (receiptId === null) show({ state: 'nothing' });
+    else if (!isReceiptId(receiptId))
+      show({ state: 'failed', problem: 'This is not a Receipt id: drc_ and 26 characters.' });
+    else {
+      show({ state: 'loading' });
+      find(receiptId, service).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [receiptId, service]);
+  return found;
+};
+
+const find = async (receiptId: string, service: Service): Promise<Found> => {
+  const { status, body } = await callApi<InclusionProof | InclusionPending>(
+    `decisions/${receiptId}/inclusion`,
+  );
+  if (status === 202) return { state: 'pending', pending: body as InclusionPending };
+  const proof = body as InclusionProof;
+  return { state: 'proof', proof, parts: checkInclusion(proof, receiptId, service.document) };
+};

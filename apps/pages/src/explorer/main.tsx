@@ -1,0 +1,4 @@
+import { startPage } from '../shared/start.tsx';
+import { Explorer } from './explorer.tsx';
+
+startPage(<Explorer />);

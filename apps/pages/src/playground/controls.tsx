@@ -1,0 +1,97 @@
+/** The purchase and its amount, the honest button, and the five ways to cheat. */
+import { formatAmount } from '../shared/describe.ts';
+import type { DemoInfo } from '../shared/wire.ts';
+import { CHEATS, limitOf, type ScenarioId } from './scenarios.ts';
+
+/** The slider goes beyond the limit, so that it can be overstepped. */
+const BEYOND = 1.25;
+
+export interface ControlsProps {
+  readonly info: DemoInfo;
+  /** Minor units. */
+  readonly amount: number;
+  readonly onAmount: (amount: number) => void;
+  readonly playing: ScenarioId | null;
+  readonly onPlay: (scenario: ScenarioId) => Promise<void>;
+}
+
+export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsProps) => {
+  const { maxAmount, currency } = limitOf(info);
+  const isAbove = amount > maxAmount;
+  return (
+    <div class="columns controls">
+      <section class="card" aria-labelledby="purchase">
+        <div class="card-head">
+          <h2 id="purchase">The purchase</h2>
+          <p>up to {formatAmount(maxAmount, currency)} is granted</p>
+        </div>
+        <div class="amount">
+          <output class={isAbove ? 'amount-value amount-above' : 'amount-value'} htmlFor="amount">
+            {formatAmount(amount, currency)}
+          </output>
+          <input
+            id="amount"
+            type="range"
+            aria-label="Amount"
+            aria-valuetext={`${formatAmount(amount, currency)}${isAbove ? ', above the limit' : ''}`}
+            min={0}
+            max={Math.round(maxAmount * BEYOND)}
+            step={stepFor(maxAmount)}
+            value={amount}
+            onInput={(event) => onAmount(Number(event.currentTarget.value))}
+          />
+          <div class="amount-scale" aria-hidden="true">
+            <i style={{ insetInlineStart: `${100 / BEYOND}%` }}>limit</i>
+          </div>
+        </div>
+        <button
+          type="button"
+          class="button button-main button-large"
+          disabled={playing !== null}
+          onClick={() => void onPlay('honest')}
+        >
+          {playing === 'honest' ? 'Asking …' : 'Ask the service'}
+        </button>
+        <details class="plain-details">
+          <summary>Who takes part</summary>
+          <dl class="facts">
+            <dt>Principal</dt>
+            <dd>
+              <code>{info.principal}</code>
+            </dd>
+            <dt>Agent</dt>
+            <dd>
+              <code>{info.agent}</code>
+            </dd>
+            <dt>Relying party</dt>
+            <dd>
+              <code>{info.rp}</code>
+            </dd>
+            <dt>Grant lives</dt>
+            <dd>{Math.round(info.grant_lifetime_seconds / 60)} minutes</dd>
+          </dl>
+        </details>
+      </section>
+      <section class="card" aria-labelledby="cheat">
+        <div class="card-head">
+          <h2 id="cheat">Or try to cheat</h2>
+          <p>each is stopped by another check</p>
+        </div>
+        <ul class="cheats">
+          {CHEATS.map(({ id, name, does }) => (
+            <li key={id}>
+              <button type="button" class="cheat" disabled={playing !== null} onClick={() => void onPlay(id)}>
+                <span class="cheat-name">{name}</span>
+                <span class="soft">{does}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+};
+
+/** About 250 stops, on round numbers. */
+const stepFor = (maxAmount: number): number =>
+  Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, maxAmount) / 100)));

@@ -1,0 +1,4 @@
+import { startPage } from '../shared/start.tsx';
+import { Playground } from './playground.tsx';
+
+startPage(<Playground />);

@@ -1,0 +1,150 @@
+/** What came of a run: the checks lighting up in order, the decision, what was sent, and the Receipt. */
+import { CHECKS } from '@svc/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { DecisionBadge } from '../shared/badge.tsx';
+import { REASON_MEANINGS } from '../shared/check-meanings.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { Pipeline } from '../shared/pipeline.tsx';
+import { countOutcomes, DecisionCard, outcomesOf, SignedTextCard } from '../shared/receipt-view.tsx';
+import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
+import { CHEATS, type Run } from './scenarios.ts';
+import { asCurl, asTypeScript } from './snippets.ts';
+
+const STEP_MS = 55;
+
+export const Outcome = ({ run }: { readonly run: Run | null }) => {
+  const lit = useLit(run);
+  const isOver = run !== null && lit >= CHECKS.length;
+  return (
+    <>
+      <section class="card" aria-labelledby="checks">
+        <div class="card-head">
+          <h2 id="checks">The 24 checks</h2>
+          <p>{describeProgress(run, lit)}</p>
+        </div>
+        <div role="status" class="decided">
+          {isOver && <Decided run={run} />}
+        </div>
+        <Pipeline
+          outcomes={run === null ? {} : outcomesOf(run.receipt)}
+          reason={run?.receipt.reason ?? null}
+          lit={lit}
+        />
+      </section>
+      {isOver && <Details run={run} />}
+    </>
+  );
+};
+
+const describeProgress = (run: Run | null, lit: number): string => {
+  if (run === null) return 'Each is explained; open one';
+  return lit < CHECKS.length ? `${lit} of ${CHECKS.length}` : countOutcomes(run.receipt);
+};
+
+const Decided = ({ run: { receipt, scenario } }: { readonly run: Run }) => {
+  const { decision, reason } = receipt;
+  const teaches = CHEATS.find(({ id }) => id === scenario)?.teaches;
+  return (
+    <div class={`decided-box decided-${decision.toLowerCase()}`}>
+      <p class="decided-word">
+        <DecisionBadge decision={decision} /> {reason !== null && <code>{reason}</code>}
+      </p>
+      <p>
+        {reason === null
+          ? 'Every check passed. The shop may go ahead, and holds a signed Receipt for it.'
+          : REASON_MEANINGS[reason]}
+      </p>
+      {teaches !== undefined && <p class="soft">{teaches}</p>}
+    </div>
+  );
+};
+
+const Details = ({ run }: { readonly run: Run }) => {
+  const { receipt, steps } = run;
+  const proven = useProven(run);
+  const base = new URL('.', location.href).href;
+  const curl = asCurl(run, base);
+  const typeScript = asTypeScript(run, base);
+  return (
+    <>
+      <section class="card" aria-labelledby="happened">
+        <div class="card-head">
+          <h2 id="happened">What happened</h2>
+          <p>
+            <a href={`verify-receipt#jws=${receipt.receipt}`}>Verify the Receipt part by part</a>
+          </p>
+        </div>
+        <ol class="steps">
+          {steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+          <li>
+            The service signed its answer
+            {proven === null
+              ? '.'
+              : proven
+                ? ', and this tab has checked the signature.'
+                : ', which does not verify here.'}
+          </li>
+        </ol>
+        <div class="row">
+          <CopyButton text={curl} label="Copy as curl" />
+          <CopyButton text={typeScript} label="Copy as TypeScript" />
+        </div>
+        <Snippet name="curl" text={curl} />
+        <Snippet name="TypeScript" text={typeScript} />
+      </section>
+      <DecisionCard receipt={receipt} proven={proven !== false} />
+      <SignedTextCard jws={receipt.receipt} proven={proven === true} />
+    </>
+  );
+};
+
+const Snippet = ({ name, text }: { readonly name: string; readonly text: string }) => (
+  <details class="plain-details">
+    <summary>See it as {name}</summary>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+    <section class="code" tabIndex={0} aria-label={name}>
+      <pre>{text}</pre>
+    </section>
+  </details>
+);
+
+/** How many checks are lit: one after the other, or all at once for who wants no motion. */
+const useLit = (run: Run | null): number => {
+  const [lit, setLit] = useState<number>(CHECKS.length);
+  useEffect(() => {
+    if (run === null || matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      setLit(CHECKS.length);
+      return;
+    }
+    setLit(0);
+    const timer = setInterval(
+      () =>
+        setLit((before) => {
+          if (before + 1 >= CHECKS.length) clearInterval(timer);
+          return before + 1;
+        }),
+      STEP_MS,
+    );
+    return () => clearInterval(timer);
+  }, [run]);
+  return lit;
+};
+
+/** Null while it is not known. */
+const useProven = (run: Run): boolean | null => {
+  const [proven, setProven] = useState<boolean | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    setProven(null);
+    verifyOwnReceipt(run.receipt).then(
+      (valid) => isCurrent && setProven(valid),
+      () => isCurrent && setProven(false),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [run]);
+  return proven;
+};

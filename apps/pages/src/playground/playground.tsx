@@ -1,0 +1,59 @@
+/** The playground: a purchase by an Agent, asked for honestly or not, and what each of the 24 checks says to it. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { Shell } from '../shared/shell.tsx';
+import type { DemoInfo } from '../shared/wire.ts';
+import { Controls } from './controls.tsx';
+import { Outcome } from './outcome.tsx';
+import { play, type Run, type ScenarioId } from './scenarios.ts';
+import './playground.css';
+
+const DEFAULT_AMOUNT_MINOR = 42_700;
+
+export const Playground = () => {
+  const [info, setInfo] = useState<DemoInfo | null>(null);
+  const [amount, setAmount] = useState(DEFAULT_AMOUNT_MINOR);
+  const [run, setRun] = useState<Run | null>(null);
+  const [playing, setPlaying] = useState<ScenarioId | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const outcome = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    callApi<DemoInfo>('demo/info').then(
+      ({ body }) => setInfo(body),
+      (error) => setProblem(problemText(error)),
+    );
+  }, []);
+
+  const start = async (scenario: ScenarioId) => {
+    if (info === null) return;
+    setPlaying(scenario);
+    setProblem(null);
+    try {
+      setRun(await play(scenario, amount, info));
+      outcome.current?.scrollIntoView({ block: 'nearest' });
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+    setPlaying(null);
+  };
+
+  return (
+    <Shell
+      current="playground"
+      title="May this Agent buy this?"
+      lead="A Principal gives an AI Agent a Grant. The Agent signs a Proof for one purchase. The shop asks this service, which runs 24 checks and signs its answer. Try it; nothing here is simulated."
+    >
+      {info !== null && (
+        <Controls info={info} amount={amount} onAmount={setAmount} playing={playing} onPlay={start} />
+      )}
+      {problem !== null && (
+        <p class="note note-bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <div ref={outcome} class="outcome">
+        <Outcome run={run} />
+      </div>
+    </Shell>
+  );
+};

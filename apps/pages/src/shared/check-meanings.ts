@@ -1,0 +1,114 @@
+/** The 24 checks and the reasons of a DENY, said for people. Conditions and order are the engine's (protocol §7). */
+import type { CheckId, ReasonCode } from '@svc/protocol';
+
+interface Meaning {
+  /** Three or four words. */
+  readonly name: string;
+  readonly means: string;
+}
+
+export const CHECK_MEANINGS: Readonly<Record<CheckId, Meaning>> = {
+  P1: {
+    name: 'Grant well formed',
+    means:
+      'The Grant is a credential of exactly the form that this profile knows, and asks for nothing else.',
+  },
+  T1: {
+    name: 'Issuer registered',
+    means: 'Whoever issued the Grant is a Principal that this service knows.',
+  },
+  T2: {
+    name: 'Issuer verified',
+    means: 'The Principal has proved that the domain in its DID is its own.',
+  },
+  T3: {
+    name: 'Key not compromised',
+    means: 'Nobody has reported the key that signed the Grant as compromised.',
+  },
+  P2: {
+    name: 'Issuer key found',
+    means: 'The key that the Grant names stands in the Principal’s DID document and was not retired before.',
+  },
+  P3: {
+    name: 'Grant signature',
+    means: 'The Principal signed this Grant, character for character. From here on its content is believed.',
+  },
+  P4: { name: 'Grant has begun', means: 'The time from which the Grant holds has come.' },
+  P5: { name: 'Grant not expired', means: 'The time until which the Grant holds has not passed.' },
+  P6: {
+    name: 'Grant not revoked',
+    means: 'The Grant is the one that the service allocated, and its bit in the signed status list is 0.',
+  },
+  P7: {
+    name: 'Grant audience',
+    means: 'The Grant is for any relying party, or names the one that asks.',
+  },
+  P8: { name: 'Proof well formed', means: 'The Proof has exactly the form that the protocol gives it.' },
+  P9: {
+    name: 'Proof signature',
+    means: 'The Agent signed this Proof with its own key. From here on its content is believed.',
+  },
+  P10: { name: 'Proof by the Agent', means: 'The Agent who signed is the one to whom the Grant was given.' },
+  P11: { name: 'Proof for the Grant', means: 'The Proof was signed for this Grant and no other.' },
+  P12: { name: 'Proof audience', means: 'The Proof was signed for the relying party that asks.' },
+  P13: { name: 'Proof is fresh', means: 'The Proof was signed within the relying party’s time window.' },
+  P15: {
+    name: 'Action well formed',
+    means: 'The relying party describes the Action in a form that is known.',
+  },
+  P14: {
+    name: 'Proof for the Action',
+    means: 'What the relying party is about to do is exactly what the Agent signed for.',
+  },
+  P16: { name: 'Kind of action', means: 'The Grant allows this kind of action at all.' },
+  P17: {
+    name: 'Constraints known',
+    means: 'The Grant has no condition that the profile cannot check. An unknown one is never skipped.',
+  },
+  P18: { name: 'Currency', means: 'The Grant allows this currency.' },
+  P19: { name: 'Amount', means: 'The amount is within what the Grant allows.' },
+  P20: { name: 'Resource', means: 'The Grant’s patterns cover what the action is about.' },
+  T5: {
+    name: 'Proof not spent',
+    means: 'No ALLOW has used this Proof before. It is asked last, so that only an ALLOW spends a Proof.',
+  },
+};
+
+export const REASON_MEANINGS: Readonly<Record<ReasonCode, string>> = {
+  GRANT_MALFORMED: 'The Grant cannot be read as a Grant of this protocol.',
+  UNSUPPORTED_FEATURE: 'The Grant asks for something that this profile does not know.',
+  ISSUER_KEY_NOT_FOUND: 'The key that the Grant names is not a usable key of its issuer.',
+  GRANT_SIGNATURE_INVALID: 'The Grant was changed after it was signed, or another key signed it.',
+  GRANT_NOT_YET_VALID: 'The Grant begins to hold later.',
+  GRANT_EXPIRED: 'The Grant no longer holds.',
+  AUTHORITY_REVOKED: 'The Principal has revoked this Grant, or the service never allocated it.',
+  AUDIENCE_MISMATCH: 'The Grant is for other relying parties.',
+  PROOF_MALFORMED: 'The Proof cannot be read as a Proof of this protocol.',
+  PROOF_SIGNATURE_INVALID: 'The Proof was changed after it was signed, or another key signed it.',
+  PROOF_AGENT_MISMATCH: 'Another Agent signed than the one to whom the Grant was given.',
+  PROOF_GRANT_MISMATCH: 'The Proof was signed for another Grant.',
+  PROOF_AUDIENCE_MISMATCH: 'The Proof was signed for another relying party.',
+  PROOF_EXPIRED: 'The Proof is too old, or dated ahead.',
+  PROOF_ACTION_MISMATCH: 'The Agent signed for another action than the one described.',
+  ACTION_MALFORMED: 'The relying party’s description of the action has a wrong form.',
+  ACTION_NOT_AUTHORIZED: 'The Grant does not allow this kind of action.',
+  UNKNOWN_CONSTRAINT: 'The Grant carries a condition that the profile cannot check.',
+  CURRENCY_NOT_AUTHORIZED: 'The Grant does not allow this currency.',
+  AMOUNT_EXCEEDS_AUTHORITY: 'The amount is above what the Grant allows.',
+  RESOURCE_NOT_AUTHORIZED: 'The Grant does not cover this resource.',
+  ISSUER_UNKNOWN: 'The issuer is not registered with this service.',
+  ISSUER_UNVERIFIED: 'The issuer has not proved its domain.',
+  ISSUER_KEY_COMPROMISED: 'The key that signed the Grant is marked as compromised.',
+  PROOF_REPLAYED: 'An earlier ALLOW has spent this Proof.',
+  SERVICE_UNAVAILABLE: 'What a check had to look up could not be reached. The service then never allows.',
+  ISSUER_NOT_TRUSTED: 'Reserved; nothing in this policy answers it.',
+};
+
+/** The stages that a request passes, in pipeline order. */
+export const STAGES: readonly { readonly name: string; readonly ids: readonly CheckId[] }[] = [
+  { name: 'The Grant', ids: ['P1', 'T1', 'T2', 'T3', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7'] },
+  { name: 'The Proof', ids: ['P8', 'P9', 'P10', 'P11', 'P12', 'P13'] },
+  { name: 'The Action', ids: ['P15', 'P14'] },
+  { name: 'The authority', ids: ['P16', 'P17', 'P18', 'P19', 'P20'] },
+  { name: 'Once only', ids: ['T5'] },
+];

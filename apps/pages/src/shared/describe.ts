@@ -1,0 +1,27 @@
+/** Amounts, times and authorities as people write them. */
+import type { Capability } from '@svc/protocol';
+
+/** `amountMinor` of an ISO 4217 currency, with as many decimals as the currency has. */
+export const formatAmount = (amountMinor: number, currency: string): string => {
+  try {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+    const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+    return format.format(amountMinor / 10 ** digits);
+  } catch {
+    return `${amountMinor} ${currency}`;
+  }
+};
+
+export const describeAuthority = ({ action, constraints, resources }: Capability): string => {
+  const { maxAmount, currency, methods, ...others } = constraints as Readonly<Record<string, unknown>>;
+  const limit =
+    typeof maxAmount === 'number' && typeof currency === 'string'
+      ? ` up to ${formatAmount(maxAmount, currency)}`
+      : '';
+  const verbs = Array.isArray(methods) ? ` ${methods.join(', ')}` : '';
+  const more = Object.keys(others).length > 0 ? ` with ${JSON.stringify(others)}` : '';
+  return `${action}${verbs}${limit}${more} on ${resources?.join(', ') ?? 'every resource'}`;
+};
+
+/** `2026-11-20T08:00:00.123Z` → `2026-11-20 08:00:00`, still UTC. */
+export const formatInstant = (timestamp: string): string => timestamp.slice(0, 19).replace('T', ' ');

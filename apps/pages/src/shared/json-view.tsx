@@ -1,0 +1,28 @@
+/** A JSON value as indented text, tinted by kind. Everything goes in as text, whatever it says. */
+import type { JSX } from 'preact';
+import './json-view.css';
+
+/** String (with the colon, where it is a member's name), number or literal. */
+const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
+
+export const JsonView = ({ value, label }: { readonly value: unknown; readonly label: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  <section class="json" tabIndex={0} aria-label={label}>
+    <pre>{tint(JSON.stringify(value, null, 2) ?? 'undefined')}</pre>
+  </section>
+);
+
+const tint = (text: string): (string | JSX.Element)[] => {
+  const pieces: (string | JSX.Element)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [all, string, colon, number] = match;
+    const kind =
+      string === undefined ? (number === undefined ? 'word' : 'number') : colon ? 'name' : 'string';
+    const shown = string ?? all;
+    pieces.push(text.slice(end, match.index), <span class={`json-${kind}`}>{shown}</span>);
+    end = match.index + shown.length;
+  }
+  pieces.push(text.slice(end));
+  return pieces;
+};

@@ -1,0 +1,40 @@
+/** A compact JWS taken apart: its three parts as they stand, and the first two decoded. Proves nothing. */
+import { decodeBase64urlText } from '@svc/protocol';
+import { CopyButton } from './copy-button.tsx';
+import { JsonView } from './json-view.tsx';
+import './jws-view.css';
+
+export const JwsView = ({ jws, name }: { readonly jws: string; readonly name: string }) => {
+  const [header = '', payload = '', signature = ''] = jws.split('.');
+  return (
+    <div class="jws">
+      <div class="jws-head">
+        <h3>The signed text</h3>
+        <CopyButton text={jws} label="Copy the JWS" />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="jws-text" tabIndex={0} aria-label={`JWS of the ${name}`}>
+        <span class="jws-header">{header}</span>.<span class="jws-payload">{payload}</span>.
+        <span class="jws-signature">{signature}</span>
+      </section>
+      <h3>
+        <span class="jws-header">Header</span>
+      </h3>
+      <JsonView value={decode(header)} label={`Header of the ${name}`} />
+      <h3>
+        <span class="jws-payload">Payload</span>
+      </h3>
+      <JsonView value={decode(payload)} label={`Payload of the ${name}`} />
+    </div>
+  );
+};
+
+const decode = (part: string): unknown => {
+  const text = decodeBase64urlText(part);
+  if (text === null) return 'not base64url of UTF-8 text';
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};

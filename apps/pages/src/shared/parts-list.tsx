@@ -1,0 +1,36 @@
+/** Named parts, each with its state in shape, colour and word. */
+import { Icon } from './icons.tsx';
+import type { Part } from './part.ts';
+import './parts-list.css';
+
+const WORDS = { ok: 'ok', wrong: 'wrong', unchecked: 'not judged' } as const;
+
+export const PartsList = ({ parts }: { readonly parts: readonly Part[] }) => (
+  <ul class="parts">
+    {parts.map((part) => (
+      <PartRow key={part.id} part={part} />
+    ))}
+  </ul>
+);
+
+const PartRow = ({ part: { id, name, state, means, failures } }: { readonly part: Part }) => (
+  <li class={`part part-${state}`} data-part={id} data-state={state}>
+    <Icon of={state === 'unchecked' ? 'idle' : state} />
+    <div>
+      <p class="part-name">
+        {name} <span class="part-word">{WORDS[state]}</span>
+      </p>
+      {failures.length === 0 ? (
+        <p class="soft">{state === 'ok' ? means : 'It rests on a part that is missing or wrong.'}</p>
+      ) : (
+        <ul class="part-why">
+          {failures.map(({ code, message }, i) => (
+            <li key={`${code}${i}`}>
+              {message} <code>{code}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  </li>
+);

@@ -1,0 +1,125 @@
+/**
+ * The 24 checks as the request passes them: a track that shows how far it got, and under it every check with what it
+ * means and, where it failed, why. `lit` lights only the first so many, for a page that plays them in order.
+ */
+import { CHECKS, type CheckId, type ReasonCode } from '@svc/protocol';
+import { CHECK_MEANINGS, REASON_MEANINGS, STAGES } from './check-meanings.ts';
+import { Icon } from './icons.tsx';
+import './pipeline.css';
+
+export type Outcome = boolean | 'skipped';
+export type Outcomes = Readonly<Record<string, Outcome>>;
+
+type State = 'ok' | 'wrong' | 'idle' | 'waiting';
+
+const WORDS: Readonly<Record<State, string>> = {
+  ok: 'passed',
+  wrong: 'failed',
+  idle: 'skipped',
+  waiting: 'not run yet',
+};
+
+const stateOf = (outcome: Outcome | undefined): State => {
+  if (outcome === undefined) return 'waiting';
+  if (outcome === 'skipped') return 'idle';
+  return outcome ? 'ok' : 'wrong';
+};
+
+export interface PipelineProps {
+  /** By check id; what is not there has not run. */
+  readonly outcomes: Outcomes;
+  readonly reason: ReasonCode | null;
+  readonly lit?: number;
+}
+
+export const Pipeline = ({ outcomes, reason, lit = CHECKS.length }: PipelineProps) => {
+  const shown = new Map(CHECKS.slice(0, lit).map(({ id }) => [id, outcomes[id]]));
+  const stateFor = (id: CheckId): State => stateOf(shown.get(id));
+  const first = CHECKS.find(({ id }) => outcomes[id] === false)?.id;
+  return (
+    <div class="pipeline">
+      <div class="track" aria-hidden="true">
+        {STAGES.map(({ name, ids }) => (
+          <span key={name} class="track-stage" style={{ flexGrow: ids.length }}>
+            {ids.map((id) => (
+              <i key={id} class={`dot dot-${stateFor(id)}`} title={`${id} ${CHECK_MEANINGS[id].name}`} />
+            ))}
+          </span>
+        ))}
+      </div>
+      <div class="stages">
+        {STAGES.map(({ name, ids }) => (
+          <section key={name} class="stage" aria-label={name}>
+            <h3>{name}</h3>
+            <ol>
+              {ids.map((id) => (
+                <CheckRow
+                  key={id}
+                  id={id}
+                  state={stateFor(id)}
+                  reason={id === first ? reason : null}
+                  outcomes={outcomes}
+                />
+              ))}
+            </ol>
+          </section>
+        ))}
+      </div>
+    </div>
+  );
+};
+
+const CheckRow = ({
+  id,
+  state,
+  reason,
+  outcomes,
+}: {
+  readonly id: CheckId;
+  readonly state: State;
+  readonly reason: ReasonCode | null;
+  readonly outcomes: Outcomes;
+}) => {
+  const { name, means } = CHECK_MEANINGS[id];
+  const check = CHECKS.find((one) => one.id === id);
+  const missing = check?.requires.filter((required) => outcomes[required] !== true) ?? [];
+  return (
+    <li>
+      <details class={`check check-${state}`} open={state === 'wrong'}>
+        <summary>
+          <Icon of={state} />
+          <code class="check-id">{id}</code>
+          <span class="check-name">{name}</span>
+          <span class="unseen">{WORDS[state]}</span>
+        </summary>
+        <div class="check-more">
+          <p>{means}</p>
+          {state === 'wrong' && <Why reasons={reason === null ? (check?.reasons ?? []) : [reason]} />}
+          {state === 'idle' && <p class="check-why-idle">{whySkipped(missing)}</p>}
+          <p class="check-rule">True when {check?.title}.</p>
+        </div>
+      </details>
+    </li>
+  );
+};
+
+const Why = ({ reasons }: { readonly reasons: readonly ReasonCode[] }) => (
+  <p class="check-why">
+    <strong>Why it failed.</strong>{' '}
+    {reasons.map((reason, i) => (
+      <span key={reason}>
+        {i > 0 && ' Or: '}
+        {REASON_MEANINGS[reason]} <code>{reason}</code>
+      </span>
+    ))}
+  </p>
+);
+
+const MAX_NAMED = 4;
+
+const whySkipped = (missing: readonly CheckId[]): string => {
+  if (missing.length === 0) return 'Skipped: what it had to look up could not be reached.';
+  const named = missing.slice(0, MAX_NAMED).join(', ');
+  const more = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : '';
+  return `Skipped: it builds on ${named}${more}, which did not pass.`;
+};

@@ -1,0 +1,92 @@
+/** Every part of a bundle is refused when it is tampered with, and the part that is wrong is the one that is named. */
+import { describe, expect, it } from 'vitest';
+import { serviceDocument, signedBundle } from '../../test/signed-bundle.ts';
+import type { Draft } from '../../test/signed-receipts.ts';
+import { checkBundle } from './check.ts';
+import { readPresentedText } from './presented.ts';
+
+const bundle = await signedBundle();
+const document = JSON.stringify(serviceDocument);
+
+const check = (value: unknown, pinned: string | null = document) => {
+  const item = readPresentedText(JSON.stringify(value));
+  if (item.kind !== 'bundle') throw new Error(`taken for ${item.kind}`);
+  const checked = checkBundle(item.bundle, pinned);
+  const idsOf = (wanted: string) => checked.parts.filter(({ state }) => state === wanted).map(({ id }) => id);
+  return { verdict: checked.verdict, wrong: idsOf('wrong'), unchecked: idsOf('unchecked') };
+};
+const changed = (change: (draft: Draft) => void) => {
+  const draft = structuredClone(bundle);
+  change(draft);
+  return draft;
+};
+
+const TAMPERED: readonly (readonly [string, string, (draft: Draft) => void])[] = [
+  ['no evidence', 'bundle', (d) => delete d.evidence],
+  ['no Receipt', 'bundle', (d) => delete d.receipt],
+  ['no inclusion proof', 'bundle', (d) => delete d.inclusion],
+  ['a Receipt that says more', 'shown', (d) => (d.receipt.authority.constraints.maxAmount = 1e9)],
+  [
+    'a Receipt with another signature',
+    'signature',
+    (d) => (d.receipt.receipt = d.receipt.receipt.replace(/[^.]+$/, 'A'.repeat(86))),
+  ],
+  ['an evidence file changed', 'artifacts', (d) => (d.evidence[0].body += ' ')],
+  ['an evidence file under another hash', 'artifacts', (d) => (d.evidence[0].hash = d.evidence[1].hash)],
+  ['an evidence file left out', 'artifacts', (d) => d.evidence.pop()],
+  ['evidence that is no list', 'artifacts', (d) => (d.evidence = {})],
+  [
+    'the proof of another Receipt',
+    'inclusion',
+    (d) => (d.inclusion.receipt_id = d.checkpoint.first_receipt_id),
+  ],
+  ['another leaf', 'inclusion', (d) => (d.inclusion.leaf = '0'.repeat(64))],
+  ['another index', 'inclusion', (d) => (d.inclusion.leaf_index = 0)],
+  ['a sibling changed', 'inclusion', (d) => (d.inclusion.audit_path[0] = '0'.repeat(64))],
+  ['a sibling left out', 'inclusion', (d) => d.inclusion.audit_path.pop()],
+  ['another root', 'inclusion', (d) => (d.inclusion.root = `sha256:${'0'.repeat(64)}`)],
+  [
+    'a proof that is still to come',
+    'inclusion',
+    (d) => (d.inclusion = { day: d.inclusion.day, status: 'pending' }),
+  ],
+  [
+    'a checkpoint that nobody signed',
+    'checkpoint',
+    (d) => (d.checkpoint.checkpoint = d.checkpoint.checkpoint.replace(/[^.]+$/, 'A'.repeat(86))),
+  ],
+  [
+    'a checkpoint shown with another root',
+    'checkpoint',
+    (d) => (d.checkpoint.root = `sha256:${'0'.repeat(64)}`),
+  ],
+  ['no checkpoint in the checkpoint', 'checkpoint', (d) => (d.checkpoint = { day: d.checkpoint.day })],
+];
+
+describe('a bundle with', () => {
+  it.each(TAMPERED)('%s is refused: %s', (_, part, change) => {
+    const { verdict, wrong } = check(changed(change));
+    expect([verdict, wrong]).toEqual(['invalid', expect.arrayContaining([part])]);
+  });
+
+  it('a wrong Receipt is not judged by its inclusion', () => {
+    const { unchecked } = check(changed((d) => (d.receipt.agent = 'x')));
+    expect(unchecked).toEqual(['checkpoint', 'inclusion']);
+  });
+});
+
+describe('a bundle as made', () => {
+  it('is valid under the pinned document, every part ok', () => {
+    expect(check(bundle)).toEqual({ verdict: 'valid', wrong: [], unchecked: [] });
+  });
+
+  it('is not decided by its own document', () => {
+    const { verdict, wrong } = check(bundle, null);
+    expect([verdict, wrong]).toEqual(['undecided', []]);
+  });
+
+  it('of another service is refused, whatever document it brings along', () => {
+    const other = JSON.parse(document.replaceAll('did:web:svc.example', 'did:web:evil.example'));
+    expect(check(bundle, JSON.stringify(other))).toMatchObject({ verdict: 'invalid', wrong: ['document'] });
+  });
+});

@@ -1,0 +1,170 @@
+/** Every part of a Receipt is refused when it is tampered with, and the part that is wrong is the one that is named. */
+import type { Receipt } from '@svc/receipts';
+import { describe, expect, it } from 'vitest';
+import {
+  bodyOf,
+  type Draft,
+  SERVICE,
+  serviceDocument,
+  signedReceipt,
+  signerOf,
+  withHeader,
+} from '../../test/signed-receipts.ts';
+import { type Checked, checkReceipt } from './check.ts';
+import type { ReceiptPartId } from './parts.ts';
+import { readPresentedText } from './presented.ts';
+
+const allowBody = bodyOf('allow-purchase');
+const allow = await signedReceipt(allowBody);
+const deny = await signedReceipt(bodyOf('everything-wrong'));
+const document = JSON.stringify(serviceDocument);
+
+const check = (text: string, pinned: string | null = document): Checked => {
+  const item = readPresentedText(text);
+  if (item.kind !== 'receipt') throw new Error(`taken for ${item.kind}`);
+  return checkReceipt(item.receipt, pinned);
+};
+const wrongParts = ({ parts }: Checked) => parts.filter(({ state }) => state === 'wrong').map(({ id }) => id);
+
+/** Changes what is shown, after it was signed. */
+const shown = (change: (draft: Draft) => void, receipt: Receipt = allow): string => {
+  const draft = structuredClone(receipt);
+  change(draft);
+  return JSON.stringify(draft);
+};
+/** A wrong Receipt that the service itself signed. */
+const issued = async (change: (draft: Draft) => void): Promise<string> =>
+  JSON.stringify(await signedReceipt(allowBody, change));
+
+const text = JSON.stringify(allow);
+const otherDocument = JSON.stringify({ ...serviceDocument, id: 'did:web:other.test' });
+
+const withSignature = (signature: string): string => allow.receipt.replace(/[^.]+$/, signature);
+const withKid = async (kid: string): Promise<string> =>
+  JSON.stringify(await withHeader(allow, 'svc-receipt+jwt', kid));
+
+const TAMPERED: readonly (readonly [string, ReceiptPartId, string, string?])[] = [
+  ['a comment in the text', 'text', text.replace('{', '{/**/')],
+  ['a member twice', 'text', text.replace('{', '{"decision":"ALLOW",')],
+  ['the end cut off', 'text', text.slice(0, -1)],
+  ['the amount raised', 'shown', shown((d) => (d.authority.constraints.maxAmount = 9_999_999))],
+  [
+    'a DENY shown as ALLOW',
+    'shown',
+    shown((d) => Object.assign(d, { decision: 'ALLOW', reason: null }), deny),
+  ],
+  ['the reason taken away', 'shown', shown((d) => (d.reason = null), deny)],
+  ['another relying party', 'shown', shown((d) => (d.relying_party = 'did:web:evil.example'))],
+  ['another Agent', 'shown', shown((d) => (d.agent = d.agent.replace(/.$/, 'x')))],
+  ['another time', 'shown', shown((d) => (d.evaluated_at = '2026-11-20T09:00:00.000Z'))],
+  ['another receipt id', 'shown', shown((d) => (d.receipt_id = d.receipt_id.replace(/.$/, '0')))],
+  ['one check turned', 'shown', shown((d) => (d.protocol.checks.P6 = false))],
+  ['another request hash', 'shown', shown((d) => (d.request_hash = d.grant_hash))],
+  ['a member added', 'shown', shown((d) => (d.note = 'approved'))],
+  ['a member taken out', 'shown', shown((d) => delete d.expires_at)],
+  ['no JWS', 'members', shown((d) => delete d.receipt)],
+  ['a JWS of two parts', 'jws', shown((d) => (d.receipt = d.receipt.split('.').slice(0, 2).join('.')))],
+  ['padding in the JWS', 'jws', shown((d) => (d.receipt += '='))],
+  ['the typ of a checkpoint', 'jws', JSON.stringify(await withHeader(allow, 'svc-checkpoint+jwt'))],
+  ['a signature of zeros', 'signature', shown((d) => (d.receipt = withSignature('A'.repeat(86))))],
+  [
+    'the signature of another Receipt',
+    'signature',
+    shown((d) => (d.receipt = withSignature(deny.receipt.split('.')[2] ?? ''))),
+  ],
+  [
+    'signed by somebody else',
+    'signature',
+    JSON.stringify(await signedReceipt(allowBody, undefined, signerOf(9))),
+  ],
+  ['the kid of the status key', 'key', await withKid(`${SERVICE}#status-1`)],
+  ['a kid that is not published', 'key', await withKid(`${SERVICE}#receipt-7`)],
+  ['the kid of another service', 'document', await withKid('did:web:evil.test#receipt-1')],
+  ['the document of another service', 'document', text, otherDocument],
+  ['a document that is none', 'document', text, '{"id":7}'],
+  ['a document without the key', 'key', text, JSON.stringify({ ...serviceDocument, assertionMethod: [] })],
+  ['signed, a member of the wrong form', 'members', await issued((d) => (d.grant_hash = 'sha256:1'))],
+  ['signed, a failure followed by true', 'checks', await issued((d) => (d.protocol.checks.P16 = false))],
+  ['signed, an unknown profile', 'checks', await issued((d) => (d.protocol.profile = 'svc-base-v9'))],
+  ['signed, FAIL without a failure', 'checks', await issued((d) => (d.trust.result = 'FAIL'))],
+  ['signed, ALLOW with a failure', 'decision', await issued((d) => (d.trust.checks.T5 = false))],
+  ['signed, a reason on ALLOW', 'decision', await issued((d) => (d.reason = 'GRANT_EXPIRED'))],
+  ['signed, no principal', 'agreement', await issued((d) => delete d.principal)],
+  ['signed, an expired Grant', 'agreement', await issued((d) => (d.expires_at = '2020-01-01T00:00:00Z'))],
+  [
+    'signed, a stale status list',
+    'evidence',
+    await issued((d) => (d.evidence.status.checked_at = '2020-01-01T00:00:00.000Z')),
+  ],
+];
+
+describe('names the part that is wrong:', () => {
+  const cases = TAMPERED.map(([what, part, given, pinned = document]) => ({ what, part, given, pinned }));
+  it.each(cases)('$what: $part', ({ part, given, pinned }) => {
+    const checked = check(given, pinned);
+    expect(checked.verdict).toBe('invalid');
+    expect(wrongParts(checked)).toContain(part);
+    for (const { state, failures } of checked.parts) expect(failures.length > 0).toBe(state === 'wrong');
+  });
+
+  it('says of a text that was only changed nothing but that', () => {
+    expect(wrongParts(check(shown((d) => (d.agent = 'x'))))).toEqual(['shown']);
+  });
+
+  it('judges no part that rests on a wrong one', () => {
+    const { parts } = check(text, otherDocument);
+    const states = Object.fromEntries(parts.map(({ id, state }) => [id, state]));
+    expect(states).toMatchObject({
+      document: 'wrong',
+      key: 'unchecked',
+      signature: 'unchecked',
+      shown: 'ok',
+    });
+  });
+});
+
+describe('a Receipt as issued', () => {
+  const forms: readonly (readonly [string, string])[] = [
+    ['its text', text],
+    [
+      'indented, in another order',
+      JSON.stringify(Object.fromEntries(Object.entries(allow).reverse()), null, 2),
+    ],
+    ['its JWS alone', `\n${allow.receipt}\n`],
+    ['a decision of the API', JSON.stringify({ receipt: allow, outcomes: [] })],
+    ['a DENY', JSON.stringify(deny)],
+  ];
+  it.each(forms)('is valid as %s, every part ok', (_, presented) => {
+    const checked = check(presented);
+    expect(checked.verdict).toBe('valid');
+    expect(new Set(checked.parts.map(({ state }) => state))).toEqual(new Set(['ok']));
+  });
+
+  it('is not decided without the document, and says which parts lack it', () => {
+    const checked = check(text, null);
+    expect(checked.verdict).toBe('undecided');
+    expect(checked.parts.filter(({ state }) => state !== 'ok').map(({ id }) => id)).toEqual([
+      'document',
+      'key',
+      'signature',
+    ]);
+    expect(
+      check(
+        shown((d) => (d.agent = 'x')),
+        null,
+      ).verdict,
+    ).toBe('invalid');
+  });
+});
+
+describe('readPresentedText', () => {
+  it.each([
+    ['nothing', '  ', 'unreadable'],
+    ['prose', 'hello', 'unreadable'],
+    ['a number', '7', 'unreadable'],
+    ['a DID document', document, 'did-document'],
+    ['a JWS that is no Receipt', `${allow.receipt.split('.')[0]}.e30.AAAA`, 'unreadable'],
+  ])('tells %s', (_, given, kind) => {
+    expect(readPresentedText(given).kind).toBe(kind);
+  });
+});

@@ -1,0 +1,70 @@
+/** The verifier without its page: what was presented and the pinned document in, parts and verdict out. */
+import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import { parseReceipt, type Receipt, verifyReceipt } from '@svc/receipts';
+import { verifyBundle } from '@svc/receipts/bundle';
+import type { Part } from '../shared/part.ts';
+import { bundleParts, receiptParts } from './parts.ts';
+
+export interface Checked {
+  readonly verdict: 'valid' | 'invalid' | 'undecided';
+  readonly parts: readonly Part[];
+  /** Authenticated only where the verdict is valid; else what the text claims, as far as it can be read. */
+  readonly receipt: Receipt | null;
+  readonly jws: string | null;
+}
+
+/** `serviceDocument`: the text of the pinned DID document, or null where none is known yet. */
+export const checkReceipt = (receipt: unknown, serviceDocument: string | null): Checked => {
+  const result = verifyReceipt(receipt, serviceDocument ?? {});
+  if (result.ok)
+    return {
+      verdict: 'valid',
+      parts: receiptParts([]),
+      receipt: result.receipt,
+      jws: result.receipt.receipt,
+    };
+  const claimed = parseReceipt(receipt);
+  const jws = jwsOf(receipt);
+  const readable = { receipt: claimed.ok ? claimed.receipt : null, jws };
+  if (serviceDocument !== null)
+    return { verdict: 'invalid', parts: receiptParts(result.failures), ...readable };
+  // Without a document nothing is known about the signature, which is not a fault of the Receipt.
+  const own = result.failures.filter(({ code }) => code !== 'malformed-did-document');
+  const parts = receiptParts(own).map(withoutDocument);
+  return { verdict: own.length > 0 ? 'invalid' : 'undecided', parts, ...readable };
+};
+
+const NEED_DOCUMENT: ReadonlySet<string> = new Set(['document', 'key', 'signature']);
+
+const withoutDocument = (part: Part): Part =>
+  NEED_DOCUMENT.has(part.id) && part.state === 'ok' ? { ...part, state: 'unchecked' } : part;
+
+const jwsOf = (receipt: unknown): string | null => {
+  const parsed = typeof receipt === 'string' ? parseStrictJson(receipt) : null;
+  const value = parsed === null ? receipt : parsed.ok ? parsed.value : null;
+  return isJsonObject(value) && typeof value.receipt === 'string' ? value.receipt : null;
+};
+
+/**
+ * A bundle, part by part. Without a pinned document it is held against its own, which shows whether it agrees with
+ * itself and nothing about who wrote it: never more than undecided.
+ */
+export const checkBundle = (bundle: JsonObject, serviceDocument: string | null): Checked => {
+  const document = serviceDocument ?? textOf(bundle.did_document);
+  const receipt = checkReceipt(bundle.receipt, document);
+  const result = verifyBundle(
+    bundle,
+    document === null ? { serviceDid: 'did:web:unknown.invalid' } : { serviceDidDocument: document },
+  );
+  const own = bundleParts(result.ok ? [] : result.failures, receipt.verdict === 'valid');
+  const parts = [...receipt.parts, ...own];
+  if (!result.ok) return { ...receipt, verdict: 'invalid', parts };
+  return serviceDocument === null
+    ? { ...receipt, verdict: 'undecided', parts: parts.map(withoutDocument) }
+    : { ...receipt, verdict: 'valid', parts };
+};
+
+const textOf = (value: unknown): string | null => {
+  if (typeof value === 'string') return value;
+  return value === undefined ? null : JSON.stringify(value);
+};

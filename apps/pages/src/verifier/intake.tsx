@@ -1,0 +1,98 @@
+/** Where a Receipt comes in: dropped, chosen or pasted. */
+import { useEffect, useState } from 'preact/hooks';
+
+/** The largest bundle there can be. */
+const MAX_FILE_BYTES = 16 * 1_048_576;
+
+export interface IntakeProps {
+  readonly text: string;
+  /** Typed or pasted into the box. */
+  readonly onText: (text: string) => void;
+  /** The text of a file. */
+  readonly onGiven: (text: string) => void;
+}
+
+export const Intake = ({ text, onText, onGiven }: IntakeProps) => {
+  const [isOver, setIsOver] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const takeFiles = async (files: FileList | null | undefined) => {
+    setProblem(null);
+    for (const file of files ?? []) {
+      if (file.size > MAX_FILE_BYTES) setProblem(`${file.name} is larger than any bundle.`);
+      else onGiven(await file.text());
+    }
+  };
+  useEffect(() => {
+    // Anywhere on the page: a file that misses would otherwise be opened in place of it.
+    const onDragOver = (event: DragEvent) => {
+      event.preventDefault();
+      setIsOver(true);
+    };
+    const onDragLeave = (event: DragEvent) => event.relatedTarget === null && setIsOver(false);
+    const onDrop = (event: DragEvent) => {
+      event.preventDefault();
+      setIsOver(false);
+      void takeFiles(event.dataTransfer?.files);
+    };
+    addEventListener('dragover', onDragOver);
+    addEventListener('dragleave', onDragLeave);
+    addEventListener('drop', onDrop);
+    return () => {
+      removeEventListener('dragover', onDragOver);
+      removeEventListener('dragleave', onDragLeave);
+      removeEventListener('drop', onDrop);
+    };
+  });
+  return (
+    <section class={`card intake ${isOver ? 'intake-over' : ''}`} aria-label="Receipt">
+      <div class="card-head">
+        <h2 id="receipt-label">Receipt</h2>
+        <p>JSON, a bundle, or the JWS alone</p>
+      </div>
+      <textarea
+        aria-labelledby="receipt-label"
+        rows={7}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="Drop a file here, or paste"
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      <div class="row">
+        <ChooseFile label="Choose a file" onFiles={takeFiles} />
+        {text !== '' && (
+          <button type="button" class="button" onClick={() => onText('')}>
+            Clear
+          </button>
+        )}
+      </div>
+      {problem !== null && (
+        <p class="note note-bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+};
+
+/** A file input that looks like a button and is one to the keyboard. */
+export const ChooseFile = ({
+  label,
+  onFiles,
+}: {
+  readonly label: string;
+  readonly onFiles: (files: FileList | null) => Promise<void>;
+}) => (
+  <label class="button choose">
+    {label}
+    <input
+      type="file"
+      class="unseen"
+      onChange={async ({ currentTarget }) => {
+        await onFiles(currentTarget.files);
+        // The same file can be chosen again.
+        currentTarget.value = '';
+      }}
+    />
+  </label>
+);

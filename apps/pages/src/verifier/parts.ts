@@ -1,0 +1,187 @@
+/**
+ * What a verification says part by part: which are right, which are wrong and why, and which could not be judged
+ * because another is wrong. Every failure code of `@svc/receipts` belongs to one part; a new one does not compile.
+ */
+import type { Failure, FailureCode } from '@svc/receipts';
+import type { BundleFailureCode } from '@svc/receipts/bundle';
+import type { Part, PartState } from '../shared/part.ts';
+
+interface PartRule {
+  readonly id: ReceiptPartId;
+  readonly name: string;
+  readonly means: string;
+  /** Parts without which this one cannot be judged. */
+  readonly needs: readonly ReceiptPartId[];
+}
+
+export type ReceiptPartId =
+  | 'text'
+  | 'jws'
+  | 'document'
+  | 'key'
+  | 'signature'
+  | 'shown'
+  | 'members'
+  | 'checks'
+  | 'decision'
+  | 'agreement'
+  | 'evidence';
+
+const RULES: readonly PartRule[] = [
+  { id: 'text', name: 'Text', means: 'It is strict JSON in the form of a Receipt.', needs: [] },
+  {
+    id: 'jws',
+    name: 'Signed text',
+    means: 'The JWS has the one form that a Receipt’s can have: three canonical parts, header and payload.',
+    needs: ['text'],
+  },
+  {
+    id: 'document',
+    name: 'Service document',
+    means: 'The pinned DID document can be read and is of the service that the signature names.',
+    needs: [],
+  },
+  {
+    id: 'key',
+    name: 'Signing key',
+    means: 'The document publishes the key, for Receipts, and the key is a sound one.',
+    needs: ['document', 'jws'],
+  },
+  { id: 'signature', name: 'Signature', means: 'The service signed exactly this.', needs: ['key'] },
+  {
+    id: 'shown',
+    name: 'Shown as signed',
+    means: 'Every member reads as it was signed.',
+    needs: ['text', 'jws'],
+  },
+  {
+    id: 'members',
+    name: 'Members',
+    means: 'Each member is there once, known, and of the right form.',
+    needs: ['text'],
+  },
+  {
+    id: 'checks',
+    name: '24 checks',
+    means: 'The outcomes follow from each other as the published table has it.',
+    needs: ['members'],
+  },
+  {
+    id: 'decision',
+    name: 'Decision',
+    means: 'Decision and reason are the ones that the checks lead to.',
+    needs: ['members'],
+  },
+  {
+    id: 'agreement',
+    name: 'Agreement',
+    means: 'Times, identities and authority do not contradict each other, and none is there too early.',
+    needs: ['members'],
+  },
+  {
+    id: 'evidence',
+    name: 'Evidence',
+    means: 'The evidence was fresh enough, under rules that are published.',
+    needs: ['members'],
+  },
+];
+
+const PART_OF: Readonly<Record<FailureCode, ReceiptPartId>> = {
+  'malformed-receipt': 'text',
+  'malformed-jws': 'jws',
+  'wrong-header': 'jws',
+  'payload-not-canonical': 'jws',
+  'malformed-did-document': 'document',
+  'wrong-service': 'document',
+  'unknown-key': 'key',
+  'unusable-key': 'key',
+  'wrong-signature': 'signature',
+  'payload-mismatch': 'shown',
+  'missing-member': 'members',
+  'unknown-member': 'members',
+  'malformed-member': 'members',
+  'wrong-outcome': 'checks',
+  'wrong-result': 'checks',
+  'unknown-profile': 'checks',
+  'wrong-profile-hash': 'checks',
+  'wrong-decision': 'decision',
+  'wrong-reason': 'decision',
+  'wrong-time': 'agreement',
+  'wrong-presence': 'agreement',
+  contradiction: 'agreement',
+  'stale-evidence': 'evidence',
+  'unknown-trust-config': 'evidence',
+  'wrong-trust-config-hash': 'evidence',
+};
+
+const BUNDLE_PARTS = [
+  {
+    id: 'bundle',
+    name: 'Bundle',
+    means: 'Receipt, inclusion proof, checkpoint, DID document and evidence are all there.',
+  },
+  {
+    id: 'artifacts',
+    name: 'Evidence files',
+    means: 'Each has the hash under which it stands, and all that the Receipt names are there.',
+  },
+  {
+    id: 'checkpoint',
+    name: 'Checkpoint',
+    means: 'The service signed it, and it is the one that the proof is about.',
+  },
+  {
+    id: 'inclusion',
+    name: 'Inclusion',
+    means: 'Hashed step by step, the path leads from this Receipt to the signed root of its day.',
+  },
+] as const;
+
+type BundlePartId = (typeof BUNDLE_PARTS)[number]['id'];
+
+/**
+ * The parts that a bundle has beside its Receipt. `failures` are those of the whole bundle; what is wrong with the
+ * Receipt is told by its own parts, and then checkpoint and inclusion are not judged.
+ */
+export const bundleParts = (
+  failures: readonly Failure<BundleFailureCode>[],
+  receiptIsValid: boolean,
+): readonly Part[] => {
+  const isComplete = !failures.some((one) => bundlePartOf(one) === 'bundle');
+  return BUNDLE_PARTS.map(({ id, name, means }) => {
+    const own = failures.filter((one) => bundlePartOf(one) === id && (receiptIsValid || isOfFiles(one)));
+    const isJudged = id === 'bundle' || (isComplete && (id === 'artifacts' || receiptIsValid));
+    return {
+      id,
+      name,
+      means,
+      state: own.length > 0 ? 'wrong' : isJudged ? 'ok' : 'unchecked',
+      failures: own,
+    };
+  });
+};
+
+const isOfFiles = (one: Failure<BundleFailureCode>): boolean =>
+  ['bundle', 'artifacts'].includes(bundlePartOf(one));
+
+/** `path` is a JSON pointer into the bundle. */
+const bundlePartOf = ({ code, path = '' }: Failure<BundleFailureCode>): BundlePartId => {
+  if (code === 'malformed-bundle' || (code === 'missing-member' && path.lastIndexOf('/') === 0))
+    return 'bundle';
+  if (code === 'wrong-evidence' || code === 'missing-evidence' || path.startsWith('/evidence'))
+    return 'artifacts';
+  if (code === 'malformed-checkpoint' || code === 'other-checkpoint') return 'checkpoint';
+  return path === '/inclusion/checkpoint' ? 'checkpoint' : 'inclusion';
+};
+
+/** The parts of a Receipt in the order in which trust is built up. No failures: all are right. */
+export const receiptParts = (failures: readonly Failure[]): readonly Part[] => {
+  const states = new Map<ReceiptPartId, PartState>();
+  return RULES.map(({ id, name, means, needs }) => {
+    const own = failures.filter(({ code }) => PART_OF[code] === id);
+    const blocked = needs.some((needed) => states.get(needed) !== 'ok');
+    const state = own.length > 0 ? 'wrong' : blocked ? 'unchecked' : 'ok';
+    states.set(id, state);
+    return { id, name, means, state, failures: own };
+  });
+};

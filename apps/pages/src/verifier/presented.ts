@@ -1,0 +1,45 @@
+/**
+ * What somebody dropped or pasted, told apart by its form: a Receipt in any of the shapes in which the API hands it
+ * out, a bundle, or a DID document. Nothing is believed yet.
+ */
+import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import { receiptTextOf } from '@svc/receipts';
+
+export type PresentedItem =
+  | { readonly kind: 'receipt'; readonly receipt: unknown }
+  | { readonly kind: 'bundle'; readonly bundle: JsonObject }
+  | { readonly kind: 'did-document'; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+export const readPresentedText = (raw: string): PresentedItem => {
+  const text = raw.trim();
+  if (text === '') return { kind: 'unreadable', problem: 'There is nothing in it.' };
+  if (COMPACT_JWS.test(text)) return readJws(text);
+  // What is not strict JSON is a part of a Receipt like any other, for the verification to name.
+  if (!text.startsWith('{')) return { kind: 'unreadable', problem: 'It is neither a JSON object nor a JWS.' };
+  const parsed = parseStrictJson(text);
+  return parsed.ok && isJsonObject(parsed.value)
+    ? readObject(parsed.value, text)
+    : { kind: 'receipt', receipt: text };
+};
+
+/** Members that a bundle has and a Receipt has not. */
+const BUNDLE_ONLY = ['inclusion', 'checkpoint', 'did_document'];
+
+/** The JWS alone is the whole Receipt: the rest of it is the payload, written out. */
+const readJws = (jws: string): PresentedItem => {
+  const text = receiptTextOf(jws);
+  return text === null
+    ? { kind: 'unreadable', problem: 'It looks like a signed text (JWS), but it is not that of a Receipt.' }
+    : { kind: 'receipt', receipt: text };
+};
+
+const readObject = (value: JsonObject, text: string): PresentedItem => {
+  if ('verificationMethod' in value && !('receipt' in value)) return { kind: 'did-document', text };
+  if (BUNDLE_ONLY.some((name) => name in value)) return { kind: 'bundle', bundle: value };
+  // A decision as the API shows and exports it: the Receipt with its outcome ledger.
+  if (isJsonObject(value.receipt)) return { kind: 'receipt', receipt: value.receipt };
+  return { kind: 'receipt', receipt: text };
+};

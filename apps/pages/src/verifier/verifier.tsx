@@ -1,0 +1,75 @@
+/** The verifier page. Everything happens in this tab: what is dropped or pasted is never sent anywhere. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ReceiptView } from '../shared/receipt-view.tsx';
+import { Shell } from '../shared/shell.tsx';
+import { type Checked, checkBundle, checkReceipt } from './check.ts';
+import { Intake } from './intake.tsx';
+import { PartsView } from './parts-view.tsx';
+import { type PinnedDocument, PinView } from './pin-view.tsx';
+import { type PresentedItem, readPresentedText } from './presented.ts';
+import './verifier.css';
+
+export interface VerifierProps {
+  /** Fetches the service's DID document from where the page came from; null where it came from no service. */
+  readonly fetchDocument: (() => Promise<string>) | null;
+}
+
+export const Verifier = ({ fetchDocument }: VerifierProps) => {
+  const [text, setText] = useState(jwsInAddress);
+  const [pin, setPin] = useState<PinnedDocument>({ state: fetchDocument === null ? 'missing' : 'loading' });
+  useEffect(() => {
+    fetchDocument?.().then(
+      (document) => setPin({ state: 'pinned', text: document, from: 'service' }),
+      (error: Error) => setPin({ state: 'failed', problem: error.message }),
+    );
+  }, [fetchDocument]);
+
+  const take = (given: string) => {
+    const item = readPresentedText(given);
+    if (item.kind === 'did-document') setPin({ state: 'pinned', text: item.text, from: 'you' });
+    else setText(given);
+  };
+  return (
+    <Shell
+      current={fetchDocument === null ? null : 'verify-receipt'}
+      title="Verify a Receipt"
+      lead="A Receipt is a decision that the service signed. Drop one here, or a whole bundle, and this tab checks all of it: the signature, the form, and whether the 24 checks, the decision and its reason fit together. Nothing leaves this tab."
+    >
+      <div class="columns verifier-inputs">
+        <Intake text={text} onText={setText} onGiven={take} />
+        <PinView pin={pin} onGiven={take} standsAlone={fetchDocument === null} />
+      </div>
+      <Answer text={text} document={pin.state === 'pinned' ? pin.text : null} />
+    </Shell>
+  );
+};
+
+/** `#jws=…`: how other pages hand a Receipt over. The fragment of an address is never sent to a server. */
+const jwsInAddress = (): string => new URLSearchParams(location.hash.slice(1)).get('jws') ?? '';
+
+const check = (item: PresentedItem, document: string | null): Checked | null => {
+  if (item.kind === 'bundle') return checkBundle(item.bundle, document);
+  return item.kind === 'receipt' ? checkReceipt(item.receipt, document) : null;
+};
+
+const Answer = ({ text, document }: { readonly text: string; readonly document: string | null }) => {
+  const item = useMemo(() => readPresentedText(text), [text]);
+  const checked = useMemo(() => check(item, document), [item, document]);
+  if (text.trim() === '') return null;
+  if (checked === null)
+    return (
+      <p class="note note-bad" role="status">
+        {item.kind === 'unreadable'
+          ? item.problem
+          : 'This is a DID document; the Receipt itself is still missing.'}
+      </p>
+    );
+  return (
+    <>
+      <PartsView checked={checked} />
+      {checked.jws !== null && (
+        <ReceiptView receipt={checked.receipt} jws={checked.jws} proven={checked.verdict === 'valid'} />
+      )}
+    </>
+  );
+};
