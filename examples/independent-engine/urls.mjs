@@ -1,0 +1,96 @@
+// normalizeHtu (docs/protocol.md §4) and resource patterns (§6).
+const maxLength = 2048;
+
+/** The normal form of an http or https URL, or null where it is refused. */
+export function normalizeHtu(url) {
+  if (url.length > maxLength || !/^[!-[\]-~]*$/.test(url) || /%(?![0-9a-f]{2})/i.test(url)) return null;
+  const parts = /^(https?):\/\/([^/?#]*)([^?#]*)/i.exec(url);
+  if (parts === null) return null;
+  const scheme = parts[1].toLowerCase();
+  const [, host, port] = /^(\[[^\]]*\]|[^:[\]]*)(?::([0-9]*))?$/.exec(parts[2]) ?? [];
+  if (host === undefined || /^0[0-9]/.test(port) || Number(port ?? 0) > 65535) return null;
+  const name = host.startsWith('[') ? address(host) : registeredName(host);
+  if (name === null) return null;
+  const isOwnPort = !port || port === (scheme === 'http' ? '80' : '443');
+  const normal = `${scheme}://${name}${isOwnPort ? '' : `:${port}`}${withoutDots(unescaped(parts[3]))}`;
+  return normal.length > maxLength ? null : normal;
+}
+
+/** Escapes of unreserved characters decoded, once; the others in upper case. */
+function unescaped(text) {
+  return text.replace(/%(..)/g, (triplet, hex) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase();
+  });
+}
+
+function registeredName(host) {
+  if (!/^(?:[A-Za-z0-9._~!$&'()*+,;=-]|%..)+$/.test(host)) return null;
+  return unescaped(host).replace(/%..|[A-Z]/g, (found) => (found.length > 1 ? found : found.toLowerCase()));
+}
+
+function address(bracketed) {
+  const text = bracketed.slice(1, -1).toLowerCase();
+  const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+  const plain = text.replace(new RegExp(`(^|:)${octet}(?:\\.${octet}){3}$`), '$10:0');
+  const halves = plain.split('::');
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
+  const isComplete = halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8;
+  return isComplete && groups.every((group) => /^[0-9a-f]{1,4}$/.test(group)) ? `[${text}]` : null;
+}
+
+/** RFC 3986 §5.2.4 for a path that is empty or begins with a slash. */
+function withoutDots(path) {
+  const kept = [];
+  const segments = path.split('/').slice(1);
+  for (const [i, segment] of segments.entries()) {
+    const isDot = segment === '.' || segment === '..';
+    if (segment === '..') kept.pop();
+    if (!isDot) kept.push(segment);
+    else if (i === segments.length - 1) kept.push('');
+  }
+  return `/${kept.join('/')}`;
+}
+
+/** Whether a text can be a pattern at all. */
+export function isPattern(text) {
+  return (
+    typeof text === 'string' &&
+    text.length >= 1 &&
+    text.length <= 512 &&
+    (text.match(/\*+/g) ?? []).length <= 8
+  );
+}
+
+/** Whether the pattern of a Capability reaches this resource; for an api:call the resource is a URL. */
+export function reaches(pattern, resource, isUrl) {
+  if (pattern === '*') return true;
+  if (!isUrl) return matches(pattern, resource);
+  const wanted = /^(https?:\/\/)([^/]*)(.*)$/s.exec(pattern);
+  const given = /^(https?:\/\/)([^/]*)(.*)$/s.exec(normalizeHtu(resource));
+  if (wanted === null || wanted[1] !== given[1]) return false;
+  return matches(wanted[2], given[2]) && matches(wanted[3] || '/', given[3]);
+}
+
+/** One pass over the text with the set of places in the pattern that could come next. */
+function matches(pattern, text) {
+  const steps = pattern.match(/\*+|[^*]/gs) ?? [];
+  let places = reachable(steps, new Set([0]));
+  for (const character of text.split('')) {
+    const next = new Set();
+    for (const place of places) {
+      const step = steps[place];
+      if (step === undefined) continue;
+      if (step[0] !== '*') step === character && next.add(place + 1);
+      else if (step.length > 1 || character !== '/') next.add(place);
+    }
+    places = reachable(steps, next);
+  }
+  return places.has(steps.length);
+}
+
+/** A run of asterisks may stand for nothing. */
+function reachable(steps, places) {
+  for (const place of places) if (steps[place]?.startsWith('*')) places.add(place + 1);
+  return places;
+}

@@ -1,0 +1,219 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { JsonValue } from '@svc/protocol';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Change, DESCRIPTION, perfectAnswer } from '../../test/perfect-endpoint.ts';
+import { compile } from '../../test/schemas.ts';
+import { readVectorSet } from '../node.ts';
+import { junitOf } from './junit.ts';
+import { run } from './run.ts';
+
+const vectors = readVectorSet();
+const folder = mkdtempSync(join(tmpdir(), 'svc-conformance-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const serve = async (change?: Change, description?: object): Promise<string> => {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    response.end(perfectAnswer(vectors, Buffer.concat(chunks).toString(), change, description));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+};
+
+const command = async (args: readonly string[], colours = false) => {
+  const printed = { out: '', error: '', progress: [] as string[] };
+  const exitCode = await run(args, {
+    colours,
+    out: (text) => {
+      printed.out += `${text}\n`;
+    },
+    error: (text) => {
+      printed.error += `${text}\n`;
+    },
+    progress: (text) => {
+      printed.progress.push(text);
+    },
+  });
+  return { exitCode, ...printed };
+};
+
+const right = await serve();
+const wrong = await serve(
+  (op, id, result: JsonValue): JsonValue => (op === 'isJti' && id.endsWith('/0') ? 'yes' : result),
+);
+const poor = await serve(undefined, { ...DESCRIPTION, ops: ['evaluate'], profiles: ['svc-base-v1'] });
+const isReport = compile('conformance-report.schema.json');
+
+describe('svc-conformance run', () => {
+  it('exits with 0 and shows what passed', async () => {
+    const { exitCode, out, error } = await command(['run', right]);
+    expect({ exitCode, error }).toEqual({ exitCode: 0, error: '' });
+    expect(out).toMatch(/^PASSED\n {2}endpoint /);
+    expect(out).toContain(`  vectors        ${vectors.conformanceVersion}, ${vectors.sha256}\n`);
+    expect(out).toMatch(/evaluate {7}(\d+) of \1 passed\n/);
+  });
+
+  it('exits with 1, naming the case, the place, what is expected and what came', async () => {
+    const { exitCode, out } = await command(['run', wrong]);
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(/^FAILED\n/);
+    expect(out).toContain('  - isJti jti.json#/cases/0: the result must be true, not "yes"\n');
+    expect(out).toMatch(/isJti {10}(\d+) of \d+ passed, 1 failed\n/);
+  });
+
+  it('exits with 2 where there is no endpoint', async () => {
+    const { exitCode, out } = await command(['run', 'http://127.0.0.1:1/', '--timeout', '5']);
+    expect(exitCode).toBe(2);
+    expect(out).toMatch(/^COULD NOT DECIDE\n {2}reason {9}describe: no complete answer/);
+  });
+
+  it('tells after each request how far it is, unless it should be quiet', async () => {
+    const { progress } = await command(['run', right]);
+    expect(progress.at(-2)).toMatch(/^(\d+) of \1 requests, (\d+) of \2 cases, 0 failed$/);
+    expect(progress.at(-1)).toBe('');
+    expect((await command(['run', right, '-q'])).progress).toEqual([]);
+  });
+
+  it.each([
+    ['passed', right],
+    ['failed', wrong],
+    ['error', 'http://127.0.0.1:1/'],
+  ])('prints one JSON object with --json, of the published schema: %s', async (status, url) => {
+    const { out } = await command(['run', url, '--json']);
+    const report = JSON.parse(out);
+    expect(report.status).toBe(status);
+    expect(isReport(report), JSON.stringify(isReport.errors)).toBe(true);
+  });
+
+  it('counts what is not supported apart, and as failed with --strict', async () => {
+    const lenient = await command(['run', poor]);
+    expect(lenient.exitCode).toBe(0);
+    expect(lenient.out).toMatch(/isJti {10}0 of (\d+) passed, \1 unsupported\n/);
+    const strict = await command(['run', poor, '--strict']);
+    expect(strict.exitCode).toBe(1);
+    expect(strict.error).toMatch(/--strict, and \d+ cases are not supported/);
+  });
+
+  it('writes JUnit XML, in which nothing of the endpoint is markup', async () => {
+    const hostile = await serve((op, _, result): JsonValue => (op === 'sha256' ? '"><failure>&' : result));
+    const file = join(folder, 'junit.xml');
+    expect((await command(['run', hostile, '--junit', file])).exitCode).toBe(1);
+    const xml = readFileSync(file, 'utf8');
+    const failed = vectors.cases.filter(({ op }) => op === 'sha256').length;
+    expect(xml).toMatch(
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites name="svc-conformance sha256:[0-9a-f]{64}" /,
+    );
+    expect(xml.match(/<failure message="/g)).toHaveLength(failed);
+    expect(xml).toContain(`tests="${vectors.cases.length}" failures="${failed}" errors="0" skipped="0"`);
+    expect(xml.match(/<testcase /g)).toHaveLength(vectors.cases.length);
+    expect(xml).toContain('&quot;&gt;&lt;failure&gt;&amp;');
+  });
+
+  it('writes nothing into XML that XML cannot hold', async () => {
+    const report = JSON.parse((await command(['run', wrong, '--json'])).out);
+    report.sets.at(-1).cases[0].problem = 'a\u0000b\u001bc\ud800d\uffffe';
+    expect(junitOf(report)).toContain('message="a\ufffdb\ufffdc\ufffdd\ufffde"');
+  });
+
+  it('colours only where it may', async () => {
+    expect((await command(['run', right], true)).out).toContain('\u001b[32mPASSED\u001b[0m');
+    expect((await command(['run', right])).out).not.toContain('\u001b');
+  });
+
+  it('takes another vector set only if its hashes are right', async () => {
+    const { exitCode, error } = await command(['run', right, '--vectors', folder]);
+    expect({ exitCode, error }).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining('cannot be read'),
+    });
+    const manifest = { conformance_version: '1', sha256: 'x', files: [{ path: '../secret', sha256: 'x' }] };
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    expect((await command(['run', right, '--vectors', folder])).error).toContain(
+      '../secret, which lies elsewhere',
+    );
+    writeFileSync(
+      join(folder, 'manifest.json'),
+      JSON.stringify({ ...manifest, files: [{ path: 'a.json', sha256: 'x' }] }),
+    );
+    writeFileSync(join(folder, 'a.json'), '{}');
+    expect((await command(['run', right, '--vectors', folder])).error).toContain('a.json is not the file');
+  });
+});
+
+describe('svc-conformance refuses with exit code 2', () => {
+  it.each<readonly [string, readonly string[], string]>([
+    ['no command', [], 'the command must be run or serve'],
+    ['another command', ['test'], 'not test'],
+    ['no URL', ['run'], 'run must be followed by one URL'],
+    ['two URLs', ['run', right, right], 'run must be followed by one URL'],
+    ['what is no URL', ['run', 'example'], 'the URL must be absolute'],
+    ['a URL that is too long', ['run', `https://e.example/${'x'.repeat(2048)}`], 'at most 2048'],
+    ['a file', ['run', 'file:///etc/passwd'], 'the URL must be https'],
+    ['plain http to other machines', ['run', 'http://e.example/'], 'http is for this machine'],
+    ['what looks like this machine', ['run', 'http://localhost.example/'], 'http is for this machine'],
+    ['credentials', ['run', 'https://u:p@e.example/'], 'must not carry credentials'],
+    ['an unknown option', ['run', right, '--retry'], 'there is no option --retry'],
+    ['an option without its value', ['run', right, '--junit'], '--junit must be followed by a value'],
+    ['a value where none belongs', ['run', right, '--json=1'], '--json takes no value'],
+    ["another command's option", ['run', right, '--port', '1'], 'run has no option --port'],
+    ['a time of nothing', ['run', right, '--timeout', '0'], '--timeout must be seconds'],
+    ['a time that is none', ['run', right, '--deadline', 'soon'], 'not soon'],
+    ['too long a time', ['run', right, '--deadline', '601'], 'at most 600'],
+    ['a port that is none', ['serve', '--port', '65536'], '--port must be'],
+    ['an argument of serve', ['serve', 'x'], 'serve takes no argument'],
+    ['an address that is not ours', ['serve', '--host', '192.0.2.1', '--port', '0'], 'cannot be listened on'],
+    [
+      'a report that cannot be written',
+      ['run', right, '--junit', join(folder, 'no', 'x')],
+      'cannot be written',
+    ],
+  ])('%s', async (_, args, problem) => {
+    const { exitCode, out, error } = await command(args);
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
+    expect(error).toContain(problem);
+  });
+
+  it('in JSON where --json is asked for', async () => {
+    const { exitCode, out } = await command(['run', '--json']);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(out)).toEqual({ status: 'error', error: 'run must be followed by one URL' });
+  });
+});
+
+/** As a process of its own, from the sources. */
+const cwd = fileURLToPath(new URL('../..', import.meta.url));
+const node = ['--import', 'tsx', '--conditions', 'svc-source', 'src/cli/main.ts'];
+
+describe('svc-conformance as a process', () => {
+  it('serves our engine until it is told to stop, and passes its own vectors', async () => {
+    const server = spawn(process.execPath, [...node, 'serve', '--port', '0'], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(createInterface({ input: server.stdout }), 'line');
+    const url = String(line).replace('svc-conformance-http v1 at ', '');
+    const done = spawnSync(process.execPath, [...node, 'run', url, '--strict'], { cwd, encoding: 'utf8' });
+    expect(done.stdout).toMatch(/^PASSED\n/);
+    expect(done.stderr).toMatch(/^\d+ of \d+ requests, .*\n/);
+    expect(done.status).toBe(0);
+    server.kill('SIGTERM');
+    expect(await once(server, 'exit')).toEqual([0, null]);
+  });
+
+  it('helps, and tells its version', async () => {
+    const { exitCode, out } = await command(['--help']);
+    expect(exitCode).toBe(0);
+    expect(out).toContain('Exit code: 0 passed, 1 failed, 2 could not decide.');
+    expect((await command(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

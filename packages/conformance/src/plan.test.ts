@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readVectorSet } from './node.ts';
+import { planBatches } from './plan.ts';
+import type { ConformanceCase, VectorSet } from './vector-set.ts';
+import {
+  CASE_OPS,
+  casesRequest,
+  type Description,
+  MAX_CASES,
+  MAX_REQUEST_BYTES,
+  MIN_REQUEST_BYTES,
+} from './wire.ts';
+
+const published = readVectorSet();
+const everything: Description = {
+  implementation: { name: 'x', version: '1' },
+  ops: CASE_OPS,
+  profiles: ['svc-base-v1', 'svc-base-v2'],
+  receipts: true,
+  maxRequestBytes: MAX_REQUEST_BYTES,
+  maxCases: MAX_CASES,
+};
+
+const caseOf = (id: number, bytes: number): ConformanceCase => ({
+  id: String(id),
+  description: '',
+  op: 'isJti',
+  profile: null,
+  input: 'x'.repeat(bytes),
+  expected: true,
+  receipt: null,
+});
+const setOf = (sizes: readonly number[]): VectorSet => ({
+  ...published,
+  cases: sizes.map((bytes, i) => caseOf(i, bytes)),
+});
+const bytesOf = ({ op, cases }: { op: (typeof CASE_OPS)[number]; cases: readonly ConformanceCase[] }) =>
+  new TextEncoder().encode(
+    casesRequest(
+      op,
+      cases.map(({ id, input }) => ({ id, input })),
+    ),
+  ).length;
+
+describe('a plan', () => {
+  it('asks every supported case exactly once, within every limit', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 40_000 }), { maxLength: 400 }),
+        fc.integer({ min: MIN_REQUEST_BYTES, max: 2 * MAX_REQUEST_BYTES }),
+        fc.integer({ min: 20, max: 2000 }),
+        (sizes, maxRequestBytes, maxCases) => {
+          const set = setOf(sizes);
+          const plan = planBatches(set, { ...everything, maxRequestBytes, maxCases }, 49);
+          if (plan === null) return;
+          expect(plan.batches.flatMap(({ cases }) => cases)).toEqual(set.cases);
+          expect(plan.batches.length).toBeLessThanOrEqual(49);
+          for (const batch of plan.batches) {
+            expect(bytesOf(batch)).toBeLessThanOrEqual(Math.min(maxRequestBytes, MAX_REQUEST_BYTES));
+            expect(batch.cases.length).toBeLessThanOrEqual(Math.min(maxCases, MAX_CASES));
+          }
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('of the published vectors fits, even with an endpoint that takes the least it may', () => {
+    const least = { ...everything, maxRequestBytes: MIN_REQUEST_BYTES, maxCases: 20 };
+    for (const description of [everything, least])
+      expect(planBatches(published, description, 49)?.batches.length).toBeLessThanOrEqual(49);
+  });
+
+  it('grows its batches with the vectors: twenty times as many still fit', () => {
+    const many = { ...published, cases: Array.from({ length: 20 }, () => published.cases).flat() };
+    expect(planBatches(many, everything, 49)?.batches.flatMap(({ cases }) => cases)).toHaveLength(
+      many.cases.length,
+    );
+  });
+
+  it('is none where the cases do not fit into the requests, or one not into a request', () => {
+    expect(planBatches(setOf(Array(50).fill(MAX_REQUEST_BYTES - 1000)), everything, 49)).toBeNull();
+    expect(planBatches(setOf([MAX_REQUEST_BYTES]), everything, 49)).toBeNull();
+    expect(planBatches(setOf(Array(981).fill(1)), { ...everything, maxCases: 20 }, 49)).toBeNull();
+  });
+
+  it('leaves out what the endpoint does not support', () => {
+    const poor = { ...everything, ops: ['describe', 'evaluate'] as const, profiles: ['svc-base-v1'] };
+    const plan = planBatches(published, poor, 49);
+    const asked = plan?.batches.flatMap(({ cases }) => cases) ?? [];
+    expect(asked.every(({ op, profile }) => op === 'evaluate' && profile === 'svc-base-v1')).toBe(true);
+    expect(asked.length + (plan?.unsupported.length ?? 0)).toBe(published.cases.length);
+    expect(asked.length).toBeGreaterThan(400);
+  });
+});

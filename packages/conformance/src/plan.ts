@@ -1,0 +1,104 @@
+/**
+ * Which cases go into which request. A run has few requests however many vectors there are, so batches are measured
+ * in bytes and cases: as small as the number of requests allows, since a request that fails takes its cases with it.
+ */
+import { encodeUtf8, type JsonObject, type JsonValue } from '@svc/protocol';
+import type { ConformanceCase, VectorSet } from './vector-set.ts';
+import {
+  CASE_OPS,
+  type CaseOp,
+  casesRequest,
+  type Description,
+  MAX_ANSWER_BYTES,
+  MAX_CASES,
+  MAX_REQUEST_BYTES,
+  MIN_REQUEST_BYTES,
+} from './wire.ts';
+
+export interface Batch {
+  readonly op: CaseOp;
+  readonly cases: readonly ConformanceCase[];
+}
+
+export interface Plan {
+  readonly batches: readonly Batch[];
+  /** Cases whose op or profile the endpoint does not have. */
+  readonly unsupported: readonly ConformanceCase[];
+}
+
+const SMALLEST_BATCH_BYTES = MIN_REQUEST_BYTES;
+/** Expected results take at most this much of an answer; the rest is for white space and other spellings. */
+const PLANNED_ANSWER_BYTES = MAX_ANSWER_BYTES / 2;
+
+/** Plans for at most `maxBatches` requests; null where the endpoint takes too little at once for that. */
+export const planBatches = (
+  { cases }: VectorSet,
+  description: Description,
+  maxBatches: number,
+): Plan | null => {
+  const isSupported = ({ op, profile }: ConformanceCase): boolean =>
+    description.ops.includes(op) && (profile === null || description.profiles.includes(profile));
+  const supported = cases.filter(isSupported).map(weigh);
+  const unsupported = cases.filter((one) => !isSupported(one));
+  const maxBytes = Math.min(description.maxRequestBytes, MAX_REQUEST_BYTES);
+  const maxCases = Math.min(description.maxCases, MAX_CASES);
+  for (let bytes = SMALLEST_BATCH_BYTES; ; bytes = Math.min(bytes * 2, maxBytes)) {
+    const batches = CASE_OPS.flatMap((op) =>
+      fill(
+        op,
+        supported.filter((one) => one.of.op === op),
+        { requestBytes: Math.min(bytes, maxBytes), cases: maxCases },
+      ),
+    );
+    if (batches.length <= maxBatches && batches.every((batch) => fits(batch, maxBytes)))
+      return { batches, unsupported };
+    if (bytes >= maxBytes) return null;
+  }
+};
+
+interface Weighed {
+  readonly of: ConformanceCase;
+  readonly requestBytes: number;
+  readonly answerBytes: number;
+}
+
+const weigh = (of: ConformanceCase): Weighed => ({
+  of,
+  requestBytes: jsonBytes({ id: of.id, input: of.input }) + 1,
+  answerBytes: jsonBytes({ id: of.id, result: expectedResult(of, true) }) + 1,
+});
+
+const jsonBytes = (value: JsonObject): number => encodeUtf8(JSON.stringify(value)).length;
+
+/** What the endpoint should answer, with the Receipt if it signs. */
+export const expectedResult = ({ expected, receipt }: ConformanceCase, signs: boolean): JsonValue =>
+  receipt === null || !signs ? expected : { ...(expected as JsonObject), receipt };
+
+/** In order; a case that is larger than a batch should be goes alone. */
+const fill = (
+  op: CaseOp,
+  cases: readonly Weighed[],
+  most: { readonly requestBytes: number; readonly cases: number },
+): Batch[] => {
+  const batches: ConformanceCase[][] = [];
+  const envelopeBytes = casesRequest(op, []).length;
+  let room = { requestBytes: 0, answerBytes: 0, cases: 0 };
+  for (const { of, requestBytes, answerBytes } of cases) {
+    if (requestBytes > room.requestBytes || answerBytes > room.answerBytes || room.cases === 0) {
+      batches.push([]);
+      room = {
+        requestBytes: most.requestBytes - envelopeBytes,
+        answerBytes: PLANNED_ANSWER_BYTES,
+        cases: most.cases,
+      };
+    }
+    batches.at(-1)?.push(of);
+    room.requestBytes -= requestBytes;
+    room.answerBytes -= answerBytes;
+    room.cases--;
+  }
+  return batches.map((batch) => ({ op, cases: batch }));
+};
+
+const fits = ({ op, cases }: Batch, maxBytes: number): boolean =>
+  cases.length > 1 || encodeUtf8(casesRequest(op, cases)).length <= maxBytes;

@@ -1,0 +1,179 @@
+/**
+ * A run: ask what the endpoint supports, send it every case of that, compare. Sequential, so that the endpoint is never
+ * asked two things at once; bounded in requests and in time whatever it does. Nothing the endpoint sends is kept but
+ * the verdicts.
+ */
+import type { JsonValue } from '@svc/protocol';
+import { findFirstDifference } from './first-difference.ts';
+import { type Batch, expectedResult, planBatches } from './plan.ts';
+import {
+  buildReport,
+  type ConformanceReport,
+  different,
+  failed,
+  PASSED,
+  type RunRecord,
+  UNSUPPORTED,
+  undecided,
+  type Verdict,
+} from './report.ts';
+import type { Transport } from './transport.ts';
+import type { ConformanceCase, VectorSet } from './vector-set.ts';
+import {
+  casesRequest,
+  type Description,
+  describeRequest,
+  MAX_ANSWER_BYTES,
+  parseDescription,
+  parseResults,
+  type Read,
+  type WireResult,
+} from './wire.ts';
+
+export interface RunLimits {
+  /** `describe` included. */
+  readonly maxRequests: number;
+  /** For the whole run. */
+  readonly runMs: number;
+  /** For one request, from its start to the end of its answer. */
+  readonly requestMs: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** The interface's: at most 50 requests and two minutes. */
+export const RUN_LIMITS: RunLimits = {
+  maxRequests: 50,
+  runMs: 120_000,
+  requestMs: 15_000,
+  maxAnswerBytes: MAX_ANSWER_BYTES,
+};
+
+export interface Progress {
+  readonly requests: number;
+  readonly plannedRequests: number;
+  readonly cases: number;
+  readonly plannedCases: number;
+  readonly failed: number;
+}
+
+export interface ConformanceRun {
+  readonly url: string;
+  readonly vectors: VectorSet;
+  readonly transport: Transport;
+  readonly limits?: Partial<RunLimits>;
+  /** Monotonic milliseconds. */
+  readonly clock: { nowMs(): number };
+  /** Called after every request. What it throws ends the run. */
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** An endpoint that stays silent this often in a row is not asked again. */
+const MAX_SILENCES_IN_A_ROW = 3;
+
+/** Runs; resolves with the report whatever the endpoint does. */
+export const runConformance = async (run: ConformanceRun): Promise<ConformanceReport> => {
+  const session = new Session(run);
+  const ended = await session.run();
+  return buildReport({ ...session.record(), ended });
+};
+
+/** Why there is no usable answer, and whether the endpoint is at fault. */
+type Answer<T> = Read<T> & { readonly isSilent?: boolean };
+
+class Session {
+  readonly #run: ConformanceRun;
+  readonly #limits: RunLimits;
+  readonly #startMs: number;
+  readonly #verdicts = new Map<ConformanceCase, Verdict>();
+  #description: Description | null = null;
+  #requests = 0;
+  #silences = 0;
+  #failed = 0;
+
+  constructor(run: ConformanceRun) {
+    this.#run = run;
+    this.#limits = { ...RUN_LIMITS, ...run.limits };
+    this.#startMs = run.clock.nowMs();
+  }
+
+  record(): Omit<RunRecord, 'ended'> {
+    return {
+      vectors: this.#run.vectors,
+      description: this.#description,
+      verdicts: this.#verdicts,
+      requests: this.#requests,
+      durationMs: Math.round(this.#run.clock.nowMs() - this.#startMs),
+    };
+  }
+
+  /** Why it ended before every case was asked, or null. */
+  async run(): Promise<string | null> {
+    const described = await this.#ask(describeRequest(), parseDescription);
+    if (!described.ok) return `describe: ${described.problem}`;
+    this.#description = described.value;
+    const maxBatches = this.#limits.maxRequests - this.#requests;
+    const plan = planBatches(this.#run.vectors, described.value, maxBatches);
+    if (plan === null)
+      return `the vectors do not fit into ${this.#limits.maxRequests} requests of the size that the endpoint takes`;
+    for (const one of plan.unsupported) this.#verdicts.set(one, UNSUPPORTED);
+    for (const batch of plan.batches) {
+      if (this.#remainingMs() <= 0) return `the run has reached its limit of ${this.#limits.runMs} ms`;
+      if (this.#silences === MAX_SILENCES_IN_A_ROW)
+        return `${MAX_SILENCES_IN_A_ROW} requests in a row had no answer`;
+      await this.#runBatch(batch, described.value);
+      this.#report(plan.batches);
+    }
+    return null;
+  }
+
+  #remainingMs(): number {
+    return this.#limits.runMs - (this.#run.clock.nowMs() - this.#startMs);
+  }
+
+  async #runBatch({ op, cases }: Batch, { receipts }: Description): Promise<void> {
+    const asked = new Set(cases.map(({ id }) => id));
+    const wireCases = cases.map(({ id, input }) => ({ id, input }));
+    const answer = await this.#ask(casesRequest(op, wireCases), (body) => parseResults(body, op, asked));
+    for (const one of cases) {
+      const verdict = answer.ok
+        ? judge(answer.value.get(one.id), expectedResult(one, receipts))
+        : (answer.isSilent === true ? undecided : failed)(answer.problem);
+      this.#verdicts.set(one, verdict);
+      if (verdict.outcome === 'failed') this.#failed++;
+    }
+  }
+
+  async #ask<T>(jsonText: string, parse: (body: Uint8Array) => Read<T>): Promise<Answer<T>> {
+    const timeoutMs = Math.max(1, Math.min(this.#limits.requestMs, Math.floor(this.#remainingMs())));
+    const { maxAnswerBytes: maxBytes } = this.#limits;
+    this.#requests++;
+    const answer = await this.#run.transport.post(this.#run.url, jsonText, { maxBytes, timeoutMs });
+    const isSilent =
+      answer.kind === 'refused' || (answer.kind === 'unreachable' && !BREACHES.has(answer.fault));
+    this.#silences = isSilent ? this.#silences + 1 : 0;
+    if (answer.kind !== 'answered') return { ok: false, isSilent, problem: answer.why };
+    return answer.status === 200
+      ? parse(answer.body)
+      : { ok: false, problem: `the status must be 200, not ${answer.status}` };
+  }
+
+  #report(batches: readonly Batch[]): void {
+    this.#run.onProgress?.({
+      requests: this.#requests,
+      plannedRequests: batches.length + 1,
+      cases: this.#verdicts.size,
+      plannedCases: this.#run.vectors.cases.length,
+      failed: this.#failed,
+    });
+  }
+}
+
+/** Faults of the transport that are an answer against the contract, and not the lack of one. */
+const BREACHES: ReadonlySet<string> = new Set(['encoding', 'too-large']);
+
+const judge = (given: WireResult | undefined, expected: JsonValue): Verdict => {
+  if (given === undefined) return failed('the answer has no result for this case');
+  if ('error' in given) return failed(`the endpoint says: ${given.error}`);
+  const difference = findFirstDifference(expected, given.result);
+  return difference === null ? PASSED : different(difference);
+};

@@ -1,0 +1,60 @@
+/** Our engine and the independent one side by side, on random inputs. */
+import { evaluateJson, type JsonValue } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { Random } from '../../../protocol/test/fuzz/random.ts';
+import { findFirstDifference } from '../../src/first-difference.ts';
+import { randomInput } from './random-input.ts';
+
+export type Evaluate = (input: unknown) => unknown;
+
+export interface Tally {
+  readonly compared: number;
+  /** Not an input for ours, so nothing to compare. */
+  readonly refused: number;
+  readonly allowed: number;
+  /** How often each reason was given. */
+  readonly reasons: ReadonlyMap<string, number>;
+}
+
+/** Compares until `decisions` were made. Throws Error with the input where the engines differ. */
+export const compareEngines = (
+  independent: Evaluate,
+  options: {
+    readonly decisions: number;
+    readonly seed: number;
+    readonly onProgress?: (compared: number) => void;
+  },
+): Tally => {
+  const random = new Random(options.seed);
+  const reasons = new Map<string, number>();
+  let [compared, refused, allowed] = [0, 0, 0];
+  while (compared < options.decisions) {
+    const input = randomInput(random);
+    if (input === null) continue;
+    const ours = attempt(() => evaluateJson(input, nativeCrypto));
+    if (ours === null) {
+      refused++;
+      continue;
+    }
+    const difference = findFirstDifference(
+      ours,
+      attempt(() => independent(input)),
+    );
+    if (difference !== null) throw new Error(`the engines differ: ${JSON.stringify({ difference, input })}`);
+    const { reason } = ours as { readonly reason: string | null };
+    if (reason === null) allowed++;
+    else reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    compared++;
+    options.onProgress?.(compared);
+  }
+  return { compared, refused, allowed, reasons };
+};
+
+/** As it would go over the wire; null where the engine refuses the input. */
+const attempt = (evaluate: () => unknown): JsonValue => {
+  try {
+    return JSON.parse(JSON.stringify(evaluate()));
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { compareEngines } from './compare-engines.ts';
+import { loadIndependentEngine } from './independent-engine.ts';
+
+const DECISIONS = 10_000;
+/** As many as there are but the reserved one: the comparison means something only where it meets all of the engine. */
+const REASONS = 26;
+
+const independent = await loadIndependentEngine();
+
+it('10,000 random decisions are the same by our engine and by the independent one', () => {
+  const tally = compareEngines(independent, { decisions: DECISIONS, seed: 20_261_120 });
+  expect(tally.compared).toBe(DECISIONS);
+  expect(tally.reasons.size).toBe(REASONS);
+  expect(tally.allowed).toBeGreaterThan(DECISIONS / 10);
+  expect(tally.refused).toBeLessThan(DECISIONS / 20);
+}, 180_000);
+
+it('one difference among them is an error that holds the input', () => {
+  const broken = (input: unknown): unknown => {
+    const body = independent(input) as { readonly reason: string | null };
+    return body.reason === 'GRANT_EXPIRED' ? { ...body, reason: 'GRANT_NOT_YET_VALID' } : body;
+  };
+  const compare = () => compareEngines(broken, { decisions: 1000, seed: 1 });
+  expect(compare).toThrow(
+    /the engines differ: \{"difference":\{"pointer":"\/reason".*"input":\{"receipt_id"/,
+  );
+});

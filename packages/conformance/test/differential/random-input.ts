@@ -1,0 +1,163 @@
+/**
+ * Random evaluations near the edge between ALLOW and DENY. Each starts as the honest scene of the vectors and takes a
+ * few edits: random ones of authority, URLs, times, facts and tokens, and those of the vectors themselves, in
+ * combinations that no vector has.
+ */
+
+import { CASES } from '../../../../scripts/vectors/evaluate-vectors.ts';
+import {
+  GRANT_ID,
+  honestScene,
+  inputOf,
+  type Members,
+  type Scene,
+} from '../../../../scripts/vectors/scene.ts';
+import { KEYS } from '../../../../scripts/vectors/test-keys.ts';
+import {
+  mutateBytes,
+  mutateCharacters,
+  mutateJson,
+  mutateJsonText,
+  mutateParts,
+} from '../../../protocol/test/fuzz/mutations.ts';
+import { anyJson, ODD_STRINGS } from '../../../protocol/test/fuzz/odd-values.ts';
+import type { Random } from '../../../protocol/test/fuzz/random.ts';
+import { randomApiAuthority, randomPurchaseAuthority } from './random-authority.ts';
+import { respell } from './random-url.ts';
+
+type Edit = (scene: Scene, random: Random) => void;
+
+const FACTS = ['principal', 'document', 'allocation', 'status', 'balances', 'spent'] as const;
+const OTHER_RP = 'did:web:other.example';
+const OTHER_GRANT_ID = 'urn:svc:grant:01M7VZGA1GB9D5MPJTB9D5MPJV';
+const KEY_STATES = ['active', 'retired', 'compromised'] as const;
+const MILLISECONDS = [-1, 0, 1, 999, 1000, 5000, 5001, 30_000, 30_001, 60_000, 3_600_000, 3_600_001] as const;
+
+/** Those that pad a token to a length measure it, and find no end where another edit has fixed it. */
+const COMPOSABLE = CASES.filter(({ id }) => !/(?:characters|too-long)$/.test(id));
+
+/** One edit of a vector's author. Some cannot follow on another, which they tell by throwing. */
+const asInVector: Edit = (scene, random) => {
+  try {
+    random.pick(COMPOSABLE).edit(scene);
+  } catch {
+    // The scene stays as far as the edit got.
+  }
+};
+
+const shifted = (instant: string, ms: number): string => new Date(Date.parse(instant) + ms).toISOString();
+
+/** What the tokens say, when, to whom, and what the service knows: all well formed. */
+const MEANINGS: readonly Edit[] = [
+  (scene, random) => {
+    const { resource } = scene.action;
+    if (typeof resource === 'string') scene.proof.payload.htu = respell(resource, random);
+  },
+  (scene, random) => {
+    const bound = random.pick([scene.grant.payload.validFrom, scene.grant.payload.validUntil]);
+    scene.now = shifted(String(bound), random.pick(MILLISECONDS) * random.pick([1, -1]));
+    scene.resolvedAt = scene.now;
+    scene.status.checked_at = scene.now;
+  },
+  (scene, random) => {
+    scene.resolvedAt = shifted(scene.now, -random.pick(MILLISECONDS));
+    scene.status.checked_at = shifted(scene.now, -random.pick(MILLISECONDS));
+  },
+  (scene, random) => {
+    scene.proof.payload.iat = Math.floor(Date.parse(scene.now) / 1000) + random.below(140) - 70;
+    scene.rp.proof_window_seconds = 1 + random.below(300);
+  },
+  (scene, random) => {
+    scene.answers[random.pick(FACTS)] = random.pick(['absent', 'unavailable']);
+  },
+  (scene, random) => {
+    const since = shifted(String(scene.allocation.allocated_at), random.below(3) - 1);
+    scene.principal.key = random.below(4) === 0 ? null : { state: random.pick(KEY_STATES), since };
+    if (random.below(3) === 0) scene.principal.verification = 'unverified';
+  },
+  (scene, random) => {
+    const name = random.pick(['issuer', 'agent', 'status_list_credential', 'status_list_index']);
+    if (random.below(2) === 0) scene.allocation[name] = random.pick(ODD_STRINGS);
+    else scene.status.revoked = true;
+  },
+  (scene, random) => {
+    scene.grant.subject.audience = random.pick([[OTHER_RP], [OTHER_RP, scene.rp.did], undefined]);
+    if (random.below(2) === 0) scene.rp.did = OTHER_RP;
+  },
+  (scene, random) => {
+    const of: Members = { aud: OTHER_RP, grant_id: OTHER_GRANT_ID, htm: 'PATCH' };
+    const name = random.pick(Object.keys(of));
+    scene.proof.payload[name] = of[name];
+  },
+  (scene, random) => {
+    random.pick([scene.grant, scene.proof]).key = random.pick(Object.values(KEYS));
+  },
+  (scene, random) => {
+    const other: Members = {
+      type: 'api:call',
+      amount: 42_699,
+      currency: 'JPY',
+      method: 'HEAD',
+      resource: 'order/1',
+    };
+    const name = random.pick(Object.keys(scene.action));
+    scene.presentedAction = { ...scene.action, [name]: other[name] };
+  },
+  (scene) => {
+    scene.spent = true;
+  },
+];
+
+/** Texts that are not what they should be. */
+const FORMS: readonly Edit[] = [
+  (scene, random) => {
+    scene.presentedAction = mutateJson(JSON.parse(JSON.stringify(scene.action)), random);
+  },
+  (scene, random) => {
+    const name = random.pick(['iat', 'exp', 'sub', 'aud', 'jti', 'htu', 'htm']);
+    random.pick([scene.grant, scene.proof]).payload[name] = anyJson(random);
+  },
+  (scene, random) => {
+    const edit = (json: string): string => JSON.stringify(mutateJson(JSON.parse(json), random));
+    const token = random.pick([scene.grant, scene.proof]);
+    if (random.below(3) === 0) token.editHeader = edit;
+    else token.editPayload = edit;
+  },
+  (scene, random) => {
+    random.pick([scene.grant, scene.proof]).editPayload = (json) => mutateJsonText(json, random);
+  },
+  (scene, random) => {
+    const mutate = random.pick([mutateCharacters, mutateBytes]);
+    random.pick([scene.grant, scene.proof]).editToken = (token) => mutate(token, random);
+  },
+  (scene, random) => {
+    scene.proof.editToken = (token) => mutateParts(token, 'e30.e30.e30', random);
+  },
+  (scene, random) => {
+    const mutateValue = (json: string): string => JSON.stringify(mutateJson(JSON.parse(json), random));
+    const mutateText = (json: string): string => mutateJsonText(json, random);
+    scene.editDocument = random.pick([mutateText, mutateValue]);
+  },
+];
+
+/** Mostly an authority of its own, now and then an edit of each other kind. */
+const edit = (scene: Scene, random: Random): void => {
+  if (random.below(4) > 0) random.pick([randomPurchaseAuthority, randomApiAuthority])(scene, random);
+  for (let edits = random.below(3); edits > 0; edits--) random.pick(MEANINGS)(scene, random);
+  if (random.below(3) === 0) asInVector(scene, random);
+  if (random.below(4) === 0) random.pick(FORMS)(scene, random);
+};
+
+/** The next input. Null where the edits left nothing that can be signed. */
+export const randomInput = (random: Random): unknown => {
+  const scene = honestScene();
+  edit(scene, random);
+  if (scene.rp.profile === 'svc-base-v2' && scene.balances === undefined)
+    scene.balances = { grant_id: scene.grant.payload.id ?? GRANT_ID, version: 0, capabilities: [] };
+  try {
+    // As it goes over the wire: what JSON cannot say is gone.
+    return JSON.parse(JSON.stringify(inputOf('random', scene)));
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { RUN_LIMITS } from '../src/run-conformance.ts';
+import { MAX_ANSWER_BYTES, MAX_CASES, MAX_REQUEST_BYTES, MIN_CASES, MIN_REQUEST_BYTES } from '../src/wire.ts';
+import { compile } from './schemas.ts';
+
+const page = readFileSync(new URL('../../../docs/conformance.md', import.meta.url), 'utf8');
+const examples = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, json = '']) => JSON.parse(json));
+
+describe('docs/conformance.md', () => {
+  it.each(['$defs/request', '$defs/answer', '$defs/answer'].map((name, i) => [name, examples[i]]))(
+    'shows a message as it is: %s',
+    (name, message) => {
+      const isMessage = compile(`conformance-http.schema.json#/${name}`);
+      expect(isMessage(message), JSON.stringify(isMessage.errors)).toBe(true);
+    },
+  );
+
+  it('shows a report as it is', () => {
+    const isReport = compile('conformance-report.schema.json');
+    expect(examples).toHaveLength(4);
+    expect(isReport(examples[3]), JSON.stringify(isReport.errors)).toBe(true);
+  });
+
+  it('names every limit', () => {
+    const sizes = [MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, MIN_REQUEST_BYTES, MAX_CASES, MIN_CASES];
+    for (const size of sizes) expect(page).toContain(size.toLocaleString('en-US'));
+    expect(page).toContain(`| requests in a run, \`describe\` included | ${RUN_LIMITS.maxRequests} |`);
+    expect(page).toContain(`| a run | ${RUN_LIMITS.runMs / 60_000} minutes |`);
+    expect(page).toContain(`| a request, up to the end of its answer | ${RUN_LIMITS.requestMs / 1000} s,`);
+  });
+});
