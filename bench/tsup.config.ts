@@ -1,9 +1,9 @@
 import { defineConfig } from 'tsup';
 
-// Every measured program is plain JavaScript when it runs. The entries are `run` and the programs it starts.
+// Every measured program is plain JavaScript when it runs. The entries are `bench` and the programs it starts.
 export default defineConfig({
   entry: {
-    run: 'src/run.ts',
+    bench: 'src/bench.ts',
     load: 'src/load/load.ts',
     floor: 'src/floor/floor.ts',
     plain: 'src/plain/plain.ts',

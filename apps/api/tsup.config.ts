@@ -1,4 +1,8 @@
+import { cpSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsup';
+
+const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 // Workspace packages are bundled in from their sources, and what they use with them; this package's own dependencies
 // stay outside.
@@ -13,4 +17,6 @@ export default defineConfig({
   },
   clean: true,
   sourcemap: true,
+  // The pages go where the program is, which reads them from beside itself.
+  onSuccess: async () => cpSync(pathOf('../pages/dist'), pathOf('dist/pages'), { recursive: true }),
 });

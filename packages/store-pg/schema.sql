@@ -15,6 +15,27 @@ create table api_keys (
   created_at timestamp with time zone not null default svc_now(),
   revoked_at timestamp with time zone
 );
+create table attestations (
+  attestation_id text collate "C" not null,
+  receipt_id text collate "C" not null,
+  ordinal smallint not null,
+  relying_party text collate "C" not null,
+  principal text collate "C",
+  evaluated_at timestamp with time zone not null,
+  decision text not null,
+  type text not null,
+  occurred_at text not null,
+  recorded_at timestamp with time zone not null default svc_now(),
+  evidence_ref text,
+  note text,
+  correction_of text collate "C",
+  reporter_signature text,
+  resolution text,
+  loss_amount bigint,
+  currency text collate "C",
+  consumption_cause text,
+  consumption_version bigint
+);
 create table audit_events (
   event_id text collate "C" not null,
   occurred_at timestamp with time zone not null default clock_timestamp(),
@@ -26,9 +47,44 @@ create table audit_events (
   request_id text,
   details jsonb not null
 );
+create table checkpoints (
+  day date not null,
+  tree_size bigint not null,
+  root text not null,
+  previous_day date,
+  previous_root text,
+  first_receipt_id text collate "C",
+  last_receipt_id text collate "C",
+  kid text not null,
+  jws text not null,
+  hash text not null,
+  content_root text not null,
+  created_at timestamp with time zone not null default svc_now()
+);
 create table closed_days (
   day date not null,
   closed_at timestamp with time zone not null default svc_now()
+);
+create table content_checks (
+  day date not null,
+  checked_at timestamp with time zone not null,
+  is_intact boolean not null
+);
+create table deployment (
+  is_only_row boolean not null default true,
+  first_day date not null default ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date
+);
+create table entitlements (
+  org_id text collate "C" not null,
+  production text not null,
+  production_until timestamp with time zone,
+  check_cap bigint,
+  cap_since timestamp with time zone,
+  reason text not null,
+  as_of timestamp with time zone not null,
+  updated_at timestamp with time zone not null default svc_now(),
+  version bigint not null default 1,
+  checks_since_cap bigint
 );
 create table evidence (
   hash text collate "C" not null,
@@ -52,6 +108,22 @@ create table idempotency_keys (
   body_hash text not null,
   receipt_id text collate "C" not null,
   created_at timestamp with time zone not null
+);
+create table ledger_count (
+  is_only_row boolean not null default true,
+  counted_before text collate "C" not null
+);
+create table ledger_seal (
+  is_only_row boolean not null default true,
+  sealed_until timestamp with time zone not null,
+  sealed_before text collate "C" not null default svc_lowest_receipt_id(sealed_until)
+);
+create table merkle_tiles (
+  day date not null,
+  level smallint not null,
+  index integer not null,
+  hashes bytea not null,
+  first_receipt_ids text[] collate "C"
 );
 create table orgs (
   org_id text collate "C" not null,
@@ -90,7 +162,7 @@ create table receipts (
   principal text collate "C",
   grant_id text collate "C",
   agent text collate "C",
-  key_id text collate "C" not null,
+  key_id text collate "C",
   decision text not null,
   reason text,
   evaluated_at timestamp with time zone not null,
@@ -99,7 +171,9 @@ create table receipts (
   currency text,
   resource text,
   method text,
-  jws text not null
+  jws text not null,
+  production_check boolean not null default false,
+  content_hash bytea not null
 ) partition by RANGE (receipt_id);
 create table relying_parties (
   did text collate "C" not null,
@@ -112,6 +186,10 @@ create table relying_parties (
   org_id text collate "C",
   created_at timestamp with time zone not null default svc_now(),
   version bigint not null default 1
+);
+create table retention (
+  only_row boolean not null default true,
+  actions_cleared_before text collate "C" not null default ''::text
 );
 create table service_keys (
   kid text collate "C" not null,
@@ -137,6 +215,46 @@ create table status_lists (
   valid_from timestamp with time zone not null,
   version bigint not null default 1
 );
+create table usage_by_day (
+  day date not null,
+  reason text,
+  verifies bigint not null
+);
+create table usage_by_key (
+  day date not null,
+  relying_party text collate "C" not null,
+  key_id text collate "C",
+  reason text,
+  verifies bigint not null,
+  production_checks bigint not null
+);
+create table usage_by_principal (
+  day date not null,
+  principal text collate "C",
+  reason text,
+  verifies bigint not null
+);
+create table usage_counts (
+  day date not null,
+  relying_party text collate "C" not null,
+  principal text collate "C",
+  key_id text collate "C",
+  reason text,
+  verifies bigint not null
+);
+create table usage_monthly (
+  month date not null,
+  relying_party text collate "C" not null,
+  principal text collate "C",
+  reason text,
+  verifies bigint not null
+);
+create table usage_monthly_by_principal (
+  month date not null,
+  principal text collate "C",
+  reason text,
+  verifies bigint not null
+);
 
 alter table agents add constraint agents_pkey PRIMARY KEY (principal, did);
 alter table agents add constraint agents_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
@@ -144,9 +262,42 @@ alter table api_keys add constraint api_keys_key_hash_check CHECK ((length(key_h
 alter table api_keys add constraint api_keys_key_id_key UNIQUE (key_id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (key_hash);
 alter table api_keys add constraint api_keys_role_check CHECK ((role = ANY (ARRAY['principal'::text, 'rp'::text, 'org:read'::text, 'org:admin'::text, 'observer'::text])));
+alter table attestations add constraint attestations_check CHECK (((type = 'dispute_resolved'::text) = (resolution IS NOT NULL)));
+alter table attestations add constraint attestations_check1 CHECK (((type = 'loss_reported'::text) = (loss_amount IS NOT NULL)));
+alter table attestations add constraint attestations_check2 CHECK (((loss_amount IS NULL) = (currency IS NULL)));
+alter table attestations add constraint attestations_check3 CHECK (((consumption_cause IS NULL) = (consumption_version IS NULL)));
+alter table attestations add constraint attestations_consumption_cause_check CHECK ((consumption_cause = ANY (ARRAY['restore'::text, 'restore_reversal'::text])));
+alter table attestations add constraint attestations_correction_of_key UNIQUE (correction_of);
+alter table attestations add constraint attestations_decision_check CHECK ((decision = ANY (ARRAY['ALLOW'::text, 'DENY'::text])));
+alter table attestations add constraint attestations_loss_amount_check CHECK ((loss_amount >= 0));
+alter table attestations add constraint attestations_ordinal_check CHECK (((ordinal >= 1) AND (ordinal <= 100)));
+alter table attestations add constraint attestations_pkey PRIMARY KEY (attestation_id);
+alter table attestations add constraint attestations_receipt_id_attestation_id_key UNIQUE (receipt_id, attestation_id);
+alter table attestations add constraint attestations_receipt_id_correction_of_fkey FOREIGN KEY (receipt_id, correction_of) REFERENCES attestations(receipt_id, attestation_id);
+alter table attestations add constraint attestations_receipt_id_ordinal_key UNIQUE (receipt_id, ordinal);
+alter table attestations add constraint attestations_resolution_check CHECK ((resolution = ANY (ARRAY['agent_at_fault'::text, 'agent_not_at_fault'::text, 'indeterminate'::text])));
+alter table attestations add constraint attestations_type_check CHECK ((type = ANY (ARRAY['fulfilled'::text, 'cancelled'::text, 'dispute_opened'::text, 'dispute_resolved'::text, 'chargeback_received'::text, 'chargeback_reversed'::text, 'loss_reported'::text])));
 alter table audit_events add constraint audit_events_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['admin'::text, 'principal'::text, 'rp'::text, 'org'::text, 'system'::text])));
 alter table audit_events add constraint audit_events_pkey PRIMARY KEY (event_id);
+alter table checkpoints add constraint checkpoints_check CHECK ((previous_day = (day - 1)));
+alter table checkpoints add constraint checkpoints_check1 CHECK (((previous_root IS NULL) = (previous_day IS NULL)));
+alter table checkpoints add constraint checkpoints_check2 CHECK ((((first_receipt_id IS NULL) = (tree_size = 0)) AND ((last_receipt_id IS NULL) = (tree_size = 0))));
+alter table checkpoints add constraint checkpoints_day_fkey FOREIGN KEY (day) REFERENCES closed_days(day);
+alter table checkpoints add constraint checkpoints_pkey PRIMARY KEY (day);
+alter table checkpoints add constraint checkpoints_previous_day_fkey FOREIGN KEY (previous_day) REFERENCES checkpoints(day);
+alter table checkpoints add constraint checkpoints_tree_size_check CHECK ((tree_size >= 0));
 alter table closed_days add constraint closed_days_pkey PRIMARY KEY (day);
+alter table content_checks add constraint content_checks_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
+alter table content_checks add constraint content_checks_pkey PRIMARY KEY (day);
+alter table deployment add constraint deployment_is_only_row_check CHECK (is_only_row);
+alter table deployment add constraint deployment_pkey PRIMARY KEY (is_only_row);
+alter table entitlements add constraint entitlements_check CHECK (((check_cap IS NULL) OR (cap_since IS NOT NULL)));
+alter table entitlements add constraint entitlements_check1 CHECK (((check_cap IS NULL) = (checks_since_cap IS NULL)));
+alter table entitlements add constraint entitlements_check_cap_check CHECK (((check_cap >= 0) AND (check_cap <= 1000000000)));
+alter table entitlements add constraint entitlements_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
+alter table entitlements add constraint entitlements_pkey PRIMARY KEY (org_id);
+alter table entitlements add constraint entitlements_production_check CHECK ((production = ANY (ARRAY['allowed'::text, 'blocked'::text])));
+alter table entitlements add constraint entitlements_reason_check CHECK ((reason = ANY (ARRAY['trial'::text, 'paid'::text, 'past_due_grace'::text, 'canceled'::text, 'comp'::text, 'none'::text])));
 alter table evidence add constraint evidence_pkey PRIMARY KEY (hash);
 alter table evidence add constraint hash_is_of_body CHECK ((hash = ('sha256:'::text || encode(sha256(body), 'hex'::text))));
 alter table grants add constraint grants_check CHECK (((revoked_at IS NULL) OR (revocation_recorded_at IS NOT NULL)));
@@ -156,6 +307,16 @@ alter table grants add constraint grants_status_index_check CHECK ((status_index
 alter table grants add constraint grants_status_list_url_fkey FOREIGN KEY (status_list_url) REFERENCES status_lists(url);
 alter table grants add constraint grants_status_list_url_status_index_key UNIQUE (status_list_url, status_index);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (relying_party, key);
+alter table ledger_count add constraint ledger_count_is_only_row_check CHECK (is_only_row);
+alter table ledger_count add constraint ledger_count_pkey PRIMARY KEY (is_only_row);
+alter table ledger_seal add constraint ledger_seal_is_only_row_check CHECK (is_only_row);
+alter table ledger_seal add constraint ledger_seal_pkey PRIMARY KEY (is_only_row);
+alter table merkle_tiles add constraint merkle_tiles_check CHECK (((first_receipt_ids IS NOT NULL) = (level = 1)));
+alter table merkle_tiles add constraint merkle_tiles_day_fkey FOREIGN KEY (day) REFERENCES closed_days(day);
+alter table merkle_tiles add constraint merkle_tiles_hashes_check CHECK ((((length(hashes) % 32) = 0) AND ((length(hashes) >= 32) AND (length(hashes) <= 8192))));
+alter table merkle_tiles add constraint merkle_tiles_index_check CHECK ((index >= 0));
+alter table merkle_tiles add constraint merkle_tiles_level_check CHECK ((level > 0));
+alter table merkle_tiles add constraint merkle_tiles_pkey PRIMARY KEY (day, level, index);
 alter table orgs add constraint orgs_pkey PRIMARY KEY (org_id);
 alter table orgs add constraint orgs_slug_key UNIQUE (slug);
 alter table principal_keys add constraint principal_keys_pkey PRIMARY KEY (kid);
@@ -174,11 +335,14 @@ CASE decision
     WHEN 'DENY'::text THEN (reason IS NOT NULL)
     ELSE false
 END);
-alter table receipts add constraint receipts_pkey PRIMARY KEY (receipt_id);
+alter table receipts add constraint receipts_content_hash_check CHECK ((length(content_hash) = 32));
+alter table receipts add constraint receipts_pkey PRIMARY KEY (receipt_id) INCLUDE (content_hash);
 alter table relying_parties add constraint relying_parties_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
 alter table relying_parties add constraint relying_parties_slug_key UNIQUE (slug);
+alter table retention add constraint retention_only_row_check CHECK (only_row);
+alter table retention add constraint retention_pkey PRIMARY KEY (only_row);
 alter table service_keys add constraint service_keys_pkey PRIMARY KEY (kid);
 alter table spent_proofs add constraint spent_proofs_pkey PRIMARY KEY (grant_id, jti);
 alter table status_lists add constraint status_lists_check CHECK (((next_ordinal >= 0) AND (next_ordinal <= size_bits)));
@@ -188,36 +352,114 @@ alter table status_lists add constraint status_lists_number_check CHECK ((number
 alter table status_lists add constraint status_lists_pkey PRIMARY KEY (url);
 alter table status_lists add constraint status_lists_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
 alter table status_lists add constraint status_lists_size_bits_check CHECK ((size_bits > 0));
+alter table usage_by_day add constraint usage_by_day_day_reason_key UNIQUE NULLS NOT DISTINCT (day, reason);
+alter table usage_by_day add constraint usage_by_day_verifies_check CHECK ((verifies > 0));
+alter table usage_by_key add constraint usage_by_key_check CHECK (((production_checks >= 0) AND (production_checks <= verifies)));
+alter table usage_by_key add constraint usage_by_key_relying_party_day_key_id_reason_key UNIQUE NULLS NOT DISTINCT (relying_party, day, key_id, reason);
+alter table usage_by_key add constraint usage_by_key_verifies_check CHECK ((verifies > 0));
+alter table usage_by_principal add constraint usage_by_principal_principal_day_reason_key UNIQUE NULLS NOT DISTINCT (principal, day, reason);
+alter table usage_by_principal add constraint usage_by_principal_verifies_check CHECK ((verifies > 0));
+alter table usage_counts add constraint usage_counts_relying_party_day_principal_key_id_reason_veri_key UNIQUE NULLS NOT DISTINCT (relying_party, day, principal, key_id, reason) INCLUDE (verifies);
+alter table usage_counts add constraint usage_counts_verifies_check CHECK ((verifies > 0));
+alter table usage_monthly add constraint usage_monthly_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
+alter table usage_monthly add constraint usage_monthly_relying_party_month_principal_reason_verifies_key UNIQUE NULLS NOT DISTINCT (relying_party, month, principal, reason) INCLUDE (verifies);
+alter table usage_monthly add constraint usage_monthly_verifies_check CHECK ((verifies > 0));
+alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
+alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_month_principal_reason_key UNIQUE NULLS NOT DISTINCT (month, principal, reason);
+alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_verifies_check CHECK ((verifies > 0));
 
 CREATE INDEX api_keys_by_subject ON public.api_keys USING btree (subject);
+CREATE INDEX attestations_by_principal ON public.attestations USING btree (principal, evaluated_at) WHERE (principal IS NOT NULL);
+CREATE INDEX attestations_by_relying_party ON public.attestations USING btree (relying_party, evaluated_at);
+CREATE INDEX attestations_by_time ON public.attestations USING btree (evaluated_at);
 CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_did, event_id DESC) WHERE (actor_did IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
 CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
-CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING brin (created_at);
+CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (first_receipt_ids[1])) WHERE (level = 1);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);
 CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NULLS FIRST) WHERE (kind = 'hosted'::text);
-CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (principal, receipt_id DESC) WHERE (principal IS NOT NULL);
-CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC);
+CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id)) WHERE (principal IS NOT NULL);
+CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, relying_party) WHERE (reason IS NOT NULL);
+CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
+CREATE INDEX receipts_denied_by_grant ON ONLY public.receipts USING btree (hashtext(grant_id)) WHERE ((reason IS NOT NULL) AND (grant_id IS NOT NULL));
 CREATE INDEX relying_parties_by_org ON public.relying_parties USING btree (org_id) WHERE (org_id IS NOT NULL);
-CREATE INDEX spent_proofs_by_expiry ON public.spent_proofs USING brin (expires_at);
 CREATE INDEX status_lists_by_principal ON public.status_lists USING btree (principal, number DESC);
+CREATE INDEX usage_by_key_by_id ON public.usage_by_key USING btree (key_id, day);
+CREATE INDEX usage_by_principal_by_day ON public.usage_by_principal USING btree (day);
+CREATE INDEX usage_counts_by_principal ON public.usage_counts USING btree (principal, day) WHERE (principal IS NOT NULL);
 
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.deployment FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.deployment FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
+CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_keys FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 
-CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[])
+CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$ select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC' $function$;
+CREATE OR REPLACE FUNCTION public.svc_clear_old_actions(p_limit integer, OUT passed integer, OUT cleared integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  v_from text;
+  v_end text := svc_lowest_receipt_id(svc_actions_kept_since());
+  v_last text;
+begin
+  passed := 0;
+  cleared := 0;
+  select actions_cleared_before into v_from from retention for update skip locked;
+  if v_from is null or v_from >= v_end then
+    return;
+  end if;
+  select count(*), max(r.receipt_id) into passed, v_last from (
+    select receipt_id from receipts where receipt_id >= v_from and receipt_id < v_end
+    order by receipt_id limit p_limit
+  ) r;
+  if passed > 0 then
+    update receipts set action_type = null, amount = null, currency = null, resource = null, method = null
+      where receipt_id >= v_from and receipt_id <= v_last
+        and num_nonnulls(action_type, amount, currency, resource, method) > 0;
+    get diagnostics cleared = row_count;
+  end if;
+  update retention set actions_cleared_before = case when passed < p_limit then v_end else v_last end;
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_close_day(p_day date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(2, p_day - date '1970-01-01');
+  if clock_timestamp() < (p_day + 1)::timestamp at time zone 'UTC' then
+    return false;
+  end if;
+  insert into closed_days (day) values (p_day) on conflict do nothing;
+  return true;
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[])
  RETURNS text[]
  LANGUAGE plpgsql
  SET lock_timeout TO '400ms'
@@ -230,9 +472,12 @@ declare
   v_outcome text[];
   v_deadline timestamptz := clock_timestamp() + interval '400 milliseconds';
   v_now timestamptz;
+  v_sealed_before text;
   v_key integer;
   v_missed_principals integer[] := '{}';
   v_missed_days integer[] := '{}';
+  v_missed_orgs integer[] := '{}';
+  v_is_exclusive boolean;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'decisions are committed under READ COMMITTED only' using errcode = 'invalid_transaction_state';
@@ -252,37 +497,72 @@ begin
       v_missed_days := v_missed_days || v_key;
     end if;
   end loop;
+  if cardinality(array_remove(p_org_id, null)) > 0 then
+    for v_key, v_is_exclusive in
+      select hashtext(d.org_id), bool_or(d.is_capped) from unnest(p_org_id, p_is_capped) as d (org_id, is_capped)
+      where d.org_id is not null group by 1 order by 1
+    loop
+      if not (case when v_is_exclusive then svc_lock_exclusive(8, v_key, v_deadline)
+          else svc_lock_shared(8, v_key, v_deadline) end) then
+        v_missed_orgs := v_missed_orgs || v_key;
+      end if;
+    end loop;
+  end if;
 
   v_now := clock_timestamp();
+  select sealed_before into strict v_sealed_before from ledger_seal;
   select array_agg(
     case
       when hashtext(d.used_principal) = any (v_missed_principals) or (d.ms / 86400000)::integer = any (v_missed_days)
+        or hashtext(d.org_id) = any (v_missed_orgs)
         then 'LOCKED'
       when d.spend_grant_id is distinct from (case d.decision when 'ALLOW' then d.grant_id end)
         or (d.decision = 'ALLOW' and d.grant_id is null)
         then 'REFUSED'
       when to_timestamp(d.ms / 1000.0) > v_now or to_timestamp(d.ms / 1000.0) < v_now - interval '2 seconds'
+        or d.receipt_id < v_sealed_before
         then 'CLOCK'
       when k.key_hash is null or k.revoked_at is not null
         then 'KEY_REVOKED'
       when c.day is not null
         or r.version is distinct from d.relying_party_version
         or (d.used_principal is not null and p.version is distinct from d.used_principal_version)
+        or (d.org_id is not null and coalesce(e.version, 0) is distinct from d.entitlement_version)
         -- The lock that was taken must be the lock of this Grant's Principal.
         or (d.spend_grant_id is not null and (g.revocation_recorded_at is not null
             or g.principal is null or g.principal is distinct from d.used_principal))
         then 'STALE'
+      when d.is_enforced and (e.production is distinct from 'allowed' or e.production_until <= to_timestamp(d.ms / 1000.0))
+        then 'PLAN_REQUIRED'
     end order by d.ordinal)
   into v_outcome
-  from unnest(p_evaluated_at_ms, p_decision, p_relying_party, p_relying_party_version, p_key_hash,
-      p_used_principal, p_used_principal_version, p_grant_id, p_spend_grant_id)
-    with ordinality as d (ms, decision, relying_party, relying_party_version, key_hash,
-      used_principal, used_principal_version, grant_id, spend_grant_id, ordinal)
+  from unnest(p_receipt_id, p_evaluated_at_ms, p_decision, p_relying_party, p_relying_party_version, p_key_hash,
+      p_used_principal, p_used_principal_version, p_grant_id, p_spend_grant_id,
+      p_org_id, p_entitlement_version, p_is_enforced)
+    with ordinality as d (receipt_id, ms, decision, relying_party, relying_party_version, key_hash,
+      used_principal, used_principal_version, grant_id, spend_grant_id,
+      org_id, entitlement_version, is_enforced, ordinal)
   left join closed_days c on c.day = date '1970-01-01' + (d.ms / 86400000)::integer
   left join relying_parties r on r.did = d.relying_party
   left join api_keys k on k.key_hash = decode(d.key_hash, 'hex')
   left join principals p on p.did = d.used_principal
+  left join entitlements e on e.org_id = d.org_id
   left join grants g on g.id = d.spend_grant_id;
+
+  -- Before anything is claimed: who stands beyond the cap in the order of the batch. The mark is settled at the end.
+  if true = any (p_is_capped) then
+    select array_agg(case when d.is_enforced and d.outcome is null and d.place > d.room then 'ABOVE_CAP' else d.outcome end
+      order by d.ordinal)
+    into v_outcome
+    from (
+      select d.ordinal, d.outcome, d.is_enforced, e.check_cap - e.checks_since_cap as room,
+        count(*) filter (where d.outcome is null and e.org_id is not null)
+          over (partition by d.org_id order by d.ordinal) as place
+      from unnest(p_org_id, p_evaluated_at_ms, p_is_enforced, v_outcome)
+        with ordinality as d (org_id, ms, is_enforced, outcome, ordinal)
+      left join entitlements e on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.ms / 1000.0)
+    ) as d;
+  end if;
 
   if cardinality(array_remove(p_idempotency_key, null)) > 0 then
     with candidate as (
@@ -340,16 +620,135 @@ begin
 
   if array_position(v_outcome, null) is not null then
     insert into receipts (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
-      evaluated_at, action_type, amount, currency, resource, method, jws)
+      evaluated_at, action_type, amount, currency, resource, method, jws, content_hash, production_check)
     select d.receipt_id, d.relying_party, d.principal, d.grant_id, d.agent, d.key_id, d.decision, d.reason,
-      to_timestamp(d.evaluated_at_ms / 1000.0), d.action_type, d.amount, d.currency, d.resource, d.method, d.jws
+      to_timestamp(d.evaluated_at_ms / 1000.0), d.action_type, d.amount, d.currency, d.resource, d.method, d.jws,
+      sha256(convert_to(d.jws, 'UTF8')), d.org_id is not null
     from unnest(p_receipt_id, p_relying_party, p_principal, p_grant_id, p_agent, p_key_id, p_decision, p_reason,
-        p_evaluated_at_ms, p_action_type, p_amount, p_currency, p_resource, p_method, p_jws, v_outcome)
+        p_evaluated_at_ms, p_action_type, p_amount, p_currency, p_resource, p_method, p_jws,
+        p_org_id, v_outcome)
       as d (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
-        evaluated_at_ms, action_type, amount, currency, resource, method, jws, outcome)
+        evaluated_at_ms, action_type, amount, currency, resource, method, jws,
+        org_id, outcome)
     where d.outcome is null;
   end if;
+
+  if true = any (p_is_capped) then
+    if 'ABOVE_CAP' = any (v_outcome) then
+      -- Where one that had a place was not stored after all, the next in line tries again.
+      with freed as (
+        select e.org_id, e.check_cap - e.checks_since_cap - count(*) filter (where d.outcome is null) as room
+        from unnest(p_org_id, p_evaluated_at_ms, v_outcome) as d (org_id, ms, outcome)
+        join entitlements e on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.ms / 1000.0)
+        group by e.org_id
+      )
+      select array_agg(
+        case when d.outcome is distinct from 'ABOVE_CAP' then d.outcome
+          when d.place <= f.room then 'STALE'
+          else 'PLAN_REQUIRED' end order by d.ordinal)
+      into v_outcome
+      from (
+        select d.org_id, d.outcome, d.ordinal,
+          count(*) filter (where d.outcome = 'ABOVE_CAP') over (partition by d.org_id order by d.ordinal) as place
+        from unnest(p_org_id, v_outcome) with ordinality as d (org_id, outcome, ordinal)
+      ) as d
+      left join freed f on f.org_id = d.org_id;
+    end if;
+    -- The org's exclusive lock is held: nobody else counts.
+    update entitlements e set checks_since_cap = e.checks_since_cap + stored.checks
+    from (
+      select d.org_id, count(*) as checks
+      from unnest(p_org_id, p_evaluated_at_ms, v_outcome) as d (org_id, ms, outcome)
+      join entitlements e on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.ms / 1000.0)
+      where d.outcome is null and e.check_cap is not null
+      group by d.org_id
+    ) as stored
+    where e.org_id = stored.org_id;
+  end if;
   return array_replace(v_outcome, null, 'STORED');
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_count_sealed_checks(p_org_id text, p_since timestamp with time zone, OUT checks bigint, OUT sealed_before text)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    svc_count_stored_checks(p_org_id, b.since, least(b.first_day, s.sealed_before))
+      + svc_count_stored_checks(p_org_id, greatest(b.first_day, c.counted_before), s.sealed_before)
+      + (select coalesce(sum(u.production_checks), 0)::bigint
+         from relying_parties rp join usage_by_key u on u.relying_party = rp.did
+         where rp.org_id = p_org_id and u.day >= d.first_day),
+    s.sealed_before
+  from ledger_seal s, ledger_count c,
+    lateral (select (p_since at time zone 'UTC' - interval '1 microsecond')::date + 1 as first_day) d,
+    lateral (select svc_lowest_receipt_id(p_since) as since,
+      svc_lowest_receipt_id(d.first_day::timestamp at time zone 'UTC') as first_day) b
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_count_stored_checks(p_org_id text, p_first text, p_end text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
+  where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_count_usage(p_limit integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  v_from text;
+  v_to text;
+  v_sealed_before text;
+  v_counted bigint;
+begin
+  select counted_before into v_from from ledger_count for update skip locked;
+  if v_from is null then
+    return 0;
+  end if;
+  select sealed_before into strict v_sealed_before from ledger_seal;
+  select receipt_id into v_to from receipts where receipt_id >= v_from and receipt_id < v_sealed_before
+    order by receipt_id offset p_limit limit 1;
+  v_to := coalesce(v_to, v_sealed_before);
+  if v_to <= v_from then
+    return 0;
+  end if;
+  with counted as (
+    select (evaluated_at at time zone 'UTC')::date as day, relying_party, principal, key_id, reason, count(*) as verifies,
+      count(*) filter (where production_check) as production_checks
+    from receipts where receipt_id >= v_from and receipt_id < v_to
+    group by 1, 2, 3, 4, 5
+  ), finest as (
+    insert into usage_counts as u (day, relying_party, principal, key_id, reason, verifies)
+    select day, relying_party, principal, key_id, reason, verifies from counted
+    on conflict (relying_party, day, principal, key_id, reason) do update set verifies = u.verifies + excluded.verifies
+  ), by_key as (
+    insert into usage_by_key as u (day, relying_party, key_id, reason, verifies, production_checks)
+    select day, relying_party, key_id, reason, sum(verifies), sum(production_checks) from counted group by 1, 2, 3, 4
+    on conflict (relying_party, day, key_id, reason) do update
+      set verifies = u.verifies + excluded.verifies, production_checks = u.production_checks + excluded.production_checks
+  ), by_principal as (
+    insert into usage_by_principal as u (day, principal, reason, verifies)
+    select day, principal, reason, sum(verifies) from counted group by 1, 2, 3
+    on conflict (principal, day, reason) do update set verifies = u.verifies + excluded.verifies
+  ), monthly as (
+    insert into usage_monthly as u (month, relying_party, principal, reason, verifies)
+    select date_trunc('month', day)::date, relying_party, principal, reason, sum(verifies) from counted group by 1, 2, 3, 4
+    on conflict (relying_party, month, principal, reason) do update set verifies = u.verifies + excluded.verifies
+  ), monthly_by_principal as (
+    insert into usage_monthly_by_principal as u (month, principal, reason, verifies)
+    select date_trunc('month', day)::date, principal, reason, sum(verifies) from counted group by 1, 2, 3
+    on conflict (month, principal, reason) do update set verifies = u.verifies + excluded.verifies
+  ), by_day as (
+    insert into usage_by_day as u (day, reason, verifies)
+    select day, reason, sum(verifies) from counted group by 1, 2
+    on conflict (day, reason) do update set verifies = u.verifies + excluded.verifies
+  )
+  select coalesce(sum(verifies), 0) into v_counted from counted;
+  update ledger_count set counted_before = v_to;
+  return v_counted;
 end
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
@@ -380,6 +779,30 @@ begin
     v_created := v_created + 1;
   end loop;
   return v_created;
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_lock_exclusive(p_space integer, p_key integer, p_deadline timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_wait_ms integer;
+begin
+  if pg_try_advisory_xact_lock(p_space, p_key) then
+    return true;
+  end if;
+  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
+  if v_wait_ms < 1 then
+    return false;
+  end if;
+  begin
+    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
+    perform pg_advisory_xact_lock(p_space, p_key);
+    perform set_config('lock_timeout', '400ms', true);
+    return true;
+  exception when lock_not_available then
+    return false;
+  end;
 end
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_shared(p_space integer, p_key integer, p_deadline timestamp with time zone)
@@ -435,6 +858,78 @@ begin
   return svc_ms(clock_timestamp());
 end
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_production text, p_production_until timestamp with time zone, p_check_cap bigint, p_cap_since timestamp with time zone, p_reason text, p_as_of timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '1s'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  v_stored entitlements;
+  v_begins_cap boolean;
+  v_since timestamptz := greatest(p_cap_since, to_timestamp(0));
+  v_counted_before text := svc_lowest_receipt_id(v_since);
+  v_checks bigint := 0;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'entitlements are pushed under READ COMMITTED only' using errcode = 'invalid_transaction_state';
+  end if;
+  -- What is sealed takes no more receipts. It may be long, so it is counted before the lock, while decisions go on.
+  select * into v_stored from entitlements where org_id = p_org_id;
+  v_begins_cap := p_check_cap is not null and (v_stored.check_cap is null or v_stored.cap_since <> p_cap_since);
+  if v_begins_cap then
+    select checks, greatest(sealed_before, v_counted_before) into v_checks, v_counted_before
+    from svc_count_sealed_checks(p_org_id, v_since);
+  end if;
+
+  perform pg_advisory_xact_lock(8, hashtext(p_org_id));
+  select * into v_stored from entitlements where org_id = p_org_id;
+  if v_stored.as_of > p_as_of then
+    return false;
+  end if;
+  v_begins_cap := p_check_cap is not null and (v_stored.check_cap is null or v_stored.cap_since <> p_cap_since);
+  if p_check_cap is null then
+    v_checks := null;
+  elsif v_begins_cap then
+    v_checks := v_checks + svc_count_stored_checks(p_org_id, v_counted_before, 'drc_~');
+  else
+    v_checks := v_stored.checks_since_cap;
+  end if;
+  insert into entitlements as stored
+    (org_id, production, production_until, check_cap, cap_since, reason, as_of, checks_since_cap)
+  values (p_org_id, p_production, p_production_until, p_check_cap, p_cap_since, p_reason, p_as_of, v_checks)
+  on conflict (org_id) do update set
+    production = excluded.production, production_until = excluded.production_until,
+    check_cap = excluded.check_cap, cap_since = excluded.cap_since,
+    reason = excluded.reason, as_of = excluded.as_of, updated_at = svc_now(),
+    checks_since_cap = excluded.checks_since_cap,
+    version = stored.version + (
+      (stored.production, stored.production_until, stored.check_cap, stored.cap_since) is distinct from
+      (excluded.production, excluded.production_until, excluded.check_cap, excluded.cap_since))::integer;
+  return true;
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_clearing()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_cleared record := old;
+begin
+  v_cleared.action_type := null;
+  v_cleared.amount := null;
+  v_cleared.currency := null;
+  v_cleared.resource := null;
+  v_cleared.method := null;
+  -- Whole rows: a column that is added to the table is covered without a word here.
+  if old.evaluated_at < svc_actions_kept_since() and old is distinct from v_cleared
+    and new is not distinct from v_cleared then
+    return new;
+  end if;
+  raise exception 'UPDATE on % is refused: the table is append-only', tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -442,6 +937,25 @@ AS $function$
 begin
   raise exception '% on % is refused: the table is append-only', tg_op, tg_table_name
     using errcode = 'insufficient_privilege';
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_seal_ledger()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '100ms'
+AS $function$
+declare
+  v_now timestamptz := svc_now() - interval '3 seconds';
+  v_from timestamptz;
+  v_until timestamptz;
+begin
+  select sealed_until into strict v_from from ledger_seal;
+  v_until := least(v_now, v_from + interval '31 days');
+  for v_day in svc_ms(v_from) / 86400000 .. svc_ms(v_until) / 86400000 loop
+    perform pg_advisory_xact_lock(2, v_day::integer);
+  end loop;
+  update ledger_seal set sealed_until = v_until where sealed_until < v_until;
+  return v_until = v_now;
 end
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_ids text[])

@@ -1,7 +1,13 @@
 /** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
 import type { AddressInfo } from 'node:net';
 import type { Config, Secrets } from '@svc/config';
-import { type OpenedService, openService } from '@svc/process';
+import {
+  createAdminService,
+  createContentHealth,
+  type OpenedService,
+  openService,
+  type Readiness,
+} from '@svc/process';
 import {
   Authenticator,
   type ServiceDeps,
@@ -13,14 +19,7 @@ import {
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { buildHandlers } from './handlers/index.ts';
-import {
-  ApiError,
-  createAdminService,
-  createHttpMetrics,
-  createHttpService,
-  HTTP_LIMITS,
-  type Readiness,
-} from './http/index.ts';
+import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages } from './http/index.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
 
@@ -60,6 +59,7 @@ const listen = async (
     adminToken: secrets.adminToken,
     provisionKeys: config.provisionKeys,
   });
+  const decisionMetrics = createDecisionMetrics(registry);
   const isHealthy = () => answers(service.store);
   const http = createHttpService({
     clock: service.clock,
@@ -68,22 +68,28 @@ const listen = async (
     authenticate: (token, options) => authenticator.authenticate(token, options),
     handlers: buildHandlers({
       service,
-      verifier: new Verifier(service, authenticator),
-      metrics: createDecisionMetrics(registry),
+      verifier: new Verifier(service, authenticator, { onWithoutPlan: decisionMetrics.countWithoutPlan }),
+      metrics: decisionMetrics,
       isHealthy,
     }),
+    pages: loadPages(new URL('./pages/', import.meta.url), { hasSandbox: config.demo }),
     limits: HTTP_LIMITS,
     publicBaseUrl: config.baseUrl,
     statusHost: config.statusHost,
     trustProxyHops: config.trustProxyHops,
     toApiError,
   });
+  const content = createContentHealth(registry, service.store.checkpoints);
   const readiness = async (): Promise<Readiness> => {
     const stored = await isHealthy();
     const draining = http.isDraining();
     return {
       ok: stored && !draining,
-      checks: { storage: stored ? 'ok' : 'unreachable', http: draining ? 'draining' : 'ok' },
+      checks: {
+        storage: stored ? 'ok' : 'unreachable',
+        http: draining ? 'draining' : 'ok',
+        content: await content.describe(),
+      },
     };
   };
   const admin = createAdminService({ registry, readiness, logger });

@@ -43,27 +43,57 @@ export async function startField(place: Place, options: { api: string; agents: n
   return { world, worldFile, contestants: [floor, plain, svc] };
 }
 
-async function startApi({ folder, cleanup }: Place, api: string) {
-  const database = await startDatabase(join(folder, 'svc-database'), cleanup);
+async function startApi(place: Place, api: string) {
+  const database = await startDatabase(join(place.folder, 'svc-database'), place.cleanup);
+  const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
+  const contestant: Contestant = { name: 'svc', url: node.url, program: node.program, database };
+  return { contestant, baseUrl: node.baseUrl, adminToken: node.adminToken };
+}
+
+export interface ApiNode {
+  readonly program: Program;
+  /** Of its `POST /verify`. */
+  readonly url: string;
+  /** Where it is reached. */
+  readonly origin: string;
+  /** Of the service: the first node's. */
+  readonly baseUrl: string;
+  readonly adminToken: string;
+}
+
+export interface ApiNodeRequest {
+  /** Of its files. */
+  readonly name: string;
+  /** The built API. */
+  readonly api: string;
+  readonly databaseUrl: string;
+  /** Another node of the same service. */
+  readonly first?: ApiNode;
+}
+
+/** Starts the API as built on a database. */
+export async function startApiNode(
+  { folder, cleanup }: Place,
+  { name, api, databaseUrl, first }: ApiNodeRequest,
+): Promise<ApiNode> {
   const port = await findFreePort();
-  const adminToken = randomBytes(32).toString('base64url');
-  const baseUrl = `http://localhost:${port}`;
+  const adminToken = first?.adminToken ?? randomBytes(32).toString('base64url');
+  const baseUrl = first?.baseUrl ?? `http://localhost:${port}`;
   const environment = {
     SVC_ENV: 'development',
     SVC_HOST: '127.0.0.1',
     SVC_PORT: String(port),
+    SVC_BASE_URL: baseUrl,
     SVC_ADMIN_PORT: String(await findFreePort()),
-    SVC_DATA_DIR: join(folder, 'svc-data'),
+    SVC_DATA_DIR: join(folder, `${name}-data`),
     SVC_ADMIN_TOKEN: adminToken,
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl,
   };
-  const program = startProgram(
-    { name: 'the API', command: [api], environment, logFile: join(folder, 'svc.log') },
-    cleanup,
-  );
-  await waitForHttp(`${baseUrl}/healthz`, program);
-  const contestant: Contestant = { name: 'svc', url: `http://127.0.0.1:${port}/verify`, program, database };
-  return { contestant, baseUrl, adminToken };
+  const logFile = join(folder, `${name}-${port}.log`);
+  const program = startProgram({ name: 'the API', command: [api], environment, logFile }, cleanup);
+  const origin = `http://127.0.0.1:${port}`;
+  await waitForHttp(`${origin}/healthz`, program);
+  return { program, url: `${origin}/verify`, origin, baseUrl, adminToken };
 }
 
 async function startOwn(

@@ -7,7 +7,7 @@ import { type Program, startProgram } from './program.ts';
 export class LoadProcess {
   private constructor(private readonly program: Program) {}
 
-  static start({ folder, cleanup }: Place, { worldFile }: Field): LoadProcess {
+  static start({ folder, cleanup }: Place, { worldFile }: Pick<Field, 'worldFile'>): LoadProcess {
     const command = [builtProgram('load'), worldFile];
     const request = { name: 'the load process', command, logFile: join(folder, 'load.log') };
     return new LoadProcess(startProgram(request, cleanup));

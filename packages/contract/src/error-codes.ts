@@ -26,7 +26,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed. `message` names the field, what was sent and what is right.',
   UNAUTHORIZED:
     'No credential, an unknown or revoked one, or one of a class that this endpoint does not take.',
-  PLAN_REQUIRED: 'Reserved, and never given by this version.',
+  PLAN_REQUIRED: 'No plan of the org covers this production check. Nothing was evaluated or stored.',
   FORBIDDEN: 'The credential is valid but may not do this.',
   NOT_FOUND: "There is no such resource, or it is another subject's: the two answers are the same.",
   METHOD_NOT_ALLOWED: 'The path exists, the method does not. `Allow` lists those that do.',

@@ -65,6 +65,11 @@ export const orgId = branded<OrgId>(
     .meta({ example: 'org_01M7VZGC008Q2R7V9X1C4E6H8M' }),
 );
 
+export const attestationId = text(
+  new RegExp(`^oat_${ULID}$`),
+  'must be an attestation id: oat_ and a ULID',
+).meta({ example: 'oat_01M7VZGC008Q2R7V9X1C4E6H8P' });
+
 export const apiKeyId = branded<ApiKeyId>(
   text(/^[0-9a-f]{12}$/, 'must be an API key id: 12 lower-case hex characters')
     .refine(isApiKeyId)
@@ -127,6 +132,18 @@ const oneLine = (least: number, most: number, message: string) =>
     pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{${least},${most}}$`,
   });
 
+/** Text of any lines; U+0000 alone cannot be stored. */
+export const prose = (most: number) =>
+  text(new RegExp(`^[^\\u0000]{0,${most}}$`, 'u'), `must be at most ${most} characters, without U+0000`).meta(
+    { pattern: `^[^\\u0000]{0,${most}}$` },
+  );
+
+/** something@host.domain without white space. Whether mail arrives there is not ours to know. */
+export const emailAddress = text(
+  /^(?=.{1,200}$)[!-?A-~\u00a1-\uffff]+@[!-?A-~\u00a1-\uffff]+\.[!-?A-~\u00a1-\uffff]+$/,
+  'must be an email address of at most 200 characters',
+).meta({ format: 'email' });
+
 /** Free text for people. */
 export const displayName = oneLine(1, 200, 'must be 1 to 200 characters without control characters');
 
@@ -142,12 +159,15 @@ export const integer = (minimum: number, maximum: number) => {
   return z.int({ error }).min(minimum, { error }).max(maximum, { error });
 };
 
-/** A query parameter that is an RFC 3339 time in UTC; leaves as milliseconds since the epoch. */
+/**
+ * A query parameter that is an RFC 3339 time in UTC; leaves as milliseconds since the epoch. What we date is dated in
+ * milliseconds, so a bound between two of them is the later one.
+ */
 export const instant = timestamp
   .transform((value, context) => {
     const [, seconds = '', fraction = ''] = /^(.{19})(?:\.(\d+))?Z$/.exec(value) ?? [];
     const ms = parseTimestamp(`${seconds}Z`);
-    if (ms !== null) return ms + Number(fraction.padEnd(3, '0').slice(0, 3));
+    if (ms !== null) return ms + Math.ceil(Number(fraction.padEnd(9, '0')) / 1e6);
     context.addIssue({ code: 'custom', message: 'must be a day and time that exist' });
     return z.NEVER;
   })

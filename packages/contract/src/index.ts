@@ -15,6 +15,7 @@ export {
   type AuthClass,
   defineRoute,
   errorCodesOf,
+  type Feature,
   type HttpMethod,
   type JsonResponse,
   json,
@@ -23,6 +24,9 @@ export {
   type RawResponse,
   type Route,
   raw,
+  type StreamResponse,
+  type SuccessResponse,
+  stream,
 } from './route.ts';
 export { routes, TAGS } from './routes.ts';
 export { asSentence } from './sentence.ts';

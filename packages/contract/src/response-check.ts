@@ -3,7 +3,7 @@
  * undeclared status, an extra member or a wrong content type fails the test that met it.
  */
 import { ERROR_STATUS, type ErrorCode, errorBody } from './error-codes.ts';
-import type { Route } from './route.ts';
+import type { Route, StreamResponse } from './route.ts';
 
 export interface SeenResponse {
   readonly status: number;
@@ -27,6 +27,7 @@ export const findResponseProblem = (route: Route, seen: SeenResponse): string | 
   const where = `${route.method.toUpperCase()} ${route.path} ${seen.status}`;
   if (declared === undefined || (seen.status >= 400 && isErrorBody(seen)))
     return findErrorProblem(where, seen);
+  if (declared.kind === 'stream') return findStreamProblem(where, declared, seen);
   if (declared.kind === 'raw') {
     if (!declared.contentTypes.includes(mediaType(seen.contentType)))
       return `${where}: content type ${seen.contentType} is not declared`;
@@ -36,6 +37,20 @@ export const findResponseProblem = (route: Route, seen: SeenResponse): string | 
   }
   const result = declared.schema?.safeParse(parseJson(seen.text));
   return result?.success === false ? `${where}: ${result.error.message}` : null;
+};
+
+const findStreamProblem = (where: string, declared: StreamResponse, seen: SeenResponse): string | null => {
+  const type = declared.contentTypes.find((one) => mediaType(one) === mediaType(seen.contentType));
+  if (type === undefined) return `${where}: content type ${seen.contentType} is not declared`;
+  const schema = declared.lineSchemas?.[type];
+  if (schema === undefined || seen.text === '') return null;
+  const lines = seen.text.split('\n');
+  if (lines.pop() !== '') return `${where}: the last line does not end`;
+  for (const [index, line] of lines.entries()) {
+    const { success, error } = schema.safeParse(parseJson(line));
+    if (!success) return `${where}: line ${index + 1}: ${error.message}`;
+  }
+  return null;
 };
 
 const isErrorBody = (seen: SeenResponse): boolean => errorBody.safeParse(parseJson(seen.text)).success;

@@ -10,8 +10,14 @@ import type { ErrorCode } from './error-codes.ts';
  */
 export type AuthClass = 'rp' | 'principal' | 'org' | 'org:admin' | 'observer' | 'admin' | 'provision';
 
-/** Interface §Limits: per API key at the RP's own rate, per API key at the common rate, per client IP. */
-export type LimiterBucket = 'verify' | 'authenticated' | 'public';
+/**
+ * Interface §Limits: per API key at the RP's own rate, per API key at the common rate, per client IP; and at rates of
+ * their own, per provision key for self-serve and per client IP for the sandbox.
+ */
+export type LimiterBucket = 'verify' | 'authenticated' | 'self-serve' | 'public' | 'sandbox';
+
+/** What a deployment may leave out. Its routes then answer 404 whatever is sent. */
+export type Feature = 'sandbox' | 'self-serve';
 
 export type HttpMethod = 'get' | 'post' | 'patch' | 'put' | 'delete';
 
@@ -33,6 +39,21 @@ export interface RawResponse<T extends string = string> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/**
+ * A body that is made while it is sent, of any length. Once it has begun there is no other way to report a failure than
+ * to break the connection, so a body that ends is whole.
+ */
+export interface StreamResponse<T extends string = string> {
+  readonly kind: 'stream';
+  readonly description: string;
+  readonly contentTypes: readonly T[];
+  /** For types that are lines of JSON: what each line is. */
+  readonly lineSchemas?: Readonly<Partial<Record<T, z.ZodType>>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type SuccessResponse = JsonResponse | RawResponse | StreamResponse;
+
 export interface Route {
   readonly method: HttpMethod;
   /** `/relying-parties/{did}`: a parameter is one whole segment. */
@@ -42,6 +63,8 @@ export interface Route {
   readonly description: string;
   readonly auth: readonly AuthClass[];
   readonly limiter: LimiterBucket;
+  /** Absent: every deployment has it. */
+  readonly feature?: Feature;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** Request headers the handler receives, by lower-case name. */
@@ -49,10 +72,11 @@ export interface Route {
   readonly body?: z.ZodType;
   /**
    * How the body is read. `strict` (the default): all of it is strict JSON. `envelope`: only its own members are judged;
-   * what stands inside them is the handler's to judge.
+   * what stands inside them is the handler's to judge. `authzen`: sent as `application/json`, and with numbers of any
+   * JSON form, since it may hold members that nobody asked for; those that strict JSON refuses read as null.
    */
-  readonly bodyReading?: 'strict' | 'envelope';
-  readonly responses: Readonly<Record<number, JsonResponse | RawResponse>>;
+  readonly bodyReading?: 'strict' | 'envelope' | 'authzen';
+  readonly responses: Readonly<Record<number, SuccessResponse>>;
   /** Errors this route adds to the common ones, or says more precisely than they do. */
   readonly errors: Readonly<Partial<Record<ErrorCode, string>>>;
 }
@@ -71,12 +95,21 @@ export const raw = <const T extends string>(
   more: { readonly schema?: z.ZodType; readonly headers?: Readonly<Record<string, string>> } = {},
 ): RawResponse<T> => ({ kind: 'raw', contentTypes, description, ...more });
 
+export const stream = <const T extends string>(
+  contentTypes: readonly T[],
+  description: string,
+  more: {
+    readonly lineSchemas?: Readonly<Partial<Record<T, z.ZodType>>>;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): StreamResponse<T> => ({ kind: 'stream', contentTypes, description, ...more });
+
 /** Every error status a route can answer: what follows from its shape, and what it declares. */
 export const errorCodesOf = (route: Route): readonly ErrorCode[] => {
   const codes = new Set<ErrorCode>(['INVALID_REQUEST', 'RATE_LIMITED', 'INTERNAL']);
   if (route.auth.length > 0) codes.add('UNAUTHORIZED');
   if (route.auth.includes('org:admin')) codes.add('FORBIDDEN');
-  if (route.params !== undefined) codes.add('NOT_FOUND');
+  if (route.params !== undefined || route.feature !== undefined) codes.add('NOT_FOUND');
   if (route.body !== undefined) codes.add('PAYLOAD_TOO_LARGE');
   if (route.responses[503] === undefined) codes.add('SERVICE_UNAVAILABLE');
   for (const code of Object.keys(route.errors) as ErrorCode[]) codes.add(code);

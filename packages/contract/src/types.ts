@@ -1,6 +1,6 @@
 /** Types read off the routes: what a handler receives and what it may answer. */
 import type { z } from 'zod';
-import type { JsonResponse, RawResponse, Route } from './route.ts';
+import type { JsonResponse, RawResponse, Route, StreamResponse } from './route.ts';
 import type { routes } from './routes.ts';
 
 export type Routes = typeof routes;
@@ -30,12 +30,22 @@ interface RawReply<Status, T extends string> {
   readonly headers?: ResponseHeaders;
 }
 
+interface StreamReply<Status, T extends string> {
+  readonly status: Status;
+  /** Taken no faster than the client reads, and ended early when it goes away. */
+  readonly stream: AsyncIterable<string>;
+  readonly contentType: T;
+  readonly headers?: ResponseHeaders;
+}
+
 type Reply<Status, Response> =
   Response extends JsonResponse<infer S>
     ? JsonReply<Status, S>
     : Response extends RawResponse<infer T>
       ? RawReply<Status, T>
-      : never;
+      : Response extends StreamResponse<infer T>
+        ? StreamReply<Status, T>
+        : never;
 
 /** What a handler may answer. Errors are thrown, never returned. */
 export type Output<R extends Route> = {

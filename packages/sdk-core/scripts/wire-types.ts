@@ -26,6 +26,9 @@ export const RECORDS = [
   'RevokeResponse',
 ] as const;
 
+/** What callers hand to the libraries in the form of the wire. */
+export const REQUESTS = ['OutcomeEvent'] as const;
+
 /** As much of JSON Schema as the contract uses. */
 export interface Schema {
   readonly $ref?: string;
@@ -64,7 +67,7 @@ export const contractSchemas = (): Readonly<Record<string, Schema>> =>
 /** The text of `src/wire.generated.ts`. */
 export function wireTypesText(
   schemas: Readonly<Record<string, Schema>>,
-  roots: readonly string[] = RECORDS,
+  roots: readonly string[] = [...RECORDS, ...REQUESTS],
 ): string {
   const declarations = reachable(schemas, roots).map((name) => declarationOf(name, get(schemas, name)));
   const body = declarations.join('\n');

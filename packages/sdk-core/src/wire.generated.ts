@@ -127,6 +127,21 @@ export interface CredentialStatus {
   statusListCredential: string;
 }
 
+/** How a dispute ended. */
+export interface DisputeResolvedEvent {
+  type: 'dispute_resolved';
+  /** When it happened: at most five minutes ahead of the service’s clock. */
+  occurred_at: string;
+  /** Where the reporter keeps the evidence. */
+  evidence_ref?: string;
+  note?: string;
+  /** The attestation that this one replaces: of the same decision, no correction itself, not yet corrected. */
+  correction_of?: string;
+  /** The reporter’s own; kept as given, not checked. */
+  reporter_signature?: string;
+  resolution: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
+}
+
 export interface GrantAllocation {
   id: GrantId;
   issuer: DidWeb;
@@ -160,6 +175,23 @@ export interface KeyCompromised {
 export interface KeyRetired {
   kid: string;
   state: 'retired' | 'compromised';
+}
+
+/** What it cost the relying party. */
+export interface LossReportedEvent {
+  type: 'loss_reported';
+  /** When it happened: at most five minutes ahead of the service’s clock. */
+  occurred_at: string;
+  /** Where the reporter keeps the evidence. */
+  evidence_ref?: string;
+  note?: string;
+  /** The attestation that this one replaces: of the same decision, no correction itself, not yet corrected. */
+  correction_of?: string;
+  /** The reporter’s own; kept as given, not checked. */
+  reporter_signature?: string;
+  /** In minor units. */
+  loss_amount: number;
+  currency: string;
 }
 
 export interface Me {
@@ -216,6 +248,27 @@ export type OrgMember =
       proof_window_seconds: number;
       verify_rate_limit_per_minute: number;
     };
+
+export type OutcomeEvent = PlainOutcomeEvent | DisputeResolvedEvent | LossReportedEvent;
+
+/** What happened, without further particulars. */
+export interface PlainOutcomeEvent {
+  type:
+    | 'fulfilled'
+    | 'cancelled'
+    | 'dispute_opened'
+    | 'chargeback_received'
+    | 'chargeback_reversed';
+  /** When it happened: at most five minutes ahead of the service’s clock. */
+  occurred_at: string;
+  /** Where the reporter keeps the evidence. */
+  evidence_ref?: string;
+  note?: string;
+  /** The attestation that this one replaces: of the same decision, no correction itself, not yet corrected. */
+  correction_of?: string;
+  /** The reporter’s own; kept as given, not checked. */
+  reporter_signature?: string;
+}
 
 export interface Principal {
   did: DidWeb;

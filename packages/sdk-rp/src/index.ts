@@ -14,6 +14,7 @@ export {
   type Directory,
   type DirectoryFilter,
   type Me,
+  type OutcomeEvent,
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
   type RelyingParty,
@@ -28,6 +29,7 @@ export {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+export type { Outcomes } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
 export { RequestMismatchError } from './request-mismatch.ts';
 export {

@@ -7,7 +7,6 @@ import {
   type Capability,
   type CryptoPort,
   encodeBase64url,
-  isReceiptId,
   type JsonValue,
   portableCrypto,
   type ReasonCode,
@@ -23,7 +22,6 @@ import {
   createTransport,
   type Directory,
   getMe,
-  kindOf,
   type Me,
   type PrincipalDirectoryEntry,
   readDirectoryEntry,
@@ -37,6 +35,7 @@ import {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+import { checkReceiptId, createOutcomes, type Outcomes } from './outcomes.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
 import { requestMismatch } from './request-mismatch.ts';
 import { fetchedDocument, pinnedDocument, type ServiceDocument } from './service-document.ts';
@@ -93,6 +92,8 @@ export interface Verifier {
     /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
     get(receiptId: string, options?: CallOptions): Promise<Decision>;
   };
+  /** What became of this relying party's decisions. */
+  readonly outcomes: Outcomes;
   readonly apiKeys: ApiKeys;
   /** Every Principal: how it is verified, and its keys with their states. */
   readonly directory: Directory<PrincipalDirectoryEntry>;
@@ -102,6 +103,9 @@ export interface Verifier {
   /** Whose key this is. */
   me(options?: CallOptions): Promise<Me>;
 }
+
+/** A Receipt, and 100 attestations with long texts. */
+const MAX_DECISION_BYTES = 8_388_608;
 
 /** @throws SvcError `configuration` */
 export function createVerifier(given: VerifierOptions): Verifier {
@@ -115,6 +119,7 @@ export function createVerifier(given: VerifierOptions): Verifier {
   return {
     verify: (input, call = {}) => verify(transport, documents, options, input, call),
     decisions: { get: (receiptId, call = {}) => getDecision(transport, documents, options, receiptId, call) },
+    outcomes: createOutcomes(transport, options.relyingParty),
     apiKeys: createApiKeys(transport),
     directory: createDirectory(transport, readDirectoryEntry),
     relyingParty: createOwnSettings(transport, options.relyingParty),
@@ -196,15 +201,16 @@ async function getDecision(
   receiptId: string,
   call: CallOptions,
 ): Promise<Decision> {
-  if (!isReceiptId(receiptId)) {
-    throw new SvcError(
-      'invalid-argument',
-      `receiptId must be the receipt_id of a Receipt, drc_ and 26 characters; given ${kindOf(receiptId)}`,
-    );
-  }
+  checkReceiptId(receiptId);
   const path = `/decisions/${receiptId}`;
   const didDocument = await documents.get();
-  const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+  const { body } = await transport.send({
+    method: 'GET',
+    path,
+    hasEffect: false,
+    maxResponseBytes: MAX_DECISION_BYTES,
+    ...call,
+  });
   const { receipt, outcomes } = readDecision(body);
   const service = serviceDid === undefined ? {} : { serviceDid };
   const check = (document: unknown): VerifiedReceipt =>

@@ -25,7 +25,7 @@ export interface Decision {
 
 export type OutcomeType = Attestation['type'];
 
-const attestation = record<Attestation>({
+export const readAttestation = record<Attestation>({
   attestation_id: text,
   type: oneOf(
     'fulfilled',
@@ -53,7 +53,7 @@ const attestation = record<Attestation>({
     }),
   ),
 });
-const outcomes = list(attestation);
+const outcomes = list(readAttestation);
 
 /** The two parts of a Decision; the Receipt still unchecked. */
 export function readDecision(body: JsonValue): { receipt: JsonValue; outcomes: Attestation[] } {

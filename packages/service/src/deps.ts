@@ -1,4 +1,6 @@
 /** What every use case is given. */
+import type { OrgId } from '@svc/protocol';
+import type { EntitlementPolicy } from './entitlements/entitlement-policy.ts';
 import type { ServiceIdentity } from './identity/service-identity.ts';
 import type { DidResolver, DomainProver } from './ports/outside.ts';
 import type { Clock, CryptoPort, Log, Random } from './ports/ports.ts';
@@ -10,6 +12,9 @@ export interface ServiceDeps {
   readonly random: Random;
   readonly crypto: CryptoPort;
   readonly identity: ServiceIdentity;
+  readonly entitlements: EntitlementPolicy;
+  /** The operator's own tenants, which public numbers leave out. */
+  readonly selfTestOrgs: readonly OrgId[];
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;

@@ -5,6 +5,7 @@
 export type ServiceErrorCode =
   | 'INVALID_REQUEST'
   | 'UNAUTHORIZED'
+  | 'PLAN_REQUIRED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'CONFLICT'
@@ -34,6 +35,10 @@ export const notFound = (message: string): ServiceError => new ServiceError('NOT
 export const conflict = (message: string): ServiceError => new ServiceError('CONFLICT', message);
 export const forbidden = (message: string): ServiceError => new ServiceError('FORBIDDEN', message);
 export const unauthorized = (message: string): ServiceError => new ServiceError('UNAUTHORIZED', message);
+
+/** The org's entitlement does not cover this production check; `why` is public. */
+export const planRequired = (why: string): ServiceError =>
+  new ServiceError('PLAN_REQUIRED', `No plan covers this check: ${why}. Nothing was evaluated or stored.`);
 
 /** A backing service did not answer in time: nothing was allowed. */
 export const serviceUnavailable = (detail: string, cause?: unknown): ServiceError =>

@@ -10,6 +10,12 @@ export class Conditions {
     return this;
   }
 
+  /** `text` has no parameter. */
+  require(text: string): this {
+    this.#texts.push(text);
+    return this;
+  }
+
   /** Adds a value and answers its name, `$n`. */
   parameter(value: unknown): string {
     this.values.push(value);

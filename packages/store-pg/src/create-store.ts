@@ -1,6 +1,6 @@
 /**
- * The Store over PostgreSQL: three small pools so that no kind of work can use up another's connections. Commits
- * stay few, since each carries a batch; reads and administration have their own.
+ * The Store over PostgreSQL: small pools so that no kind of work can use up another's connections. Commits stay few, since
+ * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
  */
 import { type Store, StoreError } from '@svc/service';
 import { pooledDatabase, runTransaction } from './database.ts';
@@ -9,6 +9,7 @@ import { toStoreError } from './errors.ts';
 import { runExclusive } from './exclusive.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 import { repositories } from './repositories/repositories.ts';
+import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
 import { verifyStore } from './verify/verify-store.ts';
 
@@ -16,6 +17,8 @@ import { verifyStore } from './verify/verify-store.ts';
 export interface StoreDeadlines {
   readonly connectMs: number;
   readonly readMs: number;
+  /** Statements that read the ledger: lists, exports, counts. */
+  readonly ledgerReadMs: number;
   readonly commitMs: number;
   /** Administrative statements and transactions. */
   readonly transactionMs: number;
@@ -27,6 +30,7 @@ export interface StoreDeadlines {
 export interface StorePoolSizes {
   readonly commits: number;
   readonly reads: number;
+  readonly ledgerReads: number;
   readonly admin: number;
 }
 
@@ -41,13 +45,15 @@ export interface StoreOptions {
 const defaultDeadlines: StoreDeadlines = {
   connectMs: 400,
   readMs: 700,
+  ledgerReadMs: 2_000,
   commitMs: 900,
-  transactionMs: 5_000,
+  // Above the 2 s for which a barrier waits for its lock.
+  transactionMs: 2_200,
   stampRevokedMs: 2_300,
   lookupMs: 300,
 };
 
-const defaultPoolSizes: StorePoolSizes = { commits: 3, reads: 6, admin: 6 };
+const defaultPoolSizes: StorePoolSizes = { commits: 3, reads: 6, ledgerReads: 4, admin: 6 };
 
 /** Callers in line for a connection, per pool; the next one is turned away at once. */
 const MAX_WAITING = 512;
@@ -69,8 +75,10 @@ export function createStore(options: StoreOptions): Store {
 
   const commits = openPool(sizes.commits, deadlines.commitMs);
   const reads = openPool(sizes.reads, deadlines.readMs);
+  const ledgerReads = openPool(sizes.ledgerReads, deadlines.ledgerReadMs);
   const admin = openPool(sizes.admin, deadlines.transactionMs);
   const database = pooledDatabase(reads, admin);
+  const ledger = pooledDatabase(ledgerReads, admin);
 
   const ensurePartitions = async () => {
     try {
@@ -82,7 +90,7 @@ export function createStore(options: StoreOptions): Store {
   const partitionsAhead = ensurePartitions().catch(onError);
 
   return {
-    ...repositories(database),
+    ...repositories(database, ledger),
     transaction: (work, options) =>
       runTransaction(admin, (session) => work(repositories(session)), options?.deadlineMs),
     verify: verifyStore({
@@ -92,6 +100,7 @@ export function createStore(options: StoreOptions): Store {
       commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
     }),
     revocation: revocationStore(admin, deadlines.stampRevokedMs),
+    retention: retentionStore(database),
     exclusive: (name, work) => runExclusive(databaseUrl, deadlines, name, work),
     ensureReceiptPartitions: ensurePartitions,
     async now() {
@@ -102,7 +111,7 @@ export function createStore(options: StoreOptions): Store {
     },
     async close() {
       await partitionsAhead;
-      await Promise.all([commits.close(), reads.close(), admin.close()]);
+      await Promise.all([commits.close(), reads.close(), ledgerReads.close(), admin.close()]);
     },
   };
 }

@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withStores } from './testing/open-store.ts';
 import { runSql } from './testing/session.ts';
-import { createWorld, denyCommit, newAuditId, type World } from './testing/world.ts';
+import { createWorld, denyCommit, newAttestation, newAuditId, type World } from './testing/world.ts';
 
 const stores = withStores();
 let world: World;
 
 beforeAll(async () => {
   world = await createWorld(stores.first);
-  await stores.first.verify.commitDecisions([denyCommit(world)]);
+  const decision = denyCommit(world);
+  await stores.first.verify.commitDecisions([decision]);
+  await stores.first.outcomes.insert(newAttestation(decision.receiptId, 1));
   await stores.first.audit.insert({
     eventId: newAuditId(),
     actor: { kind: 'admin', did: null, keyId: null },
@@ -22,9 +24,10 @@ beforeAll(async () => {
 
 const firstPartition = `(select inhrelid::regclass from pg_inherits where inhparent = 'receipts'::regclass limit 1)`;
 
-describe.each(['receipts', 'audit_events', 'evidence', 'closed_days'])('%s', (table) => {
+describe.each(['receipts', 'attestations', 'audit_events', 'evidence', 'closed_days'])('%s', (table) => {
   const firstColumn = {
     receipts: 'jws',
+    attestations: 'note',
     audit_events: 'action',
     evidence: 'content_type',
     closed_days: 'day',

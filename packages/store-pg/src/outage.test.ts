@@ -73,7 +73,7 @@ describe('a server that is stopped', () => {
         3_000,
       );
       const transaction = store.transaction((tx) => tx.evidence.insert(artifact));
-      await inTime(expect(transaction).rejects.toMatchObject({ kind: 'unavailable' }), 6_000);
+      await inTime(expect(transaction).rejects.toMatchObject({ kind: 'unavailable' }), 2_500);
     } finally {
       cluster.signal('SIGCONT');
     }

@@ -7,11 +7,15 @@ import { registerAgent } from './agents/register-agent.ts';
 import { issueApiKey, listApiKeys, revokeApiKey } from './api-keys/api-keys.ts';
 import { issueObserverKey, listObserverKeys, revokeObserverKey } from './api-keys/observer-keys.ts';
 import { listAudit } from './audit/list-audit.ts';
+import { exportDecisions } from './decisions/export-decisions.ts';
 import { getDecision } from './decisions/get-decision.ts';
+import { listDecisions } from './decisions/list-decisions.ts';
+import { reportOutcome } from './decisions/report-outcome.ts';
 import { getPrincipal } from './directory/get-principal.ts';
 import { listPrincipals } from './directory/list-principals.ts';
 import { updatePrincipal } from './directory/update-principal.ts';
 import { verifyPrincipal } from './directory/verify-principal.ts';
+import { getEntitlement, putEntitlement } from './entitlements/entitlement.ts';
 import { allocateGrant } from './grants/allocate-grant.ts';
 import { listGrants } from './grants/list-grants.ts';
 import { revokeGrant } from './grants/revoke-grant.ts';
@@ -27,9 +31,16 @@ import { issueOrgApiKey, listOrgApiKeys, revokeOrgApiKey } from './orgs/org-api-
 import { getPrincipalDidDocument, getServiceDidDocument } from './public/did-documents.ts';
 import { getEvidence } from './public/get-evidence.ts';
 import { getHealth } from './public/get-health.ts';
+import { getMetrics } from './public/get-metrics.ts';
 import { getStatusList } from './public/get-status-list.ts';
 import { compromiseKey } from './signing-keys/compromise-key.ts';
 import { retireKey } from './signing-keys/retire-key.ts';
+import { closeCheckpoints, getCheckpoint, getLatestCheckpoint } from './transparency/checkpoints.ts';
+import { getBundle } from './transparency/get-bundle.ts';
+import { getCheckpointLeaves } from './transparency/get-checkpoint-leaves.ts';
+import { getInclusion } from './transparency/get-inclusion.ts';
+import { getDecisionStats } from './usage/get-decision-stats.ts';
+import { getUsage } from './usage/get-usage.ts';
 import { verify } from './verify/verify.ts';
 
 export interface HandlerDeps {
@@ -51,7 +62,10 @@ export const buildHandlers = ({ service, verifier, metrics, isHealthy }: Handler
   updatePrincipal: updatePrincipal(service),
   retireKey: retireKey(service),
   compromiseKey: compromiseKey(service),
+  listDecisions: listDecisions(service),
+  exportDecisions: exportDecisions(service),
   getDecision: getDecision(service),
+  reportOutcome: reportOutcome(service),
   createPrincipal: createPrincipal(service),
   verifyPrincipal: verifyPrincipal(service),
   createRelyingParty: createRelyingParty(service),
@@ -60,6 +74,8 @@ export const buildHandlers = ({ service, verifier, metrics, isHealthy }: Handler
   createOrg: createOrg(service),
   getOrg: getOrg(service),
   addOrgMember: addOrgMember(service),
+  getEntitlement: getEntitlement(service),
+  putEntitlement: putEntitlement(service),
   listOrgApiKeys: listOrgApiKeys(service),
   issueOrgApiKey: issueOrgApiKey(service),
   revokeOrgApiKey: revokeOrgApiKey(service),
@@ -71,9 +87,18 @@ export const buildHandlers = ({ service, verifier, metrics, isHealthy }: Handler
   issueObserverKey: issueObserverKey(service),
   revokeObserverKey: revokeObserverKey(service),
   listAudit: listAudit(service),
+  getUsage: getUsage(service),
+  getDecisionStats: getDecisionStats(service),
+  getMetrics: getMetrics(service),
   getHealth: getHealth(service, isHealthy),
   getServiceDidDocument: getServiceDidDocument(service),
   getPrincipalDidDocument: getPrincipalDidDocument(service),
   getEvidence: getEvidence(service),
   getStatusList: getStatusList(service),
+  getLatestCheckpoint: getLatestCheckpoint(service),
+  getCheckpoint: getCheckpoint(service),
+  getCheckpointLeaves: getCheckpointLeaves(service),
+  getInclusion: getInclusion(service),
+  getBundle: getBundle(service),
+  closeCheckpoints: closeCheckpoints(service),
 });

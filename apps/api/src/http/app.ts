@@ -1,5 +1,5 @@
 /**
- * Routing by Express: the contract's paths, the reference pages, and what answers everything else. 404, 405, `Allow`
+ * Routing by Express: the contract's paths, the reference, the pages, and what answers everything else. 404, 405, `Allow`
  * and OPTIONS are read off the contract. Express only routes; the pipeline answers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
@@ -7,6 +7,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { ApiError } from './api-error.ts';
 import { docsPages } from './docs.ts';
 import type { Exchange } from './exchange.ts';
+import type { StaticPage } from './pages.ts';
 import { allowAnyOrigin, type Pipeline } from './pipeline.ts';
 import { answerOfError } from './respond.ts';
 import type { SecurityHeaders } from './security-headers.ts';
@@ -18,6 +19,7 @@ export interface AppOptions {
   readonly pipeline: Pipeline;
   readonly exchangeOf: ExchangeOf;
   readonly publicBaseUrl: string;
+  readonly pages: readonly StaticPage[];
   readonly securityHeaders: SecurityHeaders;
 }
 
@@ -28,6 +30,7 @@ export const createApp = (options: AppOptions): Express => {
   app.set('query parser', false);
   mountRoutes(app, options);
   mountDocs(app, options);
+  mountPages(app, options);
   mountFrontDoor(app, options);
   mountRest(app, options);
   return app;
@@ -62,6 +65,20 @@ const mountDocs = (
         exchange.send(await page.answer(), securityHeaders.docs);
       })
       .all(otherMethods('GET, HEAD, OPTIONS', true, pipeline, exchangeOf));
+  }
+};
+
+const mountPages = (app: Express, { pipeline, exchangeOf, pages, securityHeaders }: AppOptions): void => {
+  for (const page of pages) {
+    app
+      .route(page.path)
+      .get((request) => {
+        const exchange = exchangeOf(request);
+        exchange.routeId = 'pages';
+        pipeline.gate.admitPublic(exchange);
+        exchange.send(page.answer(request.headers['if-none-match']), securityHeaders.pages);
+      })
+      .all(otherMethods('GET, HEAD, OPTIONS', false, pipeline, exchangeOf));
   }
 };
 

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { errorBody } from '@svc/contract';
 import { createLogger } from '@svc/process';
-import { Registry } from 'prom-client';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAdminService, type Readiness } from './admin-service.ts';
+import { describe, expect, it } from 'vitest';
 import { startService, TOKENS } from './testing/fixture.ts';
 
 /** The parts of one raw answer. */
@@ -235,36 +233,5 @@ describe('log and metrics', () => {
       .poll(() => registry.metrics())
       .toContain('svc_http_requests_total{route="verify",status="0"} 1');
     expect((await call('GET', '/healthz')).status).toBe(200);
-  });
-});
-
-describe('the admin port', () => {
-  const start = async (readiness: () => Promise<Readiness>) => {
-    const registry = new Registry();
-    const admin = createAdminService({
-      registry,
-      readiness,
-      logger: createLogger('silent' as 'info', { write: () => undefined }),
-    });
-    const { port } = await admin.listen(0, '127.0.0.1');
-    onTestFinished(() => admin.close());
-    return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
-  };
-
-  it('lives while it answers, is ready when told so, and shows the metrics', async () => {
-    let ok = true;
-    const get = await start(async () => ({ ok, checks: { database: ok ? 'ok' : 'unreachable' } }));
-    expect((await get('/livez')).status).toBe(200);
-    expect((await get('/readyz')).status).toBe(200);
-    ok = false;
-    const unready = await get('/readyz');
-    expect([unready.status, await unready.json()]).toEqual([
-      503,
-      { ok: false, checks: { database: 'unreachable' } },
-    ]);
-    expect((await get('/livez')).status).toBe(200);
-    expect((await get('/metrics')).headers.get('content-type')).toContain('text/plain');
-    expect((await get('/other')).status).toBe(404);
-    expect((await get('/livez', 'POST')).status).toBe(405);
   });
 });

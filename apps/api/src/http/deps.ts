@@ -6,6 +6,7 @@ import type { Authenticate } from './caller.ts';
 import { RATE_LIMITS, type RateLimits } from './gate.ts';
 import type { Handlers } from './handler.ts';
 import type { HttpMetrics } from './metrics.ts';
+import type { StaticPage } from './pages.ts';
 
 export interface HttpLimits extends RateLimits {
   readonly maxBodyBytes: number;
@@ -17,6 +18,8 @@ export interface HttpLimits extends RateLimits {
   readonly timeoutCheckMs: number;
   /** Longer than the 60 s for which load balancers commonly keep a connection, so that they close it first. */
   readonly keepAliveTimeoutMs: number;
+  /** How long a client may take nothing of a streamed answer before it is cut. */
+  readonly stalledClientMs: number;
   /** While shutting down: how long idle connections are kept for a request that may be on its way. */
   readonly idleGraceMs: number;
   /** While shutting down: when connections still busy are cut. */
@@ -31,6 +34,7 @@ export const HTTP_LIMITS: HttpLimits = {
   requestTimeoutMs: 15_000,
   timeoutCheckMs: 1_000,
   keepAliveTimeoutMs: 65_000,
+  stalledClientMs: 30_000,
   idleGraceMs: 1_000,
   shutdownDeadlineMs: 10_000,
 };
@@ -41,6 +45,7 @@ export interface HttpDeps {
   readonly metrics: HttpMetrics;
   readonly authenticate: Authenticate;
   readonly handlers: Handlers;
+  readonly pages: readonly StaticPage[];
   readonly limits: HttpLimits;
   /** Without a trailing slash. Shown in the reference; https turns HSTS on. */
   readonly publicBaseUrl: string;

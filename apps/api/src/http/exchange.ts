@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from './caller.ts';
+import { ClientGone } from './client-gone.ts';
 import { clientIpOf } from './client-ip.ts';
 import { requestIdFor } from './request-id.ts';
 import type { FlatHeaders } from './security-headers.ts';
@@ -15,10 +16,17 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A body that is made while it is sent, part by part. */
+export interface StreamedAnswer extends Omit<Answer, 'body'> {
+  readonly stream: AsyncIterable<string>;
+}
+
 /** What every exchange of one service shares. */
 export interface ExchangeSettings {
   readonly securityHeaders: FlatHeaders;
   readonly trustProxyHops: number;
+  /** How long a client may take nothing of a streamed body. */
+  readonly stalledClientMs: number;
   /** True once the service is shutting down: connections are not kept. */
   isDraining(): boolean;
 }
@@ -61,16 +69,57 @@ export class Exchange {
 
   /** Sends the answer. The second answer to one request is a bug and is refused. */
   send(answer: Answer, securityHeaders: FlatHeaders = this.settings.securityHeaders): void {
+    const { body } = answer;
+    // A 304 has no body, and what it leaves out stays as the client holds it.
+    const length = answer.status === 304 ? [] : ['Content-Length', String(Buffer.byteLength(body))];
+    this.#begin(answer, [...securityHeaders, ...length]);
+    this.response.end(this.request.method === 'HEAD' ? undefined : body);
+  }
+
+  /**
+   * Sends a body while it is made, no faster than the client takes it. Until its first part is there nothing is sent, so
+   * what fails before can still be answered. Rejects when making it fails; the answer is then not ended. When the
+   * client goes away or stops reading, no more of the body is made.
+   */
+  async sendStream({ stream, ...answer }: StreamedAnswer): Promise<void> {
+    const { response, settings } = this;
+    if (this.request.method === 'HEAD') {
+      this.#begin(answer, settings.securityHeaders);
+      response.end();
+      return;
+    }
+    for await (const part of stream) {
+      if (response.closed) throw new ClientGone();
+      if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
+      if (!response.write(part)) await drained(response, settings.stalledClientMs);
+    }
+    if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
+    response.end();
+  }
+
+  #begin({ status, contentType, headers: own = {} }: Omit<Answer, 'body'>, more: readonly string[]): void {
     const { response } = this;
     if (response.headersSent) throw new Error('the request has been answered already');
-    const own = answer.headers ?? {};
-    const headers = [...securityHeaders, ...this.#headers];
+    const headers = [...more, ...this.#headers];
     for (const name of Object.keys(own)) headers.push(name, own[name] ?? '');
     if (own['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-store');
-    if (answer.contentType !== undefined) headers.push('Content-Type', answer.contentType);
-    headers.push('Content-Length', String(Buffer.byteLength(answer.body)));
+    if (contentType !== undefined) headers.push('Content-Type', contentType);
     if (this.settings.isDraining()) headers.push('Connection', 'close');
-    response.writeHead(answer.status, headers);
-    response.end(this.request.method === 'HEAD' ? undefined : answer.body);
+    response.writeHead(status, headers);
   }
 }
+
+/** Resolves once the client has taken what was written; rejects when it is gone or takes nothing for too long. */
+const drained = (response: ServerResponse, stalledClientMs: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const settle = (outcome: () => void) => {
+      clearTimeout(timer);
+      response.off('drain', onDrain).off('close', onClose);
+      outcome();
+    };
+    const onDrain = () => settle(resolve);
+    const onClose = () => settle(() => reject(new ClientGone()));
+    const timer = setTimeout(() => response.destroy(), stalledClientMs);
+    if (response.closed) return onClose();
+    response.once('drain', onDrain).once('close', onClose);
+  });

@@ -23,6 +23,8 @@ export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly rawBody?: string | Uint8Array;
+  /** Instead of a body: one that is made while it is sent. */
+  readonly stream?: AsyncIterable<string>;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

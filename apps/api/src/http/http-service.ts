@@ -36,6 +36,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   const settings: ExchangeSettings = {
     securityHeaders: securityHeaders.api,
     trustProxyHops: deps.trustProxyHops,
+    stalledClientMs: limits.stalledClientMs,
     isDraining: () => draining,
   };
   const pipeline = new Pipeline(deps);
@@ -44,6 +45,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   const app = createApp({
     pipeline,
     publicBaseUrl: deps.publicBaseUrl,
+    pages: deps.pages,
     securityHeaders,
     exchangeOf: (request) => {
       const exchange = exchanges.get(request);
@@ -87,7 +89,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
       void pipeline.run(verify, exchange, {});
     } else {
       exchanges.set(request, exchange);
-      if (isStatusHost(request, deps)) request.url = `/status-lists${request.url}`;
+      if (isStatusHost(request, deps)) request.url = onStatusHost(request.url ?? '');
       app(request, response);
     }
   };
@@ -123,6 +125,9 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
 
 const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boolean =>
   statusHost !== null && request.headers.host?.toLowerCase() === statusHost;
+
+/** The status host serves status lists at the bare path, and the checkpoints (interface §Public). */
+const onStatusHost = (url: string): string => (url.startsWith('/checkpoints/') ? url : `/status-lists${url}`);
 
 const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): void => {
   const { request, response, requestId, routeId: route, caller } = exchange;

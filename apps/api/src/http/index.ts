@@ -1,7 +1,7 @@
 /** The HTTP frame: what the composing code and the handlers use of it. */
-export { createAdminService, type Readiness } from './admin-service.ts';
 export { ApiError } from './api-error.ts';
 export { HTTP_LIMITS } from './deps.ts';
 export type { Handler, Handlers } from './handler.ts';
 export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';
+export { loadPages } from './pages.ts';

@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts';
 import { Gate } from './gate.ts';
 import type { ErasedHandler, Handlers } from './handler.ts';
 import { readInput } from './read-input.ts';
-import { answerOf, sendFailure } from './respond.ts';
+import { answer, sendFailure } from './respond.ts';
 
 export interface BoundRoute {
   readonly id: RouteId;
@@ -43,7 +43,8 @@ export class Pipeline {
       const input = await readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
       const { requestId } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
-      exchange.send(answerOf(await handler({ ...input, caller, requestId, clientIp })));
+      const sending = answer(exchange, await handler({ ...input, caller, requestId, clientIp }));
+      if (sending !== null) await sending;
     } catch (error) {
       this.fail(exchange, error);
     }
@@ -60,7 +61,8 @@ const eraseHandler = (handlers: Handlers, id: RouteId): ErasedHandler =>
 
 /** Response headers that scripts of other origins may read. */
 const EXPOSED =
-  'Svc-Request-Id, X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+  'Svc-Request-Id, X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ' +
+  'X-Svc-Tree-Size, X-Svc-Root';
 
 /** Public routes may be read from any page (protocol §14): they take no credential. */
 export const allowAnyOrigin = (exchange: Exchange): void => {

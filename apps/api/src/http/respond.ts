@@ -8,12 +8,14 @@ import type { Reply } from './handler.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export const answerOf = (reply: Reply): Answer => ({
-  status: reply.status,
-  contentType: reply.contentType ?? JSON_TYPE,
-  body: reply.rawBody ?? JSON.stringify(reply.body),
-  ...(reply.headers && { headers: reply.headers }),
-});
+/** Null: all of it is handed over. Otherwise it is still being made; resolves at its end. */
+export const answer = (exchange: Exchange, reply: Reply): Promise<void> | null => {
+  const { status, contentType = JSON_TYPE, stream } = reply;
+  const head = { status, contentType, ...(reply.headers && { headers: reply.headers }) };
+  if (stream !== undefined) return exchange.sendStream({ ...head, stream });
+  exchange.send({ ...head, body: reply.rawBody ?? JSON.stringify(reply.body) });
+  return null;
+};
 
 export const errorText = (error: ErrorCode, message: string): string =>
   JSON.stringify({ error, message: withoutKeys(asSentence(message)) } satisfies ErrorBody);
@@ -68,6 +70,7 @@ export const sendFailure = (
       { ...context, detail: known.detail, err: known.cause },
       known.message,
     );
-  if (exchange.response.headersSent) exchange.response.destroy();
+  // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
+  if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
   else exchange.send(answerOfError(error));
 };

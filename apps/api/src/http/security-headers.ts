@@ -13,6 +13,8 @@ export interface SecurityHeaders {
   readonly api: FlatHeaders;
   /** The reference page: its own script and styles, no other origin. */
   readonly docs: FlatHeaders;
+  /** The pages: their own files, nothing inline, no other origin. */
+  readonly pages: FlatHeaders;
 }
 
 const COMMON = {
@@ -37,6 +39,17 @@ const DOCS_POLICY = {
   'frame-ancestors': ["'none'"],
 };
 
+const PAGES_POLICY = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'connect-src': ["'self'"],
+  'img-src': ["'self'", 'data:'],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
 export const buildSecurityHeaders = (publicBaseUrl: string): SecurityHeaders => {
   const https = publicBaseUrl.startsWith('https:');
   const headersFor = (directives: Record<string, string[]>) =>
@@ -45,7 +58,11 @@ export const buildSecurityHeaders = (publicBaseUrl: string): SecurityHeaders => 
       strictTransportSecurity: https,
       contentSecurityPolicy: { useDefaults: false, directives },
     });
-  return { api: headersFor(API_POLICY), docs: headersFor(DOCS_POLICY) };
+  return {
+    api: headersFor(API_POLICY),
+    docs: headersFor(DOCS_POLICY),
+    pages: headersFor(PAGES_POLICY),
+  };
 };
 
 const recordHelmet = (options: HelmetOptions): FlatHeaders => {

@@ -1,9 +1,10 @@
 /** Decisions by outcome, for the operator. Counted when the answer is known to be stored. */
-import type { VerifyAnswer } from '@svc/service';
+import type { VerifyAnswer, WithoutPlan } from '@svc/service';
 import { Counter, type Registry } from 'prom-client';
 
 export interface DecisionMetrics {
   count(answer: VerifyAnswer): void;
+  countWithoutPlan(what: WithoutPlan): void;
 }
 
 export const createDecisionMetrics = (registry: Registry): DecisionMetrics => {
@@ -18,10 +19,17 @@ export const createDecisionMetrics = (registry: Registry): DecisionMetrics => {
     help: 'Stored Receipts answered again under an Idempotency-Key.',
     registers: [registry],
   });
+  const withoutPlan = new Counter({
+    name: 'svc_checks_without_plan_total',
+    help: 'Production checks that no plan covers: refused, or stored and logged.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
   return {
     count: ({ decision, reason, replayed }) => {
       if (replayed) replays.inc();
       else decisions.inc({ decision, reason: reason ?? '' });
     },
+    countWithoutPlan: (outcome) => withoutPlan.inc({ outcome }),
   };
 };

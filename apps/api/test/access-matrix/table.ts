@@ -38,8 +38,19 @@ const members = (status: number): Cell => [status, status, 404, 404];
 const every = (status: number): Cell => [status, status, status, 404];
 
 const encoded = encodeURIComponent;
+const OUTCOME = { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' };
 /** Each registration is a first one. */
 const newAgent = async () => (await generateAgentKey()).did;
+
+/** Covers everything, since ever. */
+const ENTITLEMENT = {
+  production: 'allowed',
+  production_until: null,
+  check_cap: null,
+  cap_since: null,
+  reason: 'paid',
+  as_of: '2026-01-01T00:00:00Z',
+};
 
 export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   verify: [
@@ -161,6 +172,30 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  reportOutcome: [
+    {
+      what: 'names a Receipt and its relying party',
+      outcomes: [[201, 403, 403, 403], 401, 403, members(201), 401, 401, 401],
+      call: ({ receiptId, relyingParty }) => ({
+        path: `/decisions/${receiptId}/outcomes?subject=${relyingParty}`,
+        body: OUTCOME,
+      }),
+    },
+    {
+      what: 'names a Receipt, for the relying party of the caller',
+      outcomes: [own(201), 401, 403, own(201), 401, 401, 401],
+      call: ({ receiptId }, { relyingParty }) => ({
+        path: `/decisions/${receiptId}/outcomes?subject=${relyingParty}`,
+        body: OUTCOME,
+      }),
+    },
+    {
+      what: 'names a Receipt alone',
+      outcomes: [own(201), 401, 403, 400, 401, 401, 401],
+      call: ({ receiptId }) => ({ path: `/decisions/${receiptId}/outcomes`, body: OUTCOME }),
+    },
+  ],
+
   createPrincipal: [
     {
       what: 'into an org',
@@ -233,6 +268,20 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       what: 'names a Principal, into the org of the caller',
       outcomes: [401, 401, 401, 401, 401, [201, 201, 409, 404], 401],
       call: ({ principal }, { orgId }) => ({ path: `/orgs/${orgId}/members`, body: { did: principal } }),
+    },
+  ],
+  getEntitlement: [
+    {
+      what: 'names an org',
+      outcomes: [401, 401, 401, 401, 401, every(200), every(200)],
+      call: ({ orgId }) => ({ path: `/orgs/${orgId}/entitlement` }),
+    },
+  ],
+  putEntitlement: [
+    {
+      what: 'names an org',
+      outcomes: [401, 401, 401, 401, 401, every(200), every(200)],
+      call: ({ orgId }) => ({ path: `/orgs/${orgId}/entitlement`, body: ENTITLEMENT }),
     },
   ],
   listOrgApiKeys: [
@@ -375,6 +424,56 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  getUsage: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 200, 200, 401],
+      call: () => ({ path: '/usage' }),
+    },
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 200, members(200), members(200), 200, 200, 401],
+      call: ({ relyingParty }) => ({ path: `/usage?rp=${relyingParty}` }),
+    },
+    {
+      what: 'names a Principal',
+      outcomes: [200, own(200), members(200), members(200), 200, 200, 401],
+      call: ({ principal }) => ({ path: `/usage?principal=${principal}` }),
+    },
+    {
+      what: 'names a Principal, with the relying party of the caller',
+      outcomes: [200, own(200), members(200), members(200), 200, 200, 401],
+      call: ({ principal }, { relyingParty }) => ({
+        path: `/usage?principal=${principal}&rp=${relyingParty}`,
+      }),
+    },
+    {
+      what: 'names a relying party, with the Principal of the caller',
+      outcomes: [own(200), 200, members(200), members(200), 200, 200, 401],
+      call: ({ relyingParty }, { principal }) => ({
+        path: `/usage?principal=${principal}&rp=${relyingParty}`,
+      }),
+    },
+  ],
+  getDecisionStats: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 401, 200, 200, 200, 200, 401],
+      call: () => ({ path: '/decisions/stats' }),
+    },
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 401, members(200), members(200), 200, 200, 401],
+      call: ({ relyingParty }) => ({ path: `/decisions/stats?rp=${relyingParty}` }),
+    },
+    {
+      what: 'names a Principal, which only narrows',
+      outcomes: [200, 401, 200, 200, 200, 200, 401],
+      call: ({ principal }) => ({ path: `/decisions/stats?principal=${principal}` }),
+    },
+  ],
+  getMetrics: [{ what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/metrics' }) }],
+
   getHealth: [{ what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/healthz' }) }],
   getServiceDidDocument: [
     { what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/.well-known/did.json' }) },
@@ -398,6 +497,51 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       what: 'names a list',
       outcomes: { anybody: every(200) },
       call: ({ statusListPath }) => ({ path: statusListPath }),
+    },
+  ],
+
+  // The deployment of the tests is younger than a day: none of its days is closed.
+  getLatestCheckpoint: [
+    { what: 'names nobody', outcomes: { anybody: 404 }, call: () => ({ path: '/checkpoints/latest' }) },
+  ],
+  getCheckpoint: [
+    {
+      what: 'names an open day',
+      outcomes: { anybody: 404 },
+      call: () => ({ path: '/checkpoints/2026-01-01' }),
+    },
+  ],
+  getCheckpointLeaves: [
+    {
+      what: 'names an open day',
+      outcomes: { anybody: 404 },
+      call: () => ({ path: '/checkpoints/2026-01-01/leaves' }),
+    },
+  ],
+  getInclusion: [
+    {
+      what: 'names a decision',
+      outcomes: { anybody: every(202) },
+      call: ({ receiptId }) => ({ path: `/decisions/${receiptId}/inclusion` }),
+    },
+  ],
+  getBundle: [
+    {
+      what: 'names a decision',
+      outcomes: [own(202), 401, members(202), members(202), 401, every(202), 401],
+      call: ({ receiptId }) => ({ path: `/decisions/${receiptId}/bundle` }),
+    },
+    {
+      what: 'names a decision and its relying party',
+      outcomes: [own(202), 401, members(202), members(202), 401, every(202), 401],
+      call: ({ receiptId, relyingParty }) => ({ path: `/decisions/${receiptId}/bundle?rp=${relyingParty}` }),
+    },
+  ],
+  closeCheckpoints: [
+    {
+      what: 'names nobody',
+      outcomes: [401, 401, 401, 401, 401, 200, 401],
+      call: () => ({ path: '/checkpoints/close' }),
     },
   ],
 };

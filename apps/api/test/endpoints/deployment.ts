@@ -31,6 +31,7 @@ export interface Deployment {
   /** The first of `processes`, which serve the same deployment. */
   readonly process: ApiProcess;
   readonly processes: readonly ApiProcess[];
+  readonly databaseUrl: string;
   readonly sql: Client;
   call(method: string, path: string, options?: ContractCallOptions): Promise<ContractAnswer>;
   /** POST as the operator; the body of a 201. */
@@ -70,6 +71,9 @@ export const withDeployment = (env: Readonly<Record<string, string>> = {}, nodes
     },
     get processes() {
       return started(api).processes;
+    },
+    get databaseUrl() {
+      return database.url;
     },
     get sql() {
       return started(sql);

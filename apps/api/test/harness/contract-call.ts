@@ -122,9 +122,11 @@ export const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
   if (!isWellEncoded(place)) return null;
-  return (
-    (Object.values(routes) as Route[]).find((route) => route.method === name && matches(route, place)) ?? null
+  const found = (Object.values(routes) as Route[]).filter(
+    (route) => route.method === name && matches(route, place),
   );
+  // A fixed segment comes before a parameter.
+  return found.find((route) => !route.path.includes('{')) ?? found[0] ?? null;
 };
 
 /** A path whose percent-escapes are broken names no route. */

@@ -37,7 +37,8 @@ export const verifyRoutes = {
     },
     errors: {
       INVALID_REQUEST: 'The envelope is malformed. Nothing was evaluated and no Receipt exists.',
-      PLAN_REQUIRED: 'Reserved, and never given by this version.',
+      PLAN_REQUIRED:
+        'No plan of the org covers this check. There is no Receipt, and the Proof is not spent. Never given for Grants of the sandbox.',
       CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
       SERVICE_UNAVAILABLE:
         'A backing service is unreachable. No ALLOW was given out; a decision may have been stored, which a repeat with the same `Idempotency-Key` returns.',

@@ -10,7 +10,7 @@ import {
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { ERROR_MEANING, errorBody } from '../error-codes.ts';
-import { errorCodesOf, type JsonResponse, type RawResponse, type Route } from '../route.ts';
+import { errorCodesOf, type Route, type SuccessResponse } from '../route.ts';
 import { routes, TAGS } from '../routes.ts';
 import { badRequestMessage } from './bad-request.ts';
 import {
@@ -28,7 +28,16 @@ export { badRequestMessage, badRequestOf } from './bad-request.ts';
 
 type Responses = RouteConfig['responses'];
 
-const successResponse = (declared: JsonResponse | RawResponse): ResponseConfig => ({
+const contentOf = (declared: SuccessResponse): NonNullable<ResponseConfig['content']> => {
+  if (declared.kind === 'json') return { 'application/json': { schema: declared.schema } };
+  const schemaOf = (type: string) =>
+    declared.kind === 'stream' ? declared.lineSchemas?.[type] : declared.schema;
+  return Object.fromEntries(
+    declared.contentTypes.map((type) => [type, { schema: schemaOf(type) ?? { type: 'string' as const } }]),
+  );
+};
+
+const successResponse = (declared: SuccessResponse): ResponseConfig => ({
   description: declared.description,
   headers: {
     ...COMMON_HEADERS,
@@ -39,15 +48,7 @@ const successResponse = (declared: JsonResponse | RawResponse): ResponseConfig =
       ]),
     ),
   },
-  content:
-    declared.kind === 'json'
-      ? { 'application/json': { schema: declared.schema } }
-      : Object.fromEntries(
-          declared.contentTypes.map((type) => [
-            type,
-            { schema: declared.schema ?? { type: 'string' as const } },
-          ]),
-        ),
+  content: contentOf(declared),
 });
 
 const responsesOf = (route: Route): Responses => {

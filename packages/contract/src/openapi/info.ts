@@ -44,6 +44,7 @@ const LIMITS = `
 | age of a Proof | \`proof_window_seconds\` of the relying party, 1 to 300, 60 by default |
 | \`Idempotency-Key\` | 1 to 64 characters, remembered for ten minutes |
 | lists | \`limit\` 1 to 200, 50 by default |
+| \`GET /decisions/export\` | \`limit\` 1 to 5,000, 5,000 by default |
 
 Rates are counted by the clock's minutes, on each node. More in “13. HTTP”.
 `;

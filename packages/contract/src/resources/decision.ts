@@ -1,8 +1,8 @@
 /** Decision and its outcome ledger (interface §Outcome attestations and decisions). */
 import { z } from 'zod';
-import { exampleReceipt } from '../examples.ts';
-import { currency, didWeb, timestamp } from '../formats.ts';
-import { receipt } from './receipt.ts';
+import { EXAMPLE, exampleReceipt } from '../examples.ts';
+import { apiKeyId, currency, didKey, didWeb, grantId, integer, receiptId, timestamp } from '../formats.ts';
+import { reasonCode, receipt } from './receipt.ts';
 
 export const attestation = z
   .strictObject({
@@ -35,3 +35,59 @@ export const attestation = z
 export const decision = z
   .strictObject({ receipt, outcomes: z.array(attestation) })
   .meta({ id: 'Decision', example: { receipt: exampleReceipt, outcomes: [] } });
+
+const exampleSummary = {
+  receipt_id: EXAMPLE.receiptId,
+  decision: 'ALLOW',
+  reason: null,
+  evaluated_at: EXAMPLE.at,
+  principal: EXAMPLE.principal,
+  grant_id: EXAMPLE.grantId,
+  agent: EXAMPLE.agent,
+  rp: EXAMPLE.relyingParty,
+  key_id: EXAMPLE.keyId,
+  action_type: 'commerce:purchase',
+  amount: 4200,
+  currency: 'USD',
+  resource: 'order/1001',
+  method: null,
+};
+
+export const decisionSummary = z
+  .strictObject({
+    receipt_id: receiptId,
+    decision: z.enum(['ALLOW', 'DENY']),
+    reason: reasonCode.nullable(),
+    evaluated_at: timestamp,
+    principal: didWeb.nullable().meta({ description: 'Null: no Grant was authenticated.' }),
+    grant_id: grantId.nullable(),
+    agent: didKey.nullable(),
+    rp: didWeb,
+    key_id: apiKeyId
+      .nullable()
+      .meta({ description: 'The RP key that made the verify; null before keys were tracked.' }),
+    action_type: z.enum(['commerce:purchase', 'api:call']).nullable().meta({
+      description: 'This and what follows is null for a malformed action and after seven years.',
+    }),
+    amount: integer(0, Number.MAX_SAFE_INTEGER)
+      .nullable()
+      .meta({ description: 'Of a purchase, in minor units.' }),
+    currency: currency.nullable(),
+    resource: z.string().nullable().meta({ description: 'As submitted.' }),
+    method: z.string().nullable().meta({ description: 'Of an `api:call`.' }),
+  })
+  .meta({
+    id: 'DecisionSummary',
+    description: 'One line about a decision. The Receipt is the authority.',
+    example: exampleSummary,
+  });
+
+export const decisionList = z
+  .strictObject({ decisions: z.array(decisionSummary), next_cursor: z.string().nullable() })
+  .meta({ id: 'DecisionList', example: { decisions: [exampleSummary], next_cursor: null } });
+
+export const decisionExportRow = decisionSummary.extend({ receipt, outcomes: z.array(attestation) }).meta({
+  id: 'DecisionExportRow',
+  description: 'One line of the export: the summary, the Receipt and its outcomes.',
+  example: { ...exampleSummary, receipt: exampleReceipt, outcomes: [] },
+});

@@ -30,6 +30,11 @@ export const capability = z
   })
   .meta({ id: 'Capability', description: 'One thing a Grant allows.' });
 
+export const receiptPrincipal = z.strictObject({
+  id: didWeb,
+  verification: z.enum(['domain', 'unverified']),
+});
+
 const evidence = z.strictObject({
   trust_config_version: z.string(),
   trust_config_hash: sha256,
@@ -63,7 +68,7 @@ export const receipt = z
     }),
     evaluated_at: timestamp,
     relying_party: didWeb,
-    principal: z.strictObject({ id: didWeb, verification: z.enum(['domain', 'unverified']) }).optional(),
+    principal: receiptPrincipal.optional(),
     agent: didKey.optional(),
     grant_id: grantId.optional(),
     grant_hash: sha256,

@@ -16,7 +16,8 @@ export type AuditAction =
   | 'key.retire'
   | 'key.compromise'
   | 'grant.allocate'
-  | 'grant.revoke';
+  | 'grant.revoke'
+  | 'outcome.report';
 
 /** The service itself: what its worker does on nobody's request. */
 export interface SystemActor {

@@ -10,6 +10,7 @@ import { parseApiKey } from '../keys/api-key.ts';
 import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';
 import type { RpCallerRecord, Store } from '../ports/store.ts';
+import { Gatherer } from '../verify/gatherer.ts';
 import type { Caller, RpCaller } from './caller.ts';
 
 export interface AuthenticateOptions {
@@ -25,6 +26,7 @@ export interface AuthenticatorOptions {
 
 const RP_KEY_REMEMBERED_MS = 5_000;
 const RP_KEYS_REMEMBERED = 10_000;
+const REREADING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
 
 export class Authenticator {
   private readonly rpCallers = new LRUCache<
@@ -33,6 +35,7 @@ export class Authenticator {
   >({
     max: RP_KEYS_REMEMBERED,
   });
+  private readonly rereads = new Gatherer<string, RpCaller | null>((keys) => this.loadEach(keys), REREADING);
   private readonly adminDigest: Buffer | null;
   private readonly provisionDigests: readonly Buffer[];
 
@@ -53,9 +56,12 @@ export class Authenticator {
     return remembered ?? this.load(fingerprint.keyHash);
   }
 
-  /** Forgets an RP key and its relying party: the next call reads them from storage. */
-  forget(keyHash: string): void {
-    this.rpCallers.delete(keyHash);
+  /**
+   * The caller of an RP key as storage has it now, by a look-up that begins after this call; null when the key is no
+   * longer live. Those who ask while a look-up is under way share the next one.
+   */
+  readAgain(keyHash: string): Promise<RpCaller | null> {
+    return this.rereads.submit(keyHash);
   }
 
   private remembered(keyHash: string): RpCaller | null {
@@ -71,9 +77,20 @@ export class Authenticator {
     return key.role === 'rp' ? this.loadRp(keyHash, loadedAtMs) : callerOf(key);
   }
 
-  private async loadRp(keyHash: string, loadedAtMs: number): Promise<Caller | null> {
+  private async loadEach(keyHashes: readonly string[]): Promise<readonly (RpCaller | null)[]> {
+    const loadedAtMs = this.clock.nowMs();
+    const distinct = [...new Set(keyHashes)];
+    const callers = await Promise.all(distinct.map((keyHash) => this.loadRp(keyHash, loadedAtMs)));
+    const found = new Map(distinct.map((keyHash, i) => [keyHash, callers[i] ?? null]));
+    return keyHashes.map((keyHash) => found.get(keyHash) ?? null);
+  }
+
+  private async loadRp(keyHash: string, loadedAtMs: number): Promise<RpCaller | null> {
     const record = await this.store.verify.findRpCaller(keyHash);
-    if (record === null || record.key.revokedAtMs !== null) return null;
+    if (record === null || record.key.revokedAtMs !== null) {
+      this.rpCallers.delete(keyHash);
+      return null;
+    }
     const caller = rpCaller(record);
     this.rpCallers.set(keyHash, { caller, loadedAtMs });
     return caller;
@@ -93,12 +110,13 @@ export class Authenticator {
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-export const rpCaller = ({ key, relyingParty }: RpCallerRecord): RpCaller => ({
+export const rpCaller = ({ key, relyingParty, entitlement }: RpCallerRecord): RpCaller => ({
   class: 'rp',
   subject: relyingParty.did,
   keyId: key.keyId,
   key,
   relyingParty,
+  entitlement,
 });
 
 const callerOf = (key: ApiKeyRecord): Caller | null => {

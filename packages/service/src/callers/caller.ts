@@ -3,6 +3,7 @@
  * operator's and the console's secrets come from the configuration: they have no subject and no stored key.
  */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import type { EntitlementRecord } from '../ports/entitlements.ts';
 import type { ApiKeyRecord, RelyingPartyRecord } from '../ports/records.ts';
 
 export interface RpCaller {
@@ -11,6 +12,8 @@ export interface RpCaller {
   readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
   readonly relyingParty: RelyingPartyRecord;
+  /** Of the relying party's org, as it was when the key was looked up. */
+  readonly entitlement: EntitlementRecord | null;
 }
 
 export interface PrincipalCaller {

@@ -1,18 +1,25 @@
-/** One decision as it was signed (interface §Decision). A foreign decision answers like an absent one. */
+/** One decision as it was signed, and what became of it (interface §Decision). A foreign decision answers like an absent one. */
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { Caller } from '../callers/caller.ts';
 import { mayReadRelyingParty } from '../callers/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
+import type { AttestationRecord } from '../ports/outcomes.ts';
 
-/** The Receipt as JSON text, byte for byte what `/verify` answered. */
-export const getDecisionReceipt = async (
+export interface RecordedDecision {
+  /** The Receipt as JSON text, byte for byte what `/verify` answered. */
+  readonly receiptText: string;
+  /** Its outcome ledger, the oldest first. */
+  readonly outcomes: readonly AttestationRecord[];
+}
+
+export const getDecision = async (
   { store }: ServiceDeps,
   caller: Caller,
   receiptId: ReceiptId,
   askedRp: DidWeb | undefined,
-): Promise<string> => {
+): Promise<RecordedDecision> => {
   const absent = () => notFound(`No decision ${receiptId}.`);
   const receipt = await store.receipts.find(receiptId);
   if (receipt === null || (askedRp !== undefined && askedRp !== receipt.relyingParty)) throw absent();
@@ -20,5 +27,5 @@ export const getDecisionReceipt = async (
   if (relyingParty === null || !mayReadRelyingParty(caller, relyingParty)) throw absent();
   const text = receiptTextOf(receipt.jws);
   if (text === null) throw internal(`stored receipt ${receiptId}`);
-  return text;
+  return { receiptText: text, outcomes: await store.outcomes.listOfReceipts([receiptId]) };
 };

@@ -9,6 +9,8 @@ export interface ServiceIdentity {
   readonly domain: string;
   readonly env: 'development' | 'production';
   readonly baseUrl: string;
+  /** Issues the sandbox's Grants, which no plan has to cover. Its slug is reserved. */
+  readonly sandboxPrincipal: DidWeb;
   /** Status lists are `{statusBaseUrl}/<principal domain>/<n>`. */
   readonly statusBaseUrl: string;
   readonly receiptKeys: KeySet;

@@ -3,6 +3,10 @@
  * nothing here waits for ever. A method that returns has committed, unless it runs inside `transaction`.
  */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { CheckpointRepository } from './checkpoints.ts';
+import type { DecisionRepository } from './decisions.ts';
+import type { EntitlementRecord, EntitlementRepository } from './entitlements.ts';
+import type { OutcomeRepository } from './outcomes.ts';
 import type {
   AgentRecord,
   ApiKeyRecord,
@@ -19,6 +23,8 @@ import type {
   StoredAuditRecord,
   VerificationState,
 } from './records.ts';
+import type { RetentionStore } from './retention.ts';
+import type { UsageRepository } from './usage.ts';
 
 /**
  * `unavailable`: nothing was sent, nothing is stored. `refused`: the server answered with an error and rolled
@@ -43,6 +49,7 @@ export interface Store extends Repositories {
   transaction<T>(work: (tx: Repositories) => Promise<T>, options?: TransactionOptions): Promise<T>;
   readonly verify: VerifyStore;
   readonly revocation: RevocationStore;
+  readonly retention: RetentionStore;
   /**
    * Runs `work` if nobody else runs work of this name, on any node. The lock lives on a connection of its own; `lost`
    * is aborted when that breaks, and somebody else may run the work then. So a lock keeps work from being done twice,
@@ -71,9 +78,14 @@ export interface Repositories {
   readonly apiKeys: ApiKeyRepository;
   readonly grants: GrantRepository;
   readonly statusLists: StatusListRepository;
+  readonly entitlements: EntitlementRepository;
   readonly evidence: EvidenceRepository;
   readonly audit: AuditRepository;
   readonly receipts: ReceiptRepository;
+  readonly decisions: DecisionRepository;
+  readonly outcomes: OutcomeRepository;
+  readonly checkpoints: CheckpointRepository;
+  readonly usage: UsageRepository;
   readonly serviceKeys: ServiceKeyRepository;
 }
 
@@ -307,10 +319,22 @@ export interface FactsRecord {
   readonly grant: GrantRecord | null;
 }
 
-/** An RP's API key with the RP itself, as authentication on the verify path needs them. */
+/** An RP's API key with the RP itself and its org's entitlement, as the verify path needs them. */
 export interface RpCallerRecord {
   readonly key: ApiKeyRecord;
   readonly relyingParty: RelyingPartyRecord;
+  /** Null: the RP is in no org, or its org has none. */
+  readonly entitlement: EntitlementRecord | null;
+}
+
+/** A decision that counts towards its org's cap, and the entitlement that let it pass. */
+export interface ProductionCheck {
+  readonly orgId: OrgId;
+  /** 0: the org had no entitlement. Read again by the commit. */
+  readonly entitlementVersion: number;
+  readonly isCapped: boolean;
+  /** Refused when the entitlement does not cover it, under the locks of the commit. */
+  readonly isEnforced: boolean;
 }
 
 /** A spent Proof: the replay key (Grant id, jti), kept until `expiresAtMs` at least. */
@@ -346,12 +370,16 @@ export interface DecisionCommit {
   /** Set exactly for an ALLOW. Its Grant's revocation flag is read again under the lock. */
   readonly spend: Spend | null;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** Null: the RP is in no org, or the Grant says that it is the sandbox's. */
+  readonly productionCheck: ProductionCheck | null;
 }
 
 /**
  * `STORED`: committed. `REPLAY`: the Proof is spent; nothing stored. `STALE`: something the evaluation used has
  * changed, or its day is closed; nothing stored. `KEY_REVOKED`: the API key is no longer live. `IDEMPOTENCY_TAKEN`:
- * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock or over 2 s behind.
+ * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock, over 2 s behind, or below the
+ * ledger's seal.
+ * `PLAN_REQUIRED`: the org's entitlement does not cover it, its cap is reached; nothing stored, its Proof unspent.
  * `LOCKED`: a lock was not had in time. `REFUSED`: the database refused this row; its neighbours are unaffected.
  */
 export type CommitOutcome =
@@ -361,6 +389,7 @@ export type CommitOutcome =
   | 'KEY_REVOKED'
   | 'IDEMPOTENCY_TAKEN'
   | 'CLOCK'
+  | 'PLAN_REQUIRED'
   | 'LOCKED'
   | 'REFUSED';
 

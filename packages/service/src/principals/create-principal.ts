@@ -21,7 +21,13 @@ import { issueApiKey } from '../keys/api-key.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
 import { type NewPrincipal, type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from './did-document.ts';
-import { domainOf, isAllowedDomain, isServiceManagedDomain, managedPrincipalDid } from './domain.ts';
+import {
+  domainOf,
+  isAllowedDomain,
+  isServiceManagedDomain,
+  managedPrincipalDid,
+  SANDBOX_SLUG,
+} from './domain.ts';
 import { storeDocument } from './store-document.ts';
 
 export interface NewKey {
@@ -72,6 +78,7 @@ const draftManaged = (
   deps: ServiceDeps,
   { slug, keys }: Extract<PrincipalCreateRequest, { kind: 'managed' }>,
 ): Draft => {
+  if (slug === SANDBOX_SLUG) throw conflict(`slug: ${slug} is reserved.`);
   const did = managedPrincipalDid(deps.identity, slug);
   const active = keys.map((key, i) => ({
     kid: `${did}#${key.id ?? `key-${i + 1}`}`,

@@ -7,6 +7,9 @@ type Identity = Pick<ServiceIdentity, 'domain' | 'env'>;
 export const managedPrincipalDid = ({ domain }: Identity, slug: string): DidWeb =>
   `did:web:${domain}:org:${slug}` as DidWeb;
 
+/** The slug of the sandbox Principal, which nobody can register (interface §SelfServeStarter). */
+export const SANDBOX_SLUG = 'sandbox';
+
 export const managedRelyingPartyDid = ({ domain }: Identity, slug: string): DidWeb =>
   `did:web:${domain}:rp:${slug}` as DidWeb;
 

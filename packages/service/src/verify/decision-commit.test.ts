@@ -29,6 +29,7 @@ const commitOf = (decision: 'ALLOW' | 'DENY', failed: readonly CheckId[] = []) =
     jws: '',
     usedPrincipal: null,
     idempotency: null,
+    productionCheck: null,
   } as unknown as DecisionToCommit);
 };
 

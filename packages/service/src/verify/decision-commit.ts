@@ -2,7 +2,7 @@
 import { type Action, type CheckId, type Decided, type ReceiptId, TRUST_CONFIG } from '@svc/protocol';
 import type { RpCaller } from '../callers/caller.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
-import type { DecisionCommit, Spend } from '../ports/store.ts';
+import type { DecisionCommit, ProductionCheck, Spend } from '../ports/store.ts';
 import type { Idempotency } from './verifier.ts';
 
 /** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */
@@ -19,10 +19,11 @@ export interface DecisionToCommit {
   readonly jws: string;
   readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
   readonly idempotency: Idempotency | null;
+  readonly productionCheck: ProductionCheck | null;
 }
 
 export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => {
-  const { caller, decided, receiptId, nowMs, jws, usedPrincipal, idempotency } = input;
+  const { caller, decided, receiptId, nowMs, jws, usedPrincipal, idempotency, productionCheck } = input;
   const { P3, P9, P15 } = decided.evidence;
   const authenticated = PRE_AUTHENTICATION.every((id) => decided.outcomes[id] === true);
   return {
@@ -41,6 +42,7 @@ export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => 
     action: P15 === undefined ? null : actionColumns(P15.action),
     spend: spendOf(decided),
     idempotency,
+    productionCheck,
   };
 };
 

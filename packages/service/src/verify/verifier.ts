@@ -1,7 +1,7 @@
 /**
- * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10): load facts,
- * evaluate, sign, commit; evaluate again when the commit finds that something has changed. No answer leaves before
- * its Receipt is known to be stored.
+ * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10): ask whether a plan
+ * covers it, load facts, evaluate, sign, commit; again when the commit finds that something has changed. No answer
+ * leaves before its Receipt is known to be stored.
  */
 import {
   buildReceiptBody,
@@ -15,13 +15,14 @@ import {
   type VerifyRequest,
 } from '@svc/protocol';
 import { receiptTextOf, signReceipt } from '@svc/receipts';
-import { type Authenticator, rpCaller } from '../callers/authenticator.ts';
+import type { Authenticator } from '../callers/authenticator.ts';
 import type { RpCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, internal, serviceUnavailable, unauthorized } from '../errors.ts';
+import { conflict, internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { StoreError } from '../ports/store.ts';
 import { Committer, type StoredOutcome } from './committer.ts';
 import { buildDecisionCommit } from './decision-commit.ts';
+import { type Admission, EntitlementGate, type WithoutPlan } from './entitlement-gate.ts';
 import { FactLoader } from './fact-loader.ts';
 import { OverloadedError } from './gatherer.ts';
 import { GrantSignatureMemo } from './grant-signature-memo.ts';
@@ -46,8 +47,7 @@ const MAX_EVALUATIONS = 4;
 /** Below the two seconds within which a caller must hear 503 when storage is gone. */
 const DEADLINE_MS = 1_700;
 
-interface Attempt {
-  readonly caller: RpCaller;
+interface Attempt extends Admission {
   readonly request: VerifyRequest;
   readonly presented: Presented;
   readonly idempotency: Idempotency | null;
@@ -59,24 +59,32 @@ interface Attempted {
   readonly answer: VerifyAnswer;
 }
 
+export interface VerifierOptions {
+  /** Hears of every production check that no plan covers. */
+  readonly onWithoutPlan?: (what: WithoutPlan) => void;
+}
+
 export class Verifier {
   private readonly facts: FactLoader;
   private readonly committer: Committer;
   private readonly memo: GrantSignatureMemo;
+  private readonly gate: EntitlementGate;
 
   constructor(
     private readonly deps: ServiceDeps,
-    private readonly authenticator: Pick<Authenticator, 'forget'>,
+    private readonly authenticator: Pick<Authenticator, 'readAgain'>,
+    { onWithoutPlan = () => {} }: VerifierOptions = {},
   ) {
     this.facts = new FactLoader(deps);
     this.committer = new Committer(deps.store, deps.log);
     this.memo = new GrantSignatureMemo(deps.crypto);
+    this.gate = new EntitlementGate(deps, onWithoutPlan);
   }
 
   /**
    * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided or it is not known whether
-   * the decision is stored, `CONFLICT` for an idempotency key with another body, `UNAUTHORIZED` when the key has been
-   * revoked meanwhile.
+   * the decision is stored, `CONFLICT` for an idempotency key with another body, `PLAN_REQUIRED` when no plan covers it,
+   * `UNAUTHORIZED` when the key has been revoked meanwhile.
    */
   async verify(
     caller: RpCaller,
@@ -98,10 +106,26 @@ export class Verifier {
     idempotency: Idempotency | null,
   ): Promise<VerifyAnswer> {
     const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
-    if (prior === null) return this.decide(caller, request, idempotency);
+    if (prior === null) return this.decideOnce(caller, request, idempotency);
     // Nothing is committed here that would read the key again, so it is read now.
     await this.authenticateAgain(caller);
     return prior;
+  }
+
+  /** Where no plan covers one more check, the last that it covered may be the same request, stored meanwhile. */
+  private async decideOnce(
+    caller: RpCaller,
+    request: VerifyRequest,
+    idempotency: Idempotency | null,
+  ): Promise<VerifyAnswer> {
+    try {
+      return await this.decide(caller, request, idempotency);
+    } catch (error) {
+      const isRefused = error instanceof ServiceError && error.code === 'PLAN_REQUIRED';
+      const prior = isRefused && idempotency !== null ? await this.findPrior(caller, idempotency) : null;
+      if (prior === null) throw error;
+      return prior;
+    }
   }
 
   /** What is under way then may still be stored; the caller hears that it is not known. */
@@ -123,12 +147,20 @@ export class Verifier {
     idempotency: Idempotency | null,
   ): Promise<VerifyAnswer> {
     const presented = parsePresented(request);
-    let caller = first;
+    let admission =
+      this.gate.guess(first, presented) ?? this.gate.admit(await this.authenticateAgain(first), presented);
     let proofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
-      const { outcome, answer } = await this.attempt({ caller, request, presented, idempotency, proofSpent });
+      const { outcome, answer } = await this.attempt({
+        ...admission,
+        request,
+        presented,
+        idempotency,
+        proofSpent,
+      });
       switch (outcome) {
         case 'STORED':
+          this.gate.noteStored(admission);
           return answer;
         case 'REPLAY':
           proofSpent = true;
@@ -136,10 +168,13 @@ export class Verifier {
         case 'KEY_REVOKED':
         case 'STALE':
           this.facts.forget(presented);
-          caller = await this.authenticateAgain(caller);
+          admission = this.gate.admit(await this.authenticateAgain(admission.caller), presented);
+          break;
+        case 'PLAN_REQUIRED':
+          admission = this.gate.admit(await this.authenticateAgain(admission.caller), presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
-          const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
+          const prior = idempotency === null ? null : await this.findPrior(admission.caller, idempotency);
           if (prior !== null) return prior;
           // Whoever held the key has let go of it: its Proof was spent. Now it is free.
           break;
@@ -176,11 +211,9 @@ export class Verifier {
 
   /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
   private async authenticateAgain(caller: RpCaller): Promise<RpCaller> {
-    const { keyHash } = caller.key;
-    this.authenticator.forget(keyHash);
-    const record = await this.deps.store.verify.findRpCaller(keyHash);
-    if (record === null || record.key.revokedAtMs !== null) throw unauthorized('This API key is not live.');
-    return rpCaller(record);
+    const live = await this.authenticator.readAgain(caller.key.keyHash);
+    if (live === null) throw unauthorized('This API key is not live.');
+    return live;
   }
 
   private async findPrior(caller: RpCaller, { key, bodyHash }: Idempotency): Promise<VerifyAnswer | null> {

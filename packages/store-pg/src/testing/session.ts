@@ -27,3 +27,20 @@ export async function untilRow(session: pg.Client, text: string): Promise<void> 
     if (rowCount) return;
   }
 }
+
+/** Replaces a part of a function's source as migrated. */
+export async function alterFunction(
+  url: string,
+  name: string,
+  part: string,
+  replacement: string,
+): Promise<void> {
+  const [row] = await runSql<{ source: string }>(url, 'select pg_get_functiondef($1::regproc) as source', [
+    name,
+  ]);
+  if (!row?.source.includes(part)) throw new Error(`${name} has no ${part}`);
+  await runSql(
+    url,
+    row.source.replace(part, () => replacement),
+  );
+}

@@ -6,10 +6,18 @@ import {
   type DidWeb,
   encodeUlid,
   type GrantId,
+  type OrgId,
   type ReceiptId,
   type Sha256,
 } from '@svc/protocol';
-import type { DecisionCommit, GrantRecord, PrincipalRecord, RelyingPartyRecord, Store } from '@svc/service';
+import type {
+  DecisionCommit,
+  GrantRecord,
+  NewAttestation,
+  PrincipalRecord,
+  RelyingPartyRecord,
+  Store,
+} from '@svc/service';
 
 export interface World {
   readonly store: Store;
@@ -32,8 +40,14 @@ export const newAuditId = () => `aud_${ulid()}`;
 export const newJti = () => randomBytes(16).toString('base64url');
 export const newAgent = () => `did:key:z6Mk${randomBytes(20).toString('hex')}` as DidKey;
 
+export async function insertOrg(store: Store): Promise<OrgId> {
+  const orgId = `org_${ulid()}` as OrgId;
+  await store.orgs.insert({ orgId, slug: name(), name: 'An org' });
+  return orgId;
+}
+
 /** Fresh names each time, so that tests in one database do not meet. */
-export async function createWorld(store: Store): Promise<World> {
+export async function createWorld(store: Store, orgId: OrgId | null = null): Promise<World> {
   const principal = await insertPrincipal(store);
   const relyingParty = await store.relyingParties.insert({
     did: `did:web:shop-${name()}.example` as DidWeb,
@@ -43,7 +57,7 @@ export async function createWorld(store: Store): Promise<World> {
     proofWindowSeconds: 120,
     verifyRateLimitPerMinute: 600,
     profile: 'svc-base-v1',
-    orgId: null,
+    orgId,
   });
   const keyHash = randomBytes(32).toString('hex');
   const keyId = keyHash.slice(0, 12) as ApiKeyId;
@@ -116,6 +130,27 @@ export async function insertGrant({ store, principal, listUrl }: World): Promise
   });
 }
 
+export const newAttestation = (
+  receiptId: ReceiptId,
+  ordinal: number,
+  change: Partial<NewAttestation> = {},
+): NewAttestation => ({
+  attestationId: `oat_${ulid()}`,
+  receiptId,
+  ordinal,
+  type: 'fulfilled',
+  occurredAt: '2026-11-20T08:00:00Z',
+  evidenceRef: null,
+  note: null,
+  correctionOf: null,
+  reporterSignature: null,
+  resolution: null,
+  lossAmount: null,
+  currency: null,
+  consumption: null,
+  ...change,
+});
+
 /** A DENY before anything is authenticated, evaluated now. */
 export function denyCommit(world: World, change: Partial<DecisionCommit> = {}): DecisionCommit {
   const evaluatedAtMs = change.evaluatedAtMs ?? Date.now();
@@ -135,6 +170,7 @@ export function denyCommit(world: World, change: Partial<DecisionCommit> = {}): 
     action: null,
     spend: null,
     idempotency: null,
+    productionCheck: null,
     ...change,
   };
 }

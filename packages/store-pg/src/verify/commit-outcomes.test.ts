@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CommitOutcome, DecisionCommit, GrantRecord } from '@svc/service';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withStores } from '../testing/open-store.ts';
@@ -177,6 +178,8 @@ it('a stored ALLOW can be read back field by field', async () => {
       resource: 'order/1',
       method: null,
       jws: decision.jws,
+      content_hash: createHash('sha256').update(decision.jws).digest(),
+      production_check: false,
     },
   ]);
 });

@@ -2,7 +2,7 @@
 import type { DecisionCommit } from '@svc/service';
 import type { Statement } from '../database.ts';
 
-const columns: readonly ((decision: DecisionCommit) => string | number | null)[] = [
+const columns: readonly ((decision: DecisionCommit) => string | number | boolean | null)[] = [
   (d) => d.receiptId,
   (d) => d.jws,
   (d) => d.decision,
@@ -27,6 +27,10 @@ const columns: readonly ((decision: DecisionCommit) => string | number | null)[]
   (d) => d.spend?.expiresAtMs ?? null,
   (d) => d.idempotency?.key ?? null,
   (d) => d.idempotency?.bodyHash ?? null,
+  (d) => d.productionCheck?.orgId ?? null,
+  (d) => d.productionCheck?.entitlementVersion ?? null,
+  (d) => d.productionCheck?.isCapped ?? false,
+  (d) => d.productionCheck?.isEnforced ?? false,
 ];
 
 const text = `select svc_commit_decisions(${columns.map((_, index) => `$${index + 1}`).join(', ')}) as outcomes`;

@@ -1,7 +1,8 @@
 /** The verify path: prepared statements only, one round trip each. */
 import type { DidWeb, ReceiptId, Sha256 } from '@svc/protocol';
-import type { ApiKeyRecord, RelyingPartyRecord, VerifyStore } from '@svc/service';
+import type { RpCallerRecord, VerifyStore } from '@svc/service';
 import type { Database } from '../database.ts';
+import { entitlementJson } from '../repositories/entitlements.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
 import { findFacts } from './find-facts.ts';
 import { findStored } from './find-stored.ts';
@@ -21,8 +22,10 @@ const rpCallerSql = `
     json_build_object('did', r.did, 'kind', r.kind, 'slug', r.slug, 'name', r.name,
       'proofWindowSeconds', r.proof_window_seconds, 'verifyRateLimitPerMinute', r.verify_rate_limit_per_minute,
       'profile', r.profile, 'orgId', r.org_id, 'createdAtMs', svc_ms(r.created_at), 'version', r.version
-    ) as "relyingParty"
+    ) as "relyingParty",
+    case when e.org_id is not null then ${entitlementJson} end as entitlement
   from api_keys k join relying_parties r on r.did = k.subject
+  left join entitlements e on e.org_id = r.org_id
   where k.key_hash = decode($1, 'hex') and k.role = 'rp'`;
 
 const statusCredentialSql = `
@@ -37,7 +40,7 @@ const idempotentSql = `
 export function verifyStore({ database, databaseUrl, lookupMs, commit }: VerifyStoreOptions): VerifyStore {
   return {
     async findRpCaller(keyHash) {
-      const rows = await database.read<{ key: ApiKeyRecord; relyingParty: RelyingPartyRecord }>({
+      const rows = await database.read<RpCallerRecord>({
         name: 'find_rp_caller',
         text: rpCallerSql,
         values: [keyHash],

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { findResponseProblem, type Route, type RouteId, routes } from '@svc/contract';
 import { createLogger } from '@svc/process';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
-import type { ApiKeyRecord } from '@svc/service';
+import { type ApiKeyRecord, rpCaller } from '@svc/service';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
@@ -56,8 +56,8 @@ const relyingParty = (verifyRateLimitPerMinute: number): RpCaller['relyingParty'
 });
 
 const CALLERS: Readonly<Record<string, Caller>> = {
-  [TOKENS.rp]: { class: 'rp', subject: did, relyingParty: relyingParty(5), ...withKey(key('1', 'rp')) },
-  [TOKENS.otherRp]: { class: 'rp', subject: did, relyingParty: relyingParty(7), ...withKey(key('2', 'rp')) },
+  [TOKENS.rp]: rpCaller({ key: key('1', 'rp'), relyingParty: relyingParty(5), entitlement: null }),
+  [TOKENS.otherRp]: rpCaller({ key: key('2', 'rp'), relyingParty: relyingParty(7), entitlement: null }),
   [TOKENS.principal]: { class: 'principal', subject: did, ...withKey(key('3', 'principal')) },
   [TOKENS.orgRead]: { class: 'org', subject: org, role: 'read', ...withKey(key('4', 'org:read')) },
   [TOKENS.orgAdmin]: { class: 'org', subject: org, role: 'admin', ...withKey(key('5', 'org:admin')) },
@@ -68,8 +68,11 @@ const CALLERS: Readonly<Record<string, Caller>> = {
 
 const STATUS_LIST = 'eyJhbGciOiJFZERTQSJ9.eyJsaXN0Ijp0cnVlfQ.c2ln';
 
-const exampleOf = (route: Route, status: number): unknown =>
-  (route.responses[status]?.schema?.meta() as { example?: unknown } | undefined)?.example;
+const exampleOf = (route: Route, status: number): unknown => {
+  const declared = route.responses[status];
+  if (declared === undefined || declared.kind === 'stream') return undefined;
+  return (declared.schema?.meta() as { example?: unknown } | undefined)?.example;
+};
 
 /** Answers each route with its first declared status and that schema's example. */
 const exampleHandlers = (): Handlers => {
@@ -79,7 +82,7 @@ const exampleHandlers = (): Handlers => {
     const declared = route.responses[status];
     const example = exampleOf(route, status);
     handlers[id] = async () =>
-      declared?.kind === 'raw'
+      declared?.kind === 'raw' || declared?.kind === 'stream'
         ? {
             status,
             rawBody: example === undefined ? STATUS_LIST : JSON.stringify(example),
@@ -130,6 +133,7 @@ export const startService = async (options: Options = {}) => {
     },
     publicBaseUrl: 'https://svc.example',
     statusHost: null,
+    pages: [],
     trustProxyHops: 0,
     toApiError: () => null,
     ...options.deps,

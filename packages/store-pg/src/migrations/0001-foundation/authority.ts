@@ -41,5 +41,4 @@ create table spent_proofs (
   expires_at timestamptz not null,
   primary key (grant_id, jti)
 );
-create index spent_proofs_by_expiry on spent_proofs using brin (expires_at);
 `;

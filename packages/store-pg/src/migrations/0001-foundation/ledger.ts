@@ -1,6 +1,6 @@
 /**
  * What happened: receipts by UTC day, idempotency keys, closed days, audit events. The ledger tables accept
- * inserts alone; triggers refuse everything else, whoever asks.
+ * inserts alone; triggers refuse everything else, whoever asks, but for what retention clears (retention.ts).
  *
  * A receipt belongs to the day of its ULID (protocol §12), so the receipt id itself is the partition key and
  * its primary key is unique across days. \`jws\` is high-entropy text: compressing it costs time and saves
@@ -20,7 +20,8 @@ create table receipts (
   principal text collate "C",
   grant_id text collate "C",
   agent text collate "C",
-  key_id text collate "C" not null,
+  -- Null: recorded before keys were tracked.
+  key_id text collate "C",
   decision text not null,
   reason text,
   evaluated_at timestamptz not null,
@@ -30,12 +31,24 @@ create table receipts (
   resource text,
   method text,
   jws text not null,
-  primary key (receipt_id),
+  -- A decision of an org's relying party, and not about the sandbox: it counts towards the org's cap (entitlements.ts).
+  production_check boolean not null default false,
+  -- SHA-256 of \`jws\` as it was when it came in: the leaf of the day's content tree.
+  content_hash bytea not null check (length(content_hash) = 32),
+  -- The hash rides along, so that a day's trees are built from the index alone.
+  primary key (receipt_id) include (content_hash),
   constraint decision_with_reason check (case decision when 'ALLOW' then reason is null when 'DENY' then reason is not null else false end)
 ) partition by range (receipt_id);
 alter table receipts alter column jws set storage external;
-create index receipts_by_relying_party on receipts (relying_party, receipt_id desc);
-create index receipts_by_principal on receipts (principal, receipt_id desc) where principal is not null;
+create index receipts_by_relying_party on receipts (relying_party, receipt_id desc, hashtext(key_id))
+  include (production_check);
+-- Each of these costs every decision, so they are few and narrow: hashes of names, equal ones stored once. A search knows
+-- from the sums of usage.ts which days hold what it looks for (decision-search/).
+create index receipts_by_principal on receipts (hashtext(principal), hashtext(relying_party), hashtext(grant_id))
+  where principal is not null;
+-- A Grant is authenticated before its issuer is known to be verified.
+create index receipts_by_unverified_grant on receipts (hashtext(grant_id)) where principal is null and grant_id is not null;
+create index receipts_by_reason on receipts (reason, relying_party) where reason is not null;
 
 create table idempotency_keys (
   relying_party text collate "C" not null,
@@ -45,7 +58,6 @@ create table idempotency_keys (
   created_at timestamptz not null,
   primary key (relying_party, key)
 );
-create index idempotency_keys_by_age on idempotency_keys using brin (created_at);
 
 -- A day listed here takes no more receipts. It is inserted under the day's exclusive lock.
 create table closed_days (
@@ -73,8 +85,10 @@ declare
   v_table text;
 begin
   foreach v_table in array array['evidence', 'receipts', 'closed_days', 'audit_events'] loop
-    execute format('create trigger refuse_change before update or delete on %I
-      for each row execute function svc_refuse_change()', v_table);
+    -- Of a receipt one change is let through, by a trigger of its own (retention.ts).
+    execute format('create trigger refuse_change before %s on %I
+      for each row execute function svc_refuse_change()',
+      case v_table when 'receipts' then 'delete' else 'update or delete' end, v_table);
     execute format('create trigger refuse_truncate before truncate on %I
       for each statement execute function svc_refuse_change()', v_table);
   end loop;

@@ -1,0 +1,157 @@
+/** Bodies that are made while they are sent: what begins and ends is whole, and nobody's work outlives its reader. */
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from './api-error.ts';
+import { startService, TOKENS } from './testing/fixture.ts';
+
+const PATH = '/decisions/export?format=csv';
+const MEGABYTE = 'x'.repeat(1 << 20);
+/** More than sockets take without a reader. */
+const MANY = 64;
+
+/** A body of `parts`, and how far it has been made. */
+const makeBody = (parts: () => AsyncIterable<string>) => {
+  const state = { made: 0, ended: 0 };
+  async function* body() {
+    try {
+      for await (const part of parts()) {
+        state.made += 1;
+        yield part;
+      }
+    } finally {
+      state.ended += 1;
+    }
+  }
+  return { state, stream: body() };
+};
+
+async function* manyMegabytes() {
+  for (let i = 0; i < MANY; i++) yield MEGABYTE;
+}
+
+const start = (parts: () => AsyncIterable<string>, limits = {}) => {
+  const { state, stream } = makeBody(parts);
+  const contentType = 'text/csv; charset=utf-8; header=present' as const;
+  const headers = { 'X-Svc-Rows': '2' };
+  const exportDecisions = async () => ({ status: 200 as const, stream, contentType, headers });
+  return startService({ handlers: { exportDecisions }, limits }).then((service) => ({ ...service, state }));
+};
+
+type Service = Awaited<ReturnType<typeof start>>;
+
+/** Asks, and reads nothing of the body. */
+const ask = async ({ port }: Service, method = 'GET') => {
+  const sent: ClientRequest = request({
+    port,
+    method,
+    path: PATH,
+    headers: { authorization: `Bearer ${TOKENS.rp}` },
+  }).end();
+  sent.on('error', () => {});
+  const [response]: IncomingMessage[] = await once(sent, 'response');
+  if (response === undefined) throw new Error('no response');
+  return { sent, response };
+};
+
+const readAll = async (response: IncomingMessage): Promise<string> => {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  return text;
+};
+
+describe('a streamed answer', () => {
+  it('arrives whole, under the status and headers of the handler', async () => {
+    const service = await start(async function* () {
+      yield 'a,b\r\n';
+      yield '"é","2"\r\n';
+    });
+    const { status, text, headers } = await service.call('GET', PATH, { token: TOKENS.rp });
+    expect([status, text]).toEqual([200, 'a,b\r\n"é","2"\r\n']);
+    expect(headers.get('x-svc-rows')).toBe('2');
+    expect(headers.get('content-length')).toBeNull();
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('svc-request-id')).toMatch(/./);
+    expect(service.state).toEqual({ made: 2, ended: 1 });
+  });
+
+  it('may be empty', async () => {
+    const { call } = await start(async function* () {});
+    expect((await call('GET', PATH, { token: TOKENS.rp })).text).toBe('');
+  });
+
+  it('is not made for HEAD', async () => {
+    const service = await start(manyMegabytes);
+    const { response } = await ask(service, 'HEAD');
+    expect([response.statusCode, await readAll(response)]).toEqual([200, '']);
+    expect(service.state.made).toBe(0);
+  });
+
+  it('that fails before its first part is answered like any failure', async () => {
+    const { call } = await start(() => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new ApiError('SERVICE_UNAVAILABLE', 'x')) }),
+    }));
+    expect((await call('GET', PATH, { token: TOKENS.rp })).status).toBe(503);
+  });
+
+  it('that fails later breaks off: no client takes what came for the whole', async () => {
+    const service = await start(async function* () {
+      yield 'a,b\r\n';
+      throw new Error('storage went away');
+    });
+    const { response } = await ask(service);
+    await expect(readAll(response)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(response.complete).toBe(false);
+    await expect.poll(() => service.log.join('')).toContain('storage went away');
+    await expect.poll(() => service.log.join('')).toMatch(/"route":"exportDecisions","status":0/);
+  });
+
+  it('that fails breaks off for a client of HTTP/1.0 too, to which the end of the connection is the end', async () => {
+    const service = await start(async function* () {
+      yield 'a,b\r\n';
+      throw new Error('storage went away');
+    });
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(`GET ${PATH} HTTP/1.0\r\nAuthorization: Bearer ${TOKENS.rp}\r\n\r\n`);
+    socket.resume();
+    const [error] = await once(socket, 'error');
+    expect(error).toMatchObject({ code: 'ECONNRESET' });
+  });
+});
+
+describe('the reader of a stream', () => {
+  it('sets the pace: what it has not taken is not made', async () => {
+    const service = await start(manyMegabytes);
+    const { response } = await ask(service);
+    await once(response, 'readable');
+    let before = -1;
+    await expect
+      .poll(() => {
+        const stands = service.state.made === before;
+        before = service.state.made;
+        return stands;
+      })
+      .toBe(true);
+    expect(service.state.made).toBeLessThan(MANY);
+    expect((await readAll(response)).length).toBe(MANY * MEGABYTE.length);
+    expect(service.state).toEqual({ made: MANY, ended: 1 });
+  });
+
+  it('that goes away ends the work', async () => {
+    const service = await start(manyMegabytes);
+    const { response } = await ask(service);
+    await once(response, 'readable');
+    response.destroy();
+    await expect.poll(() => service.state.ended).toBe(1);
+    expect(service.state.made).toBeLessThan(MANY);
+    await expect.poll(() => service.log.join('')).toMatch(/"route":"exportDecisions","status":0/);
+  });
+
+  it('that takes nothing for too long is cut', async () => {
+    const service = await start(manyMegabytes, { stalledClientMs: 50 });
+    const { response } = await ask(service);
+    await expect.poll(() => service.state.ended).toBe(1);
+    await expect(readAll(response)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+});

@@ -1,0 +1,73 @@
+/** The command line of `npm run bench -- ledger`. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+export interface LedgerOptions {
+  /** How many receipts the database holds. */
+  readonly receipts: number;
+  /** Where the database is kept for the next run, or null: made for this run alone. */
+  readonly folder: string | null;
+  /** How often each request is measured. */
+  readonly samples: number;
+  /** Of verifies against the full and the empty database. */
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly api: string;
+  /** Ends when the database is filled. */
+  readonly isFillOnly: boolean;
+  readonly json: string | null;
+}
+
+const usage = `usage: npm run bench -- ledger [options]
+  --receipts N   stored before anything is measured, 1e3 to 1e8, default 1e7
+  --folder DIR   keeps the database there, and measures the one it finds there
+  --samples N    of each request, 10-10000, default 200
+  --rounds N     of verifies against the full and the empty database, 0-100, default 5
+  --seconds N    of load in each of them, 1-60, default 4
+  --fill-only    makes the database and ends
+  --api FILE     another build of the API, default apps/api/dist/main.js
+  --json FILE    write every figure`;
+
+/** Ends the process where the command line makes no sense. */
+export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        receipts: { type: 'string', default: '1e7' },
+        folder: { type: 'string' },
+        samples: { type: 'string', default: '200' },
+        rounds: { type: 'string', default: '5' },
+        seconds: { type: 'string', default: '4' },
+        'fill-only': { type: 'boolean', default: false },
+        api: {
+          type: 'string',
+          default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
+        },
+        json: { type: 'string' },
+      },
+    });
+    if (!existsSync(values.api)) throw new Error(`${values.api} is not there: \`npm run build\` makes it`);
+    return {
+      receipts: within(values.receipts, 1_000, 100_000_000),
+      folder: values.folder ?? null,
+      samples: within(values.samples, 10, 10_000),
+      rounds: within(values.rounds, 0, 100),
+      seconds: within(values.seconds, 1, 60),
+      isFillOnly: values['fill-only'],
+      api: values.api,
+      json: values.json ?? null,
+    };
+  } catch (problem) {
+    console.error(`${problem instanceof Error ? problem.message : problem}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+function within(text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw new Error(`${text} is not a whole number from ${least} to ${most}`);
+  return value;
+}

@@ -1,0 +1,86 @@
+/** OpenID AuthZEN Authorization API 1.0 over `/verify` (interface §Endpoints, Verify). */
+import { z } from 'zod';
+import { idempotencyKey } from '../formats.ts';
+import {
+  authZenBatchRequest,
+  authZenBatchResponse,
+  authZenConfiguration,
+  authZenRequest,
+  authZenResponse,
+} from '../resources/authzen.ts';
+import { defineRoute, json } from '../route.ts';
+
+export const authZenRoutes = {
+  evaluateAccess: defineRoute({
+    method: 'post',
+    path: '/access/v1/evaluation',
+    tag: 'AuthZEN',
+    summary: 'Evaluate one access',
+    description: [
+      '`POST /verify` for clients that speak AuthZEN: the same checks, Receipts and limits. The Grant and the Proof that',
+      'the Agent presented stand in `subject.properties` or in `context`, and `subject.id` is the Agent that signed the',
+      'Proof. The Action is `action.name`, `action.properties` and `resource.id`. Whatever is wrong inside Grant, Proof',
+      'and Action is evaluated: `decision` is false, and `context.reason` says why. Other members are ignored.',
+    ].join('\n'),
+    auth: ['rp'],
+    limiter: 'verify',
+    headers: z.strictObject({
+      'idempotency-key': idempotencyKey
+        .optional()
+        .meta({ description: 'As of `POST /verify`: repeating the request returns the same Receipt.' }),
+    }),
+    body: authZenRequest,
+    bodyReading: 'authzen',
+    responses: { 200: json(authZenResponse, 'The decision, with its Receipt.') },
+    errors: {
+      INVALID_REQUEST:
+        'The request does not map to a verification, or is not `application/json`. Nothing was evaluated.',
+      PLAN_REQUIRED:
+        'No plan of the org covers this check. Nothing was evaluated, and the Proof is not spent.',
+      CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
+    },
+  }),
+
+  evaluateAccesses: defineRoute({
+    method: 'post',
+    path: '/access/v1/evaluations',
+    tag: 'AuthZEN',
+    summary: 'Evaluate several accesses',
+    description: [
+      'Up to 50 evaluations in one call, answered in their order, each with a Receipt of its own. Members beside',
+      '`evaluations` are defaults: an item’s own member takes the place of the whole default, from which only a missing',
+      '`type`, `id` or `name` is filled in. An item that does not map to a verification, or could not be evaluated, has',
+      '`decision` false and `context.error`; the others are not affected. Each item counts against the limit: a batch',
+      'that does not fit is refused whole.',
+      '',
+      '`deny_on_first_deny` and `permit_on_first_permit` evaluate one after the other and stop there. Without',
+      '`evaluations` the call is the single one, and so is its answer.',
+    ].join('\n'),
+    auth: ['rp'],
+    limiter: 'verify',
+    body: authZenBatchRequest,
+    bodyReading: 'authzen',
+    responses: {
+      200: json(z.union([authZenBatchResponse, authZenResponse]), 'The decisions, as far as evaluated.'),
+    },
+    errors: {
+      INVALID_REQUEST:
+        'The batch as a whole is malformed, or is not `application/json`. Nothing was evaluated.',
+      PLAN_REQUIRED: 'Of a call without `evaluations` only: no plan of the org covers this check.',
+    },
+  }),
+
+  getAuthZenConfiguration: defineRoute({
+    method: 'get',
+    path: '/.well-known/authzen-configuration',
+    tag: 'AuthZEN',
+    summary: 'Metadata of the policy decision point',
+    description: 'Where the AuthZEN endpoints are. `svc` says what their Receipts rest on.',
+    auth: [],
+    limiter: 'public',
+    responses: {
+      200: json(authZenConfiguration, 'The metadata.', { 'Cache-Control': 'How long it may be kept.' }),
+    },
+    errors: {},
+  }),
+} as const;

@@ -1,0 +1,60 @@
+/** The sandbox (interface §Endpoints, Sandbox): real Receipts for anybody, on development deployments alone. */
+import { demoInfo, demoMint, demoMintRequest } from '../resources/demo.ts';
+import { revokeRequest, revokeResponse } from '../resources/grant.ts';
+import { receipt } from '../resources/receipt.ts';
+import { verifyRequest } from '../resources/verify-request.ts';
+import { defineRoute, json } from '../route.ts';
+
+const common = { tag: 'Sandbox', auth: [], limiter: 'sandbox', feature: 'sandbox' } as const;
+const absent = 'This deployment has no sandbox (`SVC_DEMO`).';
+
+export const demoRoutes = {
+  getDemoInfo: defineRoute({
+    ...common,
+    method: 'get',
+    path: '/demo/info',
+    summary: 'Who plays in the sandbox',
+    description: 'The sandbox’s Principal, Agent and relying party, and what its Grants allow.',
+    responses: { 200: json(demoInfo, 'The sandbox.') },
+    errors: { NOT_FOUND: absent },
+  }),
+
+  mintDemo: defineRoute({
+    ...common,
+    method: 'post',
+    path: '/demo/mint',
+    summary: 'Get a sandbox Grant and a Proof',
+    description:
+      'A fresh Grant to the sandbox’s Agent, and its Proof for one purchase of `amount`. Send both to `/demo/verify`.',
+    body: demoMintRequest,
+    responses: { 200: json(demoMint, 'The Grant, the Proof and the Action that it is bound to.') },
+    errors: { NOT_FOUND: absent },
+  }),
+
+  verifyDemo: defineRoute({
+    ...common,
+    method: 'post',
+    path: '/demo/verify',
+    summary: 'Verify as the sandbox’s relying party',
+    description:
+      '`POST /verify` without a key: the same checks, and a real Receipt. Whatever is wrong inside the three members is a DENY.',
+    body: verifyRequest,
+    bodyReading: 'envelope',
+    responses: { 200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.') },
+    errors: { NOT_FOUND: absent },
+  }),
+
+  revokeDemo: defineRoute({
+    ...common,
+    method: 'post',
+    path: '/demo/revoke',
+    summary: 'Revoke a sandbox Grant',
+    description: 'As `POST /revoke`, for Grants that `/demo/mint` gave out. Repeating the call is harmless.',
+    body: revokeRequest,
+    responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },
+    errors: {
+      NOT_FOUND: `There is no such Grant of the sandbox’s Agent. Or: ${absent}`,
+      SERVICE_UNAVAILABLE: 'The revocation is recorded but not yet visible everywhere. Repeat the call.',
+    },
+  }),
+} as const;

@@ -1,0 +1,76 @@
+/**
+ * Exporting decisions (interface §GET /decisions/export). The ids of the page are found first, so that how many rows
+ * there are and where the next page begins is known before the first of them. The rows are then read a few at a time,
+ * each time as its reader asks for more: memory stays flat, no connection is held in between, and a reader that goes
+ * away ends the work.
+ */
+import type { ReceiptId } from '@svc/protocol';
+import type { Caller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { internal } from '../errors.ts';
+import type { DecisionExportRecord } from '../ports/decisions.ts';
+import type { AttestationRecord } from '../ports/outcomes.ts';
+import { type DecisionQuery, findIdPage } from './decision-page.ts';
+
+type Deps = Pick<ServiceDeps, 'store'>;
+
+export interface ExportedDecision extends DecisionExportRecord {
+  /** Its outcome ledger, the oldest first. */
+  readonly outcomes: readonly AttestationRecord[];
+}
+
+export interface DecisionExport {
+  readonly rowCount: number;
+  readonly nextCursor: string | null;
+  /** All rows, some at a time, newest first. Rejects where they cannot all be read: what came before is no export. */
+  readonly batches: AsyncIterable<readonly ExportedDecision[]>;
+}
+
+export const exportDecisions = async (
+  deps: Deps,
+  caller: Caller,
+  query: DecisionQuery,
+): Promise<DecisionExport> => {
+  const { ids, nextCursor } = await findIdPage(deps, caller, query);
+  return { rowCount: ids.length, nextCursor, batches: readBatches(deps, ids) };
+};
+
+/** Some 0.5 MB: few enough to make while others are served. */
+const BATCH_ROWS = 128;
+/** One Receipt alone may have more. */
+const BATCH_OUTCOME_CHARS = 1_000_000;
+
+async function* readBatches({ store }: Deps, ids: readonly ReceiptId[]): AsyncGenerator<ExportedDecision[]> {
+  for (let at = 0; at < ids.length; at += BATCH_ROWS) {
+    const asked = ids.slice(at, at + BATCH_ROWS);
+    const rows = await store.decisions.listForExport(asked);
+    if (rows.length !== asked.length) throw internal(`${asked.length - rows.length} decisions are gone`);
+    for (const part of splitByOutcomes(rows)) yield await withOutcomes(store.outcomes, part);
+  }
+}
+
+/** In order; each part with outcomes of a bearable size. */
+const splitByOutcomes = (rows: readonly DecisionExportRecord[]): DecisionExportRecord[][] => {
+  const parts: DecisionExportRecord[][] = [];
+  let chars = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    chars += row.outcomeChars;
+    if (chars > BATCH_OUTCOME_CHARS) {
+      parts.push([]);
+      chars = row.outcomeChars;
+    }
+    parts.at(-1)?.push(row);
+  }
+  return parts;
+};
+
+const withOutcomes = async (
+  outcomes: ServiceDeps['store']['outcomes'],
+  rows: readonly DecisionExportRecord[],
+): Promise<ExportedDecision[]> => {
+  const reported = rows.filter(({ outcomeChars }) => outcomeChars > 0).map(({ receiptId }) => receiptId);
+  if (reported.length === 0) return rows.map((row) => ({ ...row, outcomes: [] }));
+  const ledgers = new Map<ReceiptId, AttestationRecord[]>(reported.map((id) => [id, []]));
+  for (const one of await outcomes.listOfReceipts(reported)) ledgers.get(one.receiptId)?.push(one);
+  return rows.map((row) => ({ ...row, outcomes: ledgers.get(row.receiptId) ?? [] }));
+};

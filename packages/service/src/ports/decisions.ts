@@ -1,0 +1,62 @@
+/** Stored decisions as lists show them (interface §DecisionSummary): found by filter, read by id. */
+import type { ApiKeyId, DidKey, DidWeb, GrantId, ReasonCode, ReceiptId } from '@svc/protocol';
+
+/** All that are given must hold. */
+export interface DecisionListFilter {
+  /** Null: of every relying party. */
+  readonly relyingParties: readonly DidWeb[] | null;
+  /** Of `evaluated_at`, inclusive. */
+  readonly sinceMs?: number;
+  /** Exclusive. */
+  readonly untilMs?: number;
+  readonly decision?: 'ALLOW' | 'DENY';
+  readonly reason?: ReasonCode;
+  readonly principal?: DidWeb;
+  readonly grantId?: GrantId;
+  readonly keyId?: ApiKeyId;
+  /** Decisions with ids below this one (exclusive). */
+  readonly beforeId?: ReceiptId;
+}
+
+export interface DecisionRecord {
+  readonly receiptId: ReceiptId;
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly reason: ReasonCode | null;
+  readonly evaluatedAtMs: number;
+  readonly principal: DidWeb | null;
+  readonly grantId: GrantId | null;
+  readonly agent: DidKey | null;
+  readonly relyingParty: DidWeb;
+  /** Null: recorded before keys were tracked. */
+  readonly keyId: ApiKeyId | null;
+  /** Null, as all that follows, for an Action that was malformed and one that has been cleared. */
+  readonly actionType: 'commerce:purchase' | 'api:call' | null;
+  /** Minor units. */
+  readonly amount: number | null;
+  readonly currency: string | null;
+  readonly resource: string | null;
+  readonly method: string | null;
+}
+
+export interface DecisionExportRecord extends DecisionRecord {
+  /** The Receipt: a compact JWS, whose payload is its body. */
+  readonly jws: string;
+  /** About how many characters its outcomes have; 0 where there are none. */
+  readonly outcomeChars: number;
+}
+
+/**
+ * Reads on connections of its own: no list, however large, takes one from a verification. A decision is never changed
+ * or removed, so ids that were found stay good.
+ */
+export interface DecisionRepository {
+  /**
+   * The newest `limit` ids of the filter, descending; fewer only where there are no more. Every decision that was stored
+   * when the call began is considered.
+   */
+  listIds(filter: DecisionListFilter, limit: number): Promise<ReceiptId[]>;
+  /** By descending id. */
+  listByIds(ids: readonly ReceiptId[]): Promise<DecisionRecord[]>;
+  /** By descending id. A row has some 4 KB. */
+  listForExport(ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]>;
+}

@@ -1,0 +1,77 @@
+import type { DidWeb, OrgId, Presented } from '@svc/protocol';
+import { expect, it } from 'vitest';
+import type { RpCaller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { EntitlementGate } from './entitlement-gate.ts';
+
+const SANDBOX = 'did:web:svc.example:org:sandbox' as DidWeb;
+const ORG = 'org_01M7VZGC008Q2R7V9X1C4E6H8M' as OrgId;
+const OTHER = 'org_01M7VZGC008Q2R7V9X1C4E6H8N' as OrgId;
+
+const gateAt = (isEnforced: boolean, compOrgs: readonly OrgId[] = []) => {
+  const time = { nowMs: 0 };
+  const logged: unknown[] = [];
+  const counted: string[] = [];
+  const deps = {
+    clock: { nowMs: () => time.nowMs },
+    entitlements: { isEnforced, compOrgs: new Set(compOrgs) },
+    identity: { sandboxPrincipal: SANDBOX },
+    log: { warn: (event: string, fields: object) => logged.push({ event, ...fields }) },
+  } as unknown as ServiceDeps;
+  return { gate: new EntitlementGate(deps, (what) => counted.push(what)), time, logged, counted };
+};
+
+/** Without an entitlement. */
+const caller = (orgId: OrgId | null): RpCaller =>
+  ({ relyingParty: { orgId }, entitlement: null }) as unknown as RpCaller;
+const of = (issuer: string): Presented =>
+  ({ grant: { ok: true, value: { issuer } } }) as unknown as Presented;
+const malformed = { grant: { ok: false } } as unknown as Presented;
+const acme = of('did:web:acme.example');
+
+it('refuses nothing by memory: what is not covered is to be read again, and refused only then', () => {
+  const { gate, counted } = gateAt(true);
+  expect(gate.guess(caller(ORG), acme)).toBeNull();
+  expect(counted).toEqual([]);
+  expect(() => gate.admit(caller(ORG), acme)).toThrow(/this org has no plan/);
+  expect(counted).toEqual(['refused']);
+});
+
+it('asks no plan of relying parties outside every org, nor for Grants that name the sandbox', () => {
+  const { gate } = gateAt(true);
+  expect(gate.guess(caller(null), acme)?.productionCheck).toBeNull();
+  expect(gate.guess(caller(ORG), of(SANDBOX))?.productionCheck).toBeNull();
+  expect(gate.guess(caller(ORG), of(`${SANDBOX}2`))).toBeNull();
+  expect(gate.guess(caller(ORG), malformed)).toBeNull();
+});
+
+it('counts the checks of a comp org without enforcing anything', () => {
+  const { gate } = gateAt(true, [ORG]);
+  expect(gate.guess(caller(ORG), acme)).toMatchObject({
+    productionCheck: { orgId: ORG, entitlementVersion: 0, isCapped: false, isEnforced: false },
+    uncovered: null,
+  });
+});
+
+it('counts every stored check that no plan covers, and logs one a minute for each org', () => {
+  const { gate, time, logged, counted } = gateAt(false);
+  const store = (orgId: OrgId) => {
+    const admission = gate.guess(caller(orgId), acme);
+    if (admission === null) throw new Error('refused');
+    gate.noteStored(admission);
+  };
+  for (const nowMs of [0, 1, 59_999]) {
+    time.nowMs = nowMs;
+    store(ORG);
+  }
+  store(OTHER);
+  time.nowMs = 60_000;
+  store(ORG);
+  const line = { event: 'entitlement.not_covered', uncovered: 'this org has no plan' };
+  expect(logged).toEqual([
+    { ...line, orgId: ORG, unmentioned: 0 },
+    { ...line, orgId: OTHER, unmentioned: 0 },
+    { ...line, orgId: ORG, unmentioned: 2 },
+  ]);
+  expect(counted).toEqual(Array(5).fill('logged'));
+});

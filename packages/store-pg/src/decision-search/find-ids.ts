@@ -1,0 +1,120 @@
+/**
+ * Finding one page of decisions by filter, newest first, in time that does not depend on how many are stored
+ * (docs/decisions/0014).
+ *
+ * The ledger is read in spans from the newest down, until the page is full. Where receipts have been counted the stored
+ * sums tell which days hold any of the filter, and how many; the others are never touched. A statement covers some days
+ * and never all: one over every partition would lock them all, and locks are shared with the commits.
+ *
+ * Spans are read one after the other and need no common snapshot. Below `counted_before` (see
+ * migrations/0001-foundation/usage.ts) no receipt is ever stored any more and the sums are complete. It is read first,
+ * so it may be too low by the time the rest is read, and never too high; what is above it is read next, so whatever was
+ * stored when the search began is found.
+ */
+import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
+import { type DecisionListFilter, StoreError } from '@svc/service';
+import type { Database } from '../database.ts';
+import { firstIdOfDay, lowestReceiptId } from '../receipt-ids.ts';
+import { daysWithAny, everyMonth, type Range, type Span } from './spans.ts';
+import { spanStatement } from './statements.ts';
+
+/** A principal of null: of receipts whose Grant was authenticated and whose Principal was not verified. */
+export interface Search extends Omit<DecisionListFilter, 'principal'> {
+  readonly principal?: DidWeb | null;
+}
+
+/** See `DecisionRepository.listIds`. */
+export async function findIds(
+  database: Database,
+  filter: DecisionListFilter,
+  limit: number,
+): Promise<ReceiptId[]> {
+  if (filter.relyingParties?.length === 0) return [];
+  const { uncounted, counted } = await findRanges(database, filter);
+  const newest = await readSpans(database, filter, () => everyMonth(uncounted), limit);
+  const missing = limit - newest.length;
+  if (missing === 0) return newest;
+
+  const older: ReceiptId[][] = [];
+  for (const search of await searchesOfCounted(database, filter)) {
+    const days = (lacking: () => number) => daysWithAny(database, search, counted, lacking);
+    older.push(await readSpans(database, search, days, missing));
+  }
+  // Each is in order by itself, and no receipt is in two of them.
+  const merged = older.length === 1 ? older.flat() : older.flat().sort().reverse();
+  return [...newest, ...merged.slice(0, missing)];
+}
+
+/** Ids of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. */
+async function readSpans(
+  database: Database,
+  search: Search,
+  spans: (lacking: () => number) => Iterable<Span> | AsyncIterable<Span>,
+  limit: number,
+): Promise<ReceiptId[]> {
+  const ids: ReceiptId[] = [];
+  const lacking = () => limit - ids.length;
+  for await (const span of spans(lacking)) {
+    for (const { id } of await database.read<{ id: ReceiptId }>(spanStatement(search, span, lacking())))
+      ids.push(id);
+    if (lacking() === 0) break;
+  }
+  return ids;
+}
+
+/** What to look for among the counted receipts. A Grant may have been signed by several, of whom one may. */
+async function searchesOfCounted(database: Database, filter: DecisionListFilter): Promise<Search[]> {
+  const { grantId, principal } = filter;
+  if (grantId === undefined) return [filter];
+  const issuers = await listIssuers(database, grantId);
+  return issuers
+    .filter((issuer) => principal === undefined || issuer === principal)
+    .map((issuer) => ({ ...filter, principal: issuer }));
+}
+
+async function listIssuers(database: Database, grantId: GrantId): Promise<(DidWeb | null)[]> {
+  const text = 'select principal from usage_by_grant where grant_id = $1';
+  const rows = await database.read<{ principal: DidWeb | null }>({ text, values: [grantId] });
+  return rows.map(({ principal }) => principal);
+}
+
+/** The ids that the filter allows, as far as there are partitions. */
+async function findRanges(
+  database: Database,
+  { sinceMs, untilMs, beforeId }: DecisionListFilter,
+): Promise<{ readonly uncounted: Range; readonly counted: Range }> {
+  const ledger = await findLedger(database);
+  const from = [firstIdOfDay(ledger.firstDay)];
+  const before = [firstIdOfDay(ledger.lastDay + 1)];
+  if (sinceMs !== undefined) from.push(lowestReceiptId(sinceMs));
+  if (untilMs !== undefined) before.push(lowestReceiptId(untilMs));
+  if (beforeId !== undefined) before.push(beforeId);
+  const all = { from: highest(from), before: lowest(before) };
+  const split = highest([all.from, lowest([all.before, ledger.countedBefore])]);
+  return { uncounted: { ...all, from: split }, counted: { ...all, before: split } };
+}
+
+const highest = (ids: readonly string[]): string => ids.reduce((a, b) => (a > b ? a : b));
+const lowest = (ids: readonly string[]): string => ids.reduce((a, b) => (a < b ? a : b));
+
+interface Ledger {
+  readonly countedBefore: string;
+  /** Of the partitions; 0 and −1 while there are none. */
+  readonly firstDay: number;
+  readonly lastDay: number;
+}
+
+async function findLedger(database: Database): Promise<Ledger> {
+  const partition = (order: 'asc' | 'desc') => `(
+    select to_date(right(relname, 8), 'YYYYMMDD') - date '1970-01-01' from pg_class
+    where relname >= 'receipts_' and relname < 'receipts_a' and relname ~ '^receipts_\\d{8}$'
+      and relkind = 'r' and relnamespace = current_schema()::regnamespace
+    order by relname ${order} limit 1)`;
+  const [row] = await database.read<Ledger>({
+    text: `select counted_before as "countedBefore", coalesce(${partition('asc')}, 0) as "firstDay",
+      coalesce(${partition('desc')}, -1) as "lastDay" from ledger_count`,
+    values: [],
+  });
+  if (row === undefined) throw new StoreError('refused', 'the ledger has no count');
+  return row;
+}

@@ -1,0 +1,108 @@
+/** Which parts of the ledger a search reads, newest first. What is left out holds nothing that it looks for. */
+import type { Database } from '../database.ts';
+import { dayNumberOf, firstIdOfDay } from '../receipt-ids.ts';
+import { type DayCount, dayCountsStatement } from './day-counts.ts';
+import type { Search } from './find-ids.ts';
+
+/** Receipt ids from `from` (inclusive) to `before` (exclusive); none where `from` is not lower. */
+export interface Range {
+  readonly from: string;
+  readonly before: string;
+}
+
+export interface Span {
+  /** Apart from each other, the highest first. */
+  readonly ranges: readonly Range[];
+  /** Few of its receipts are looked for, so all of these are gathered; else they are met on the way down. */
+  readonly isSparse: boolean;
+}
+
+/** More partitions than this are never planned or locked by one statement. */
+const MOST_DAYS = 31;
+/** A day that has more than this many of what is looked for is walked through. */
+const SPARSE_VERIFIES = 1_000;
+
+/** The whole range, a month at a time. */
+export function* everyMonth({ from, before }: Range): Generator<Span> {
+  for (let end = before; from < end; ) {
+    const start = higher(from, firstIdOfDay(lastDayOf(end) + 1 - MOST_DAYS));
+    yield { ranges: [{ from: start, before: end }], isSparse: false };
+    end = start;
+  }
+}
+
+/** Days that hold any, as many at a time as fill the page. `lacking` tells how many ids that takes. */
+export async function* daysWithAny(
+  database: Database,
+  search: Search,
+  range: Range,
+  lacking: () => number,
+): AsyncGenerator<Span> {
+  let group: DayCount[] = [];
+  let verifies = 0;
+  for await (const day of countedDays(database, search, range)) {
+    // A day that is walked through stands alone: the walk would read the others to their ends.
+    const endsGroup = verifies >= lacking() || group.length === MOST_DAYS || isDense(day, search);
+    if (group.length > 0 && endsGroup) {
+      yield spanOf(group, range, search);
+      group = [];
+      verifies = 0;
+    }
+    group.push(day);
+    verifies += isDense(day, search) ? Number.POSITIVE_INFINITY : day.verifies;
+  }
+  if (group.length > 0) yield spanOf(group, range, search);
+}
+
+/** Days of the range with their counts, newest first. Of the days at its ends all is counted, in the range or not. */
+async function* countedDays(
+  database: Database,
+  search: Search,
+  { from, before }: Range,
+): AsyncGenerator<DayCount> {
+  if (from >= before) return;
+  const oldest = dayNumberOf(from);
+  // Most pages are full after the newest days.
+  let length = 8;
+  for (let last = lastDayOf(before); last >= oldest; length = 400) {
+    const first = Math.max(oldest, last + 1 - length);
+    yield* await database.read<DayCount>(dayCountsStatement(search, first, last));
+    last = first - 1;
+  }
+}
+
+const spanOf = (days: readonly DayCount[], range: Range, search: Search): Span => ({
+  ranges: joinDays(days).map(({ first, last }) => ({
+    from: higher(range.from, firstIdOfDay(first)),
+    before: lower(range.before, firstIdOfDay(last + 1)),
+  })),
+  isSparse: !isInOrder(search) && !days.some((day) => isDense(day, search)),
+});
+
+/** Days that follow each other as one. */
+const joinDays = (days: readonly DayCount[]): { first: number; last: number }[] => {
+  const joined: { first: number; last: number }[] = [];
+  for (const { number } of days) {
+    const before = joined.at(-1);
+    if (before?.first === number + 1) before.first = number;
+    else joined.push({ first: number, last: number });
+  }
+  return joined;
+};
+
+const isDense = ({ verifies }: DayCount, search: Search): boolean =>
+  verifies > SPARSE_VERIFIES && !isInOrder(search);
+
+/** An index gives exactly what is looked for in its order, so there is nothing to gather. */
+const isInOrder = ({ relyingParties, principal, keyId, grantId, reason, decision }: Search): boolean =>
+  (relyingParties === null || relyingParties.length === 1) &&
+  [principal, keyId, grantId, reason, decision].every((one) => one === undefined);
+
+/** The day of the highest id that may be below `before`. */
+const lastDayOf = (before: string): number => {
+  const day = dayNumberOf(before);
+  return before === firstIdOfDay(day) ? day - 1 : day;
+};
+
+const higher = (a: string, b: string): string => (a > b ? a : b);
+const lower = (a: string, b: string): string => (a < b ? a : b);

@@ -1,0 +1,21 @@
+/** Where instants lie in the order of receipt ids, which begin with their time. */
+import { encodeUlid, ulidTimeMs } from '@svc/protocol';
+
+export const DAY_MS = 86_400_000;
+
+const FIRST_MS = 0;
+const LAST_MS = 2 ** 48 - 1;
+
+/** No receipt of this instant or later has a lower id. What lies outside the times of ids is taken to their ends. */
+export const lowestReceiptId = (ms: number): string =>
+  `drc_${encodeUlid(Math.min(Math.max(ms, FIRST_MS), LAST_MS), new Uint8Array(10))}`;
+
+/** The UTC day of an id, counted from 1970-01-01. */
+export const dayNumberOf = (receiptId: string): number => {
+  const ms = ulidTimeMs(receiptId.slice('drc_'.length));
+  if (ms === null) throw new RangeError(`no receipt id: ${receiptId}`);
+  return Math.floor(ms / DAY_MS);
+};
+
+/** The lowest id of a day. */
+export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);

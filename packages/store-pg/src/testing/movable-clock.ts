@@ -1,0 +1,30 @@
+/** A database whose clock a test moves on, for what takes days: `clock_timestamp()` is found in a schema of its own first. */
+import { runSql, withSession } from './session.ts';
+
+export interface MovableClock {
+  nowMs(): number;
+  /** Moves on; never back. */
+  pass(ms: number): Promise<void>;
+}
+
+/** For connections that are opened from here on. */
+export async function moveClockOf(databaseUrl: string): Promise<MovableClock> {
+  const database = new URL(databaseUrl).pathname.slice(1);
+  await withSession(databaseUrl, (session) =>
+    session.query(`
+      create schema clock;
+      create table clock.ahead (ms bigint not null);
+      insert into clock.ahead values (0);
+      create function clock.clock_timestamp() returns timestamptz language sql volatile
+        as 'select pg_catalog.clock_timestamp() + ms * interval ''1 millisecond'' from clock.ahead';
+      alter database ${database} set search_path = public, clock, pg_catalog`),
+  );
+  let aheadMs = 0;
+  return {
+    nowMs: () => Date.now() + aheadMs,
+    async pass(ms) {
+      aheadMs += ms;
+      await runSql(databaseUrl, 'update clock.ahead set ms = $1', [aheadMs]);
+    },
+  };
+}
