@@ -3,7 +3,7 @@
  * one whose budget an ALLOW consumes.
  */
 import { normalizeHtu } from '../codec/htu.ts';
-import { matchesResource, matchesUrl } from '../codec/resource-pattern.ts';
+import { resourceMatcher, urlMatcher } from '../codec/resource-pattern.ts';
 import type { Action } from '../model/action.ts';
 import { defineCheck, deny, pass } from './check.ts';
 
@@ -13,7 +13,7 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   requires: ['P19'],
   reasons: ['RESOURCE_NOT_AUTHORIZED'],
   run: ({ P19: { consumptions, ...P19 } }) => {
-    const matches = resourceMatcher(P19.action);
+    const matches = matcherOf(P19.action);
     const survivors = P19.survivors.filter(
       ({ resources }) => resources === undefined || resources.some(matches),
     );
@@ -23,8 +23,8 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   },
 });
 
-const resourceMatcher = (action: Action): ((pattern: string) => boolean) => {
-  if (action.type === 'commerce:purchase') return (pattern) => matchesResource(pattern, action.resource);
+const matcherOf = (action: Action): ((pattern: string) => boolean) => {
+  if (action.type === 'commerce:purchase') return resourceMatcher(action.resource);
   const url = normalizeHtu(action.resource);
-  return (pattern) => url !== null && matchesUrl(pattern, url);
+  return url === null ? () => false : urlMatcher(url);
 };

@@ -48,6 +48,40 @@ describe('matchesResource', () => {
     expect(matched).toBeGreaterThan(500);
   });
 
+  it('means the same wherever in a long text it stands', () => {
+    const pieces = ['a', 'b', 'aa', '/', '*', '**'];
+    const filler = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'x'), maxLength: 100 });
+    fc.assert(
+      fc.property(
+        patternOf(...pieces),
+        fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 9 }),
+        filler,
+        filler,
+        (pattern, text, before, after) => {
+          const expected = matchesNaively(pattern, text);
+          expect(matchesResource(`${before}x${pattern}x${after}`, `${before}x${text}x${after}`)).toBe(
+            expected,
+          );
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('a wildcard reaches over any distance, and `*` never over a slash', () => {
+    for (const length of [30, 31, 32, 33, 63, 64, 65, 500, 2_040]) {
+      const far = 'a'.repeat(length);
+      const cut = `${far.slice(1)}/`;
+      for (const [pattern, text, expected] of [
+        ['x*z', `x${far}z`, true],
+        ['x*z', `x${cut}z`, false],
+        ['x**z', `x${cut}z`, true],
+        ['x*/z', `x${cut}z`, true],
+      ] as const)
+        expect([pattern, length, matchesResource(pattern, text)]).toEqual([pattern, length, expected]);
+    }
+  });
+
   it('finds text that was made from the pattern', () => {
     const segment = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 4 });
     const piece = fc.oneof(

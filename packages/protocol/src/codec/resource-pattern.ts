@@ -3,23 +3,30 @@
  * (and any longer run of asterisks, which is the same set of texts) for any run; every other character is itself. The
  * pattern `*` alone matches every resource.
  *
- * Every piece of a pattern is one pass over the resource. No regular expressions and no glob library: what a pattern
- * grants must not depend on characters such as `{`, `[`, `?` or `!`.
+ * A pattern moves a set of places in the resource, 32 of them at a time (places.ts), so that hundreds of patterns full of
+ * wildcards cost a millisecond. No regular expressions and no glob library: what a pattern grants must not depend on
+ * characters such as `{`, `[`, `?` or `!`.
  */
+import { Places } from './places.ts';
+
 export const MAX_PATTERN_CHARS = 512;
 export const MAX_ASTERISK_RUNS = 8;
 const MAX_RESOURCE_CHARS = 2048;
 const EVERYTHING = '*';
-const SLASH = 0x2f;
 
 /** 1–512 characters (UTF-16 code units) with at most 8 runs of asterisks. */
 export const isResourcePattern = (text: string): boolean =>
   text.length >= 1 && text.length <= MAX_PATTERN_CHARS && countAsteriskRuns(text) <= MAX_ASTERISK_RUNS;
 
 /** Whether the pattern matches a resource as submitted. False beyond the bounds of either. */
-export const matchesResource = (pattern: string, resource: string): boolean => {
-  if (!isResourcePattern(pattern) || resource.length > MAX_RESOURCE_CHARS) return false;
-  return pattern === EVERYTHING || matchesGlob(pattern, resource);
+export const matchesResource = (pattern: string, resource: string): boolean =>
+  resourceMatcher(resource)(pattern);
+
+/** The same for many patterns and one resource, which is looked at once. */
+export const resourceMatcher = (resource: string): ((pattern: string) => boolean) => {
+  if (resource.length > MAX_RESOURCE_CHARS) return () => false;
+  const matches = globMatcher(resource);
+  return (pattern) => isResourcePattern(pattern) && (pattern === EVERYTHING || matches(pattern));
 };
 
 /**
@@ -30,18 +37,26 @@ export const matchesResource = (pattern: string, resource: string): boolean => {
  * matches nothing. A pattern without a path (`https://shop.example`, `https://**`) names only the path `/`, which is
  * what the URL it spells normalises to; to grant every path takes `/**`.
  */
-export const matchesUrl = (pattern: string, normalizedUrl: string): boolean => {
-  if (!isResourcePattern(pattern) || normalizedUrl.length > MAX_RESOURCE_CHARS) return false;
-  if (pattern === EVERYTHING) return true;
-  const granted = splitUrl(pattern);
+export const matchesUrl = (pattern: string, normalizedUrl: string): boolean =>
+  urlMatcher(normalizedUrl)(pattern);
+
+/** The same for many patterns and one URL, which is looked at once. */
+export const urlMatcher = (normalizedUrl: string): ((pattern: string) => boolean) => {
+  if (normalizedUrl.length > MAX_RESOURCE_CHARS) return () => false;
   const url = splitUrl(normalizedUrl);
-  return (
-    granted !== null &&
-    url !== null &&
-    granted.scheme === url.scheme &&
-    matchesGlob(granted.authority, url.authority) &&
-    matchesGlob(granted.path, url.path)
-  );
+  if (url === null) return (pattern) => pattern === EVERYTHING;
+  const matchesAuthority = globMatcher(url.authority);
+  const matchesPath = globMatcher(url.path);
+  return (pattern) => {
+    if (pattern === EVERYTHING) return true;
+    const granted = isResourcePattern(pattern) ? splitUrl(pattern) : null;
+    return (
+      granted !== null &&
+      granted.scheme === url.scheme &&
+      matchesAuthority(granted.authority) &&
+      matchesPath(granted.path)
+    );
+  };
 };
 
 /** No authority holds a `/`, so both wildcards mean the same in one. */
@@ -67,62 +82,21 @@ const endOfRun = (text: string, start: number): number => {
 };
 
 /**
- * Walks the pattern piece by piece, literals and runs of asterisks in turn. `reached[i]` is 1 where the pieces so far
- * can match the first `i` characters.
+ * Walks the pattern piece by piece, literals and runs of asterisks in turn. The places reached are those up to which the
+ * pieces so far can match.
  */
-const matchesGlob = (pattern: string, text: string): boolean => {
-  if (!pattern.includes('*')) return pattern === text;
-  let reached = new Uint8Array(text.length + 1);
-  reached[0] = 1;
-  let start = 0;
-  while (start < pattern.length) {
-    let end = endOfRun(pattern, start);
-    if (end > start) {
-      spreadWildcard(reached, text, end - start > 1);
-    } else {
-      end = pattern.indexOf('*', start);
-      if (end < 0) end = pattern.length;
-      reached = advanceLiteral(reached, text, pattern.slice(start, end));
+const globMatcher = (text: string): ((pattern: string) => boolean) => {
+  let places: Places | null = null;
+  return (pattern) => {
+    if (!pattern.includes('*')) return pattern === text;
+    places ??= new Places(text);
+    places.startOver();
+    for (let i = 0; i < pattern.length; ) {
+      const end = endOfRun(pattern, i);
+      if (end > i) places.spread(end - i > 1);
+      else places.advance(pattern.charCodeAt(i));
+      i = Math.max(end, i + 1);
     }
-    start = end;
-  }
-  return reached[text.length] === 1;
-};
-
-/** From every reached place the wildcard reaches on, up to the next `/` unless it crosses them. */
-const spreadWildcard = (reached: Uint8Array, text: string, crossesSlash: boolean): void => {
-  for (let i = 0; i < text.length; i++) {
-    if (reached[i] === 1 && (crossesSlash || text.charCodeAt(i) !== SLASH)) reached[i + 1] = 1;
-  }
-};
-
-/** Moves every reached place behind an occurrence of the literal. One pass over the text (Knuth–Morris–Pratt). */
-const advanceLiteral = (reached: Uint8Array, text: string, literal: string): Uint8Array<ArrayBuffer> => {
-  const next = new Uint8Array(text.length + 1);
-  const borders = bordersOf(literal);
-  let matched = 0;
-  for (let end = 1; end <= text.length; end++) {
-    matched = extend(literal, borders, matched, text.charCodeAt(end - 1));
-    if (matched === literal.length && reached[end - matched] === 1) next[end] = 1;
-  }
-  return next;
-};
-
-/** Entry `i`: how long the longest proper prefix of the literal is that also ends its first `i + 1` characters. */
-const bordersOf = (literal: string): Uint16Array => {
-  const borders = new Uint16Array(literal.length);
-  let matched = 0;
-  for (let i = 1; i < literal.length; i++) {
-    matched = extend(literal, borders, matched, literal.charCodeAt(i));
-    borders[i] = matched;
-  }
-  return borders;
-};
-
-/** How much of the literal ends at the next character, given how much ended at the one before. */
-const extend = (literal: string, borders: Uint16Array, matched: number, code: number): number => {
-  let length = matched;
-  // Past the end of the literal `charCodeAt` is NaN, so a complete match falls back as a mismatch does.
-  while (length > 0 && literal.charCodeAt(length) !== code) length = borders[length - 1] ?? 0;
-  return literal.charCodeAt(length) === code ? length + 1 : 0;
+    return places.hasReachedEnd();
+  };
 };

@@ -1,0 +1,90 @@
+/**
+ * Sets of places in a text as bits, place `i` being the one before character `i`: for the patterns of resource-pattern.ts,
+ * which move a whole set at each step. A step costs one operation for every 32 characters, whatever the pattern is.
+ */
+const SLASH = 0x2f;
+const WORD_BITS = 32;
+const WORD_RANGE = 2 ** WORD_BITS;
+
+type Bits = Uint32Array<ArrayBuffer>;
+
+export class Places {
+  readonly #length: number;
+  readonly #words: number;
+  /** Bit `i` of an entry: character `i` is that one. */
+  readonly #occurrences = new Map<number, Bits>();
+  /** Bit `i`: a wildcard may pass character `i`. */
+  readonly #passable: Bits;
+  readonly #passableWithinSegment: Bits;
+  readonly #reached: Bits;
+
+  constructor(text: string) {
+    this.#length = text.length;
+    this.#words = Math.floor(text.length / WORD_BITS) + 1;
+    this.#reached = new Uint32Array(this.#words);
+    this.#passable = new Uint32Array(this.#words);
+    this.#passableWithinSegment = new Uint32Array(this.#words);
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      setBit(this.#occurrencesOf(code), i);
+      setBit(this.#passable, i);
+      if (code !== SLASH) setBit(this.#passableWithinSegment, i);
+    }
+  }
+
+  /** Back to the beginning of the text alone. */
+  startOver(): void {
+    this.#reached.fill(0);
+    this.#reached[0] = 1;
+  }
+
+  hasReachedEnd(): boolean {
+    const word = this.#reached[this.#words - 1] ?? 0;
+    return ((word >>> (this.#length % WORD_BITS)) & 1) === 1;
+  }
+
+  /** From every place that stands before this character to the one behind it; the others are given up. */
+  advance(code: number): void {
+    const occurrences = this.#occurrences.get(code);
+    if (occurrences === undefined) {
+      this.#reached.fill(0);
+      return;
+    }
+    let carry = 0;
+    for (let k = 0; k < this.#words; k++) {
+      const word = (this.#reached[k] ?? 0) & (occurrences[k] ?? 0);
+      this.#reached[k] = (word << 1) | carry;
+      carry = word >>> (WORD_BITS - 1);
+    }
+  }
+
+  /**
+   * From every place on to all later ones, up to the next `/` unless it is crossed. Adding the places to the passable
+   * characters carries each through the run of ones in which it stands, to the place behind the run.
+   */
+  spread(crossesSlash: boolean): void {
+    const passable = crossesSlash ? this.#passable : this.#passableWithinSegment;
+    let carry = 0;
+    for (let k = 0; k < this.#words; k++) {
+      const word = (this.#reached[k] ?? 0) | carry;
+      const open = passable[k] ?? 0;
+      const leaving = (word & open) >>> 0;
+      const sum = leaving + open;
+      this.#reached[k] = word | (sum ^ open);
+      carry = sum >= WORD_RANGE ? 1 : 0;
+    }
+  }
+
+  #occurrencesOf(code: number): Bits {
+    const known = this.#occurrences.get(code);
+    if (known !== undefined) return known;
+    const made = new Uint32Array(this.#words);
+    this.#occurrences.set(code, made);
+    return made;
+  }
+}
+
+const setBit = (bits: Bits, i: number): void => {
+  const k = Math.floor(i / WORD_BITS);
+  bits[k] = (bits[k] ?? 0) | (1 << (i % WORD_BITS));
+};
