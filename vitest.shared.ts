@@ -11,7 +11,15 @@ const conditions = ['svc-source', 'node'];
 // build. Tests reach it by path, here and in tsconfig.base.json.
 const alias = { '@svc/testkit': testkit('index.ts') };
 
-const projectsWithDatabase = new Set(['api', 'bench', 'service', 'store-pg', 'testkit', 'worker']);
+const projectsWithDatabase = new Set([
+  'api',
+  'bench',
+  'conformance-runner',
+  'service',
+  'store-pg',
+  'testkit',
+  'worker',
+]);
 
 /** What every package's vitest project has in common. */
 export const project = (name: string, test: Record<string, unknown> = {}) =>

@@ -17,6 +17,12 @@ export default defineConfig({
   },
   clean: true,
   sourcemap: true,
-  // The pages go where the program is, which reads them from beside itself.
-  onSuccess: async () => cpSync(pathOf('../pages/dist'), pathOf('dist/pages'), { recursive: true }),
+  // The pages and the vectors go where the program is, which reads them from beside itself.
+  onSuccess: async () => {
+    cpSync(pathOf('../pages/dist'), pathOf('dist/pages'), { recursive: true });
+    cpSync(pathOf('../../vectors'), pathOf('dist/vectors'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('node_modules'),
+    });
+  },
 });

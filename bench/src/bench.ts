@@ -1,8 +1,12 @@
 /** `npm run bench [-- NAME]`: which benchmark, each of them a program of its own. */
 const programs: Readonly<Record<string, () => Promise<unknown>>> = {
+  budgets: () => import('./budgets/budgets.ts'),
+  day: () => import('./day/day.ts'),
   ledger: () => import('./ledger/ledger.ts'),
 };
 
 const name = process.argv.slice(2).find((arg) => arg !== '--') ?? '';
 const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
 await (program?.() ?? import('./run.ts'));
+
+export {};

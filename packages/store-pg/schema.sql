@@ -65,6 +65,47 @@ create table closed_days (
   day date not null,
   closed_at timestamp with time zone not null default svc_now()
 );
+create table conformance_runs (
+  run_id text collate "C" not null,
+  account text collate "C" not null,
+  key_id text collate "C" not null,
+  endpoint text not null,
+  status text not null default 'running'::text,
+  created_at timestamp with time zone not null default svc_now(),
+  finished_at timestamp with time zone,
+  requests integer not null default 0,
+  vectors_sha256 text not null,
+  conformance_version text not null,
+  error text,
+  report text,
+  lease text,
+  leased_until timestamp with time zone
+);
+create table consumption_balances (
+  grant_id text collate "C" not null,
+  key text collate "C" not null,
+  spent_total bigint not null,
+  spent_in_period bigint not null,
+  period_start timestamp with time zone,
+  uses_spent bigint not null,
+  limit_total bigint,
+  limit_per_period bigint,
+  limit_uses bigint,
+  updated_at timestamp with time zone not null
+);
+create table consumption_events (
+  grant_id text collate "C" not null,
+  version bigint not null,
+  key text collate "C" not null,
+  delta_total bigint not null,
+  delta_period bigint not null,
+  delta_uses bigint not null,
+  period_start timestamp with time zone,
+  cause text not null,
+  cause_id text collate "C" not null,
+  receipt_id text collate "C" not null,
+  recorded_at timestamp with time zone not null
+);
 create table content_checks (
   day date not null,
   checked_at timestamp with time zone not null,
@@ -116,7 +157,7 @@ create table ledger_count (
 create table ledger_seal (
   is_only_row boolean not null default true,
   sealed_until timestamp with time zone not null,
-  sealed_before text collate "C" not null default svc_lowest_receipt_id(sealed_until)
+  sealed_before text collate "C" not null generated always as (svc_lowest_receipt_id(sealed_until)) stored
 );
 create table merkle_tiles (
   day date not null,
@@ -191,6 +232,16 @@ create table retention (
   only_row boolean not null default true,
   actions_cleared_before text collate "C" not null default ''::text
 );
+create table self_serve_days (
+  day date not null,
+  sign_ups integer not null
+);
+create table self_serve_tenants (
+  org_id text collate "C" not null,
+  relying_party text collate "C" not null,
+  admin_email text,
+  created_at timestamp with time zone not null default svc_now()
+);
 create table service_keys (
   kid text collate "C" not null,
   public_key text collate "C" not null,
@@ -219,6 +270,11 @@ create table usage_by_day (
   day date not null,
   reason text,
   verifies bigint not null
+);
+create table usage_by_grant (
+  grant_id text collate "C" not null,
+  principal text collate "C",
+  days datemultirange not null
 );
 create table usage_by_key (
   day date not null,
@@ -287,6 +343,29 @@ alter table checkpoints add constraint checkpoints_pkey PRIMARY KEY (day);
 alter table checkpoints add constraint checkpoints_previous_day_fkey FOREIGN KEY (previous_day) REFERENCES checkpoints(day);
 alter table checkpoints add constraint checkpoints_tree_size_check CHECK ((tree_size >= 0));
 alter table closed_days add constraint closed_days_pkey PRIMARY KEY (day);
+alter table conformance_runs add constraint conformance_runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL)));
+alter table conformance_runs add constraint conformance_runs_check1 CHECK (((lease IS NULL) = (leased_until IS NULL)));
+alter table conformance_runs add constraint conformance_runs_endpoint_check CHECK ((length(endpoint) <= 2048));
+alter table conformance_runs add constraint conformance_runs_error_check CHECK ((length(error) <= 1000));
+alter table conformance_runs add constraint conformance_runs_pkey PRIMARY KEY (run_id);
+alter table conformance_runs add constraint conformance_runs_report_check CHECK ((octet_length(report) <= 1048576));
+alter table conformance_runs add constraint conformance_runs_requests_check CHECK (((requests >= 0) AND (requests <= 50)));
+alter table conformance_runs add constraint conformance_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'passed'::text, 'failed'::text, 'error'::text])));
+alter table consumption_balances add constraint consumption_balances_check CHECK (((period_start IS NULL) = (limit_per_period IS NULL)));
+alter table consumption_balances add constraint consumption_balances_pkey PRIMARY KEY (grant_id, key);
+alter table consumption_balances add constraint consumption_balances_spent_in_period_check CHECK (((spent_in_period >= 0) AND (spent_in_period <= '9007199254740991'::bigint)));
+alter table consumption_balances add constraint consumption_balances_spent_total_check CHECK (((spent_total >= 0) AND (spent_total <= '9007199254740991'::bigint)));
+alter table consumption_balances add constraint consumption_balances_uses_spent_check CHECK (((uses_spent >= 0) AND (uses_spent <= '9007199254740991'::bigint)));
+alter table consumption_events add constraint consumption_events_cause_check CHECK ((cause = ANY (ARRAY['consume'::text, 'restore'::text, 'restore_reversal'::text])));
+alter table consumption_events add constraint consumption_events_check CHECK (((cause = 'consume'::text) = (cause_id = receipt_id)));
+alter table consumption_events add constraint consumption_events_check1 CHECK (
+CASE cause
+    WHEN 'restore'::text THEN ((delta_total <= 0) AND (delta_period <= 0) AND (delta_uses < 0))
+    ELSE ((delta_total >= 0) AND (delta_period >= 0) AND (delta_uses > 0))
+END);
+alter table consumption_events add constraint consumption_events_pkey PRIMARY KEY (grant_id, version);
+alter table consumption_events add constraint consumption_events_receipt_id_cause_key UNIQUE (receipt_id, cause);
+alter table consumption_events add constraint consumption_events_version_check CHECK ((version > 0));
 alter table content_checks add constraint content_checks_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
 alter table content_checks add constraint content_checks_pkey PRIMARY KEY (day);
 alter table deployment add constraint deployment_is_only_row_check CHECK (is_only_row);
@@ -327,7 +406,6 @@ alter table principals add constraint principals_document_hash_fkey FOREIGN KEY 
 alter table principals add constraint principals_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table principals add constraint principals_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table principals add constraint principals_pkey PRIMARY KEY (did);
-alter table principals add constraint principals_slug_key UNIQUE (slug);
 alter table principals add constraint principals_verification_state_check CHECK ((verification_state = ANY (ARRAY['verified'::text, 'unverified'::text])));
 alter table receipts add constraint decision_with_reason CHECK (
 CASE decision
@@ -340,9 +418,13 @@ alter table receipts add constraint receipts_pkey PRIMARY KEY (receipt_id) INCLU
 alter table relying_parties add constraint relying_parties_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
-alter table relying_parties add constraint relying_parties_slug_key UNIQUE (slug);
 alter table retention add constraint retention_only_row_check CHECK (only_row);
 alter table retention add constraint retention_pkey PRIMARY KEY (only_row);
+alter table self_serve_days add constraint self_serve_days_pkey PRIMARY KEY (day);
+alter table self_serve_tenants add constraint self_serve_tenants_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
+alter table self_serve_tenants add constraint self_serve_tenants_pkey PRIMARY KEY (org_id);
+alter table self_serve_tenants add constraint self_serve_tenants_relying_party_fkey FOREIGN KEY (relying_party) REFERENCES relying_parties(did);
+alter table self_serve_tenants add constraint self_serve_tenants_relying_party_key UNIQUE (relying_party);
 alter table service_keys add constraint service_keys_pkey PRIMARY KEY (kid);
 alter table spent_proofs add constraint spent_proofs_pkey PRIMARY KEY (grant_id, jti);
 alter table status_lists add constraint status_lists_check CHECK (((next_ordinal >= 0) AND (next_ordinal <= size_bits)));
@@ -354,6 +436,7 @@ alter table status_lists add constraint status_lists_principal_fkey FOREIGN KEY 
 alter table status_lists add constraint status_lists_size_bits_check CHECK ((size_bits > 0));
 alter table usage_by_day add constraint usage_by_day_day_reason_key UNIQUE NULLS NOT DISTINCT (day, reason);
 alter table usage_by_day add constraint usage_by_day_verifies_check CHECK ((verifies > 0));
+alter table usage_by_grant add constraint usage_by_grant_grant_id_principal_key UNIQUE NULLS NOT DISTINCT (grant_id, principal);
 alter table usage_by_key add constraint usage_by_key_check CHECK (((production_checks >= 0) AND (production_checks <= verifies)));
 alter table usage_by_key add constraint usage_by_key_relying_party_day_key_id_reason_key UNIQUE NULLS NOT DISTINCT (relying_party, day, key_id, reason);
 alter table usage_by_key add constraint usage_by_key_verifies_check CHECK ((verifies > 0));
@@ -375,6 +458,10 @@ CREATE INDEX attestations_by_time ON public.attestations USING btree (evaluated_
 CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_did, event_id DESC) WHERE (actor_did IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
+CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
+CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
+CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (created_at) WHERE (status = 'running'::text);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
 CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
@@ -385,12 +472,13 @@ CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NU
 CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id)) WHERE (principal IS NOT NULL);
 CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, relying_party) WHERE (reason IS NOT NULL);
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
-CREATE INDEX receipts_denied_by_grant ON ONLY public.receipts USING btree (hashtext(grant_id)) WHERE ((reason IS NOT NULL) AND (grant_id IS NOT NULL));
+CREATE INDEX receipts_by_unverified_grant ON ONLY public.receipts USING btree (hashtext(grant_id)) WHERE ((principal IS NULL) AND (grant_id IS NOT NULL));
 CREATE INDEX relying_parties_by_org ON public.relying_parties USING btree (org_id) WHERE (org_id IS NOT NULL);
 CREATE INDEX status_lists_by_principal ON public.status_lists USING btree (principal, number DESC);
+CREATE INDEX status_lists_by_signer ON public.status_lists USING btree (split_part(credential, '.'::text, 1), url);
 CREATE INDEX usage_by_key_by_id ON public.usage_by_key USING btree (key_id, day);
 CREATE INDEX usage_by_principal_by_day ON public.usage_by_principal USING btree (day);
-CREATE INDEX usage_counts_by_principal ON public.usage_counts USING btree (principal, day) WHERE (principal IS NOT NULL);
+CREATE INDEX usage_counts_by_principal ON public.usage_counts USING btree (principal, relying_party, day) WHERE (principal IS NOT NULL);
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -400,6 +488,8 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR E
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.consumption_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.consumption_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.deployment FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.deployment FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -459,7 +549,7 @@ begin
   return true;
 end
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[])
+CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[], p_budgets jsonb[])
  RETURNS text[]
  LANGUAGE plpgsql
  SET lock_timeout TO '400ms'
@@ -478,6 +568,9 @@ declare
   v_missed_days integer[] := '{}';
   v_missed_orgs integer[] := '{}';
   v_is_exclusive boolean;
+  v_has_budgets boolean := cardinality(array_remove(p_budgets, null)) > 0;
+  v_missed_budgets integer[] := '{}';
+  v_claimed text[];
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'decisions are committed under READ COMMITTED only' using errcode = 'invalid_transaction_state';
@@ -505,6 +598,13 @@ begin
       if not (case when v_is_exclusive then svc_lock_exclusive(8, v_key, v_deadline)
           else svc_lock_shared(8, v_key, v_deadline) end) then
         v_missed_orgs := v_missed_orgs || v_key;
+      end if;
+    end loop;
+  end if;
+  if v_has_budgets then
+    for v_key in select distinct hashtext(b ->> 'grant_id') from unnest(p_budgets) as b where b is not null order by 1 loop
+      if not pg_try_advisory_xact_lock(9, v_key) then
+        v_missed_budgets := v_missed_budgets || v_key;
       end if;
     end loop;
   end if;
@@ -564,6 +664,10 @@ begin
     ) as d;
   end if;
 
+  if v_has_budgets then
+    v_outcome := svc_judge_budgets(p_budgets, v_missed_budgets, v_outcome);
+  end if;
+
   if cardinality(array_remove(p_idempotency_key, null)) > 0 then
     with candidate as (
       select distinct on (d.relying_party, d.key) d.relying_party, d.key, d.body_hash, d.receipt_id
@@ -618,6 +722,27 @@ begin
     end if;
   end if;
 
+  if v_has_budgets and array_position(v_outcome, null) is not null then
+    v_claimed := v_outcome;
+    v_outcome := svc_judge_budgets(p_budgets, v_missed_budgets, v_outcome);
+    if v_outcome is distinct from v_claimed then
+      delete from idempotency_keys stored
+      using unnest(p_relying_party, p_idempotency_key, p_receipt_id, v_claimed, v_outcome)
+        as d (relying_party, key, receipt_id, claimed, outcome)
+      where d.claimed is null and d.outcome is not null and stored.relying_party = d.relying_party and stored.key = d.key
+        and stored.receipt_id = d.receipt_id;
+      delete from spent_proofs stored
+      using unnest(p_spend_grant_id, p_spend_jti, v_claimed, v_outcome) as d (grant_id, jti, claimed, outcome)
+      where d.claimed is null and d.outcome is not null and stored.grant_id = d.grant_id and stored.jti = d.jti;
+      -- What lost to one of them in this batch has not lost.
+      select array_agg(case when d.outcome = 'REPLAY' and s.jti is null then 'OVERTAKEN' else d.outcome end order by d.ordinal)
+      into v_outcome
+      from unnest(p_spend_grant_id, p_spend_jti, v_outcome) with ordinality as d (grant_id, jti, outcome, ordinal)
+      left join spent_proofs s on s.grant_id = d.grant_id and s.jti = d.jti;
+    end if;
+    perform svc_consume(p_budgets, p_receipt_id, p_evaluated_at_ms, v_outcome);
+  end if;
+
   if array_position(v_outcome, null) is not null then
     insert into receipts (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
       evaluated_at, action_type, amount, currency, resource, method, jws, content_hash, production_check)
@@ -668,6 +793,66 @@ begin
   return array_replace(v_outcome, null, 'STORED');
 end
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_consume(p_budgets jsonb[], p_receipt_id text[], p_evaluated_at_ms bigint[], p_outcome text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_budgets integer;
+  v_moved integer;
+begin
+  with event as (
+    insert into consumption_events (grant_id, version, key, delta_total, delta_period, delta_uses, period_start,
+      cause, cause_id, receipt_id, recorded_at)
+    select d.budget ->> 'grant_id', (d.budget ->> 'version')::bigint + 1, d.budget ->> 'key',
+      (d.budget ->> 'delta_total')::bigint, (d.budget ->> 'delta_period')::bigint, (d.budget ->> 'delta_uses')::bigint,
+      to_timestamp((d.budget ->> 'period_start_ms')::bigint / 1000.0), 'consume', d.receipt_id, d.receipt_id,
+      to_timestamp(d.ms / 1000.0)
+    from unnest(p_budgets, p_receipt_id, p_evaluated_at_ms, p_outcome) as d (budget, receipt_id, ms, outcome)
+    where d.outcome is null and d.budget ->> 'key' is not null
+    returning *
+  ), last_event as (
+    select distinct on (e.grant_id, e.key) e.* from event e order by e.grant_id, e.key, e.version desc
+  ), budget as (
+    select distinct d.budget ->> 'grant_id' as grant_id, d.budget ->> 'key' as key,
+      (d.budget ->> 'limit_total')::bigint as total, (d.budget ->> 'limit_per_period')::bigint as per_period,
+      (d.budget ->> 'limit_uses')::bigint as uses
+    from unnest(p_budgets, p_outcome) as d (budget, outcome)
+    where d.outcome is null and d.budget ->> 'key' is not null
+  ), movement as (
+    select b.*, l.period_start, l.recorded_at, sum(e.delta_total)::bigint as delta_total, sum(e.delta_uses)::bigint as delta_uses,
+      sum(e.delta_period) filter (where e.period_start is not distinct from l.period_start)::bigint as delta_period
+    from budget b join last_event l using (grant_id, key) join event e using (grant_id, key)
+    group by b.grant_id, b.key, b.total, b.per_period, b.uses, l.period_start, l.recorded_at
+  ), moved as (
+    insert into consumption_balances as stored (grant_id, key, spent_total, spent_in_period, period_start, uses_spent,
+      limit_total, limit_per_period, limit_uses, updated_at)
+    select m.grant_id, m.key, m.delta_total, m.delta_period, m.period_start, m.delta_uses,
+      m.total, m.per_period, m.uses, m.recorded_at
+    from movement m
+    where svc_is_within(0, m.delta_total, m.total) and svc_is_within(0, m.delta_period, m.per_period)
+      and svc_is_within(0, m.delta_uses, m.uses)
+    on conflict (grant_id, key) do update set
+      spent_total = stored.spent_total + excluded.spent_total,
+      spent_in_period = excluded.spent_in_period
+        + case when stored.period_start is not distinct from excluded.period_start then stored.spent_in_period else 0 end,
+      period_start = excluded.period_start,
+      uses_spent = stored.uses_spent + excluded.uses_spent,
+      limit_total = excluded.limit_total, limit_per_period = excluded.limit_per_period,
+      limit_uses = excluded.limit_uses, updated_at = excluded.updated_at
+    where svc_is_within(stored.spent_total, excluded.spent_total, excluded.limit_total)
+      and svc_is_within(stored.uses_spent, excluded.uses_spent, excluded.limit_uses)
+      and svc_is_within(
+        case when stored.period_start is not distinct from excluded.period_start then stored.spent_in_period else 0 end,
+        excluded.spent_in_period, excluded.limit_per_period)
+    returning 1
+  )
+  select (select count(*) from movement), (select count(*) from moved) into strict v_budgets, v_moved;
+  if v_moved <> v_budgets then
+    raise exception 'a budget would be overdrawn' using errcode = 'integrity_constraint_violation';
+  end if;
+end
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_count_sealed_checks(p_org_id text, p_since timestamp with time zone, OUT checks bigint, OUT sealed_before text)
  RETURNS record
  LANGUAGE sql
@@ -687,11 +872,15 @@ AS $function$
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_count_stored_checks(p_org_id text, p_first text, p_end text)
  RETURNS bigint
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
-  select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
-  where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end
+begin
+  return (
+    select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
+    where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end);
+end
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_count_usage(p_limit integer)
  RETURNS bigint
@@ -741,6 +930,17 @@ begin
     insert into usage_monthly_by_principal as u (month, principal, reason, verifies)
     select date_trunc('month', day)::date, principal, reason, sum(verifies) from counted group by 1, 2, 3
     on conflict (month, principal, reason) do update set verifies = u.verifies + excluded.verifies
+  ), by_grant as (
+    insert into usage_by_grant as u (grant_id, principal, days)
+    select grant_id, principal, days from (
+      select grant_id, principal, range_agg(daterange(day, day + 1)) as days from (
+        select distinct grant_id, principal, (evaluated_at at time zone 'UTC')::date as day
+        from receipts where receipt_id >= v_from and receipt_id < v_to and grant_id is not null
+      ) as named group by 1, 2
+    ) as g
+    where not exists (select from usage_by_grant k
+      where k.grant_id = g.grant_id and k.principal is not distinct from g.principal and k.days @> g.days)
+    on conflict (grant_id, principal) do update set days = u.days + excluded.days
   ), by_day as (
     insert into usage_by_day as u (day, reason, verifies)
     select day, reason, sum(verifies) from counted group by 1, 2
@@ -779,6 +979,43 @@ begin
     v_created := v_created + 1;
   end loop;
   return v_created;
+end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select p_delta = 0 or p_limit is null or p_spent + p_delta <= p_limit $function$;
+CREATE OR REPLACE FUNCTION public.svc_judge_budgets(p_budgets jsonb[], p_missed integer[], p_outcome text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return (
+    with decision as (
+      select d.ordinal, d.outcome, d.budget ->> 'grant_id' as grant_id, (d.budget ->> 'version')::bigint as version,
+        d.budget ->> 'key' is not null as consumes
+      from unnest(p_budgets, p_outcome) with ordinality as d (budget, outcome, ordinal)
+    ), present as (
+      select g.grant_id,
+        (select coalesce(max(e.version), 0) from consumption_events e where e.grant_id = g.grant_id) as version
+      from (select distinct grant_id from decision where grant_id is not null) as g
+      where hashtext(g.grant_id) <> all (p_missed)
+    ), placed as (
+      select d.*, d.outcome is null and d.version is not distinct from p.version
+        + count(*) filter (where d.consumes) over (partition by d.grant_id order by d.ordinal) - d.consumes::integer
+        as holds
+      from decision d left join present p using (grant_id)
+    )
+    select array_agg(
+      case when p.grant_id is not null and p.outcome is null and not (p.holds and p.is_reached) then 'OVERTAKEN'
+      else p.outcome end order by p.ordinal)
+    from (
+      select *, coalesce(bool_and(holds) filter (where consumes)
+        over (partition by grant_id order by ordinal rows between unbounded preceding and 1 preceding), true) as is_reached
+      from placed
+    ) as p
+  );
 end
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_exclusive(p_space integer, p_key integer, p_deadline timestamp with time zone)

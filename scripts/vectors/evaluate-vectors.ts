@@ -15,6 +15,7 @@ import { authorityCases } from './cases/authority.ts';
 import { budgetFormCases } from './cases/budget-form.ts';
 import { budgetPeriodCases } from './cases/budget-periods.ts';
 import { budgetCases } from './cases/budgets.ts';
+import { edgeCases } from './cases/edges.ts';
 import { grantInForceCases } from './cases/grant-in-force.ts';
 import { grantMalformedCases } from './cases/grant-malformed.ts';
 import { grantProfileCases } from './cases/grant-profile.ts';
@@ -56,6 +57,7 @@ export const CASES: readonly VectorCase[] = [
   ...budgetCases,
   ...budgetPeriodCases,
   ...substitutionCases,
+  ...edgeCases,
 ];
 
 export const RECEIPT_TYP = 'svc-receipt+jwt';

@@ -110,6 +110,20 @@ const ROWS: readonly Row[] = [
   ['https://xn--shp-sna.example/a', 'https://xn--shp-sna.example/a', 'a host in its ASCII form'],
   [`https://h.example/${LONG_PATH}`, `https://h.example/${LONG_PATH}`, '2,048 characters'],
   [`https://h.example/${LONG_PATH}a`, null, '2,049 characters'],
+  [`https://h.example/?${LONG_PATH}`, null, '2,049 characters, of which few would be left'],
+  [
+    `https://h.example/%61${LONG_PATH.slice(3)}`,
+    `https://h.example/a${LONG_PATH.slice(3)}`,
+    '2,048 characters with an escape',
+  ],
+  [`https://${'h'.repeat(2040)}`, null, '2,048 characters without a path: the slash is one too many'],
+  ['https://shop.example:0/a', 'https://shop.example:0/a', 'port 0 is a number'],
+  ['https://shop.example:00/a', null, 'two zeros are a leading zero'],
+  ['https://my_shop.example/a', 'https://my_shop.example/a', 'an underscore in the host'],
+  ['https://[1:2:3:4:5:6:7:8]/a', 'https://[1:2:3:4:5:6:7:8]/a', 'eight groups of an IPv6 address'],
+  ['https://[1:2:3:4:5:6:7::8]/a', null, 'eight groups and :: stand for more than eight'],
+  ['https://[1:2:3:4:5:6:7:8::]/a', null, 'eight groups and :: at the end'],
+  ['https://[12345::]/a', null, 'a group of five digits'],
 ];
 
 export const htuFile = () => ({

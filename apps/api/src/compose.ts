@@ -1,15 +1,18 @@
 /** Puts the process together from its configuration: storage, use cases, HTTP. Everything it opens, it can close. */
 import type { AddressInfo } from 'node:net';
 import type { Config, Secrets } from '@svc/config';
+import type { Feature } from '@svc/contract';
 import {
   createAdminService,
   createContentHealth,
   type OpenedService,
   openService,
   type Readiness,
+  readVectorSetName,
 } from '@svc/process';
 import {
   Authenticator,
+  openSandbox,
   type ServiceDeps,
   ServiceError,
   type Store,
@@ -23,10 +26,14 @@ import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages 
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
 
+/** Beside the program. */
+export const VECTORS = new URL('./vectors/', import.meta.url);
+
 export interface Api {
   readonly address: AddressInfo;
   readonly adminAddress: AddressInfo;
   readonly service: ServiceDeps;
+  readonly registry: Registry;
   /** Stops taking work, finishes what is under way, closes storage. Resolves within about 10 s. */
   close(): Promise<void>;
 }
@@ -60,6 +67,13 @@ const listen = async (
     provisionKeys: config.provisionKeys,
   });
   const decisionMetrics = createDecisionMetrics(registry);
+  const limits = {
+    ...HTTP_LIMITS,
+    ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
+  };
+  const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
+  const demo = sandbox && config.demo ? { sandbox, perMinute: limits.sandboxPerMinute } : null;
+  const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
   const isHealthy = () => answers(service.store);
   const http = createHttpService({
     clock: service.clock,
@@ -71,9 +85,14 @@ const listen = async (
       verifier: new Verifier(service, authenticator, { onWithoutPlan: decisionMetrics.countWithoutPlan }),
       metrics: decisionMetrics,
       isHealthy,
+      authenticator,
+      demo,
+      selfServe,
+      vectors: readVectorSetName(VECTORS),
     }),
+    features: featuresOf({ sandbox: demo !== null, 'self-serve': selfServe !== null }),
     pages: loadPages(new URL('./pages/', import.meta.url), { hasSandbox: config.demo }),
-    limits: HTTP_LIMITS,
+    limits,
     publicBaseUrl: config.baseUrl,
     statusHost: config.statusHost,
     trustProxyHops: config.trustProxyHops,
@@ -102,12 +121,15 @@ const listen = async (
       await admin.close();
       await closeService();
     };
-    return { address, adminAddress, service, close };
+    return { address, adminAddress, service, registry, close };
   } catch (error) {
     await admin.close();
     throw error;
   }
 };
+
+const featuresOf = (offered: Readonly<Record<Feature, boolean>>): ReadonlySet<Feature> =>
+  new Set((Object.keys(offered) as Feature[]).filter((feature) => offered[feature]));
 
 const answers = async (store: Store): Promise<boolean> => {
   try {
@@ -125,6 +147,7 @@ export const toApiError = (error: unknown): ApiError | null => {
     return new ApiError(error.code, error.message, {
       cause: error,
       ...(error.detail === undefined ? {} : { detail: error.detail }),
+      ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     });
   if (error instanceof StoreError && error.kind !== 'conflict')
     return new ApiError('SERVICE_UNAVAILABLE', 'A backing service is unavailable. Retry shortly.', {

@@ -1,5 +1,5 @@
 /**
- * `npm start`: the whole service in development on the embedded database, maintenance included, its main job done once
+ * `npm start`: the whole service in development on the embedded database, maintenance and conformance runs included, its main job done once
  * for everybody to see, and then left running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,14 +9,19 @@ import {
   ConfigurationError,
   closeOnSignal,
   createLogger,
+  createRunReporter,
+  createRunTransport,
   endOnCrash,
   explainStartFailure,
   maintenanceJobs,
   readParameters,
+  readVectorsBeside,
   reportRound,
+  startConformanceRunner,
   startMaintenance,
 } from '@svc/process';
 import type { Logger } from 'pino';
+import { VECTORS } from './compose.ts';
 import { report } from './demonstration/report.ts';
 import { createTenants, type Tenants } from './demonstration/tenants.ts';
 import { freshVerifyBody, type Walkthrough, walkThrough } from './demonstration/walkthrough.ts';
@@ -58,13 +63,19 @@ const start = async (): Promise<void> => {
 
 const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
   const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger, { ownsDataDir: true });
-  const { service } = running.api;
+  const { service, registry } = running.api;
   const maintenance = startMaintenance(
     { store: service.store, report: reportRound(logger) },
     maintenanceJobs(service),
   );
+  const conformance = startConformanceRunner({
+    runs: service.store.conformanceRuns,
+    vectors: readVectorsBeside(VECTORS),
+    transport: createRunTransport(running.config, service.identity),
+    ...createRunReporter(logger, registry),
+  });
   const close = async () => {
-    await maintenance.stop();
+    await Promise.all([maintenance.stop(), conformance.stop()]);
     await running.close();
   };
   return { running, close };
@@ -82,6 +93,7 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
       baseUrl: config.baseUrl,
       adminUrl: `http://${config.host}:${api.adminAddress.port}`,
       adminToken: secrets.adminToken,
+      hasPlayground: config.demo,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,
       bodyPath: pathFor(bodyPath),

@@ -25,7 +25,10 @@ import { type ContractAnswer, contractCall } from './harness/contract-call.ts';
 
 /** The operator's one token is limited per node, so the cases are spread over several. */
 const NODES = 3;
-const deployment = withDeployment({ SVC_PROVISION_KEYS: PROVISION_KEY }, NODES);
+const deployment = withDeployment(
+  { SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1', SVC_DEMO: '1' },
+  NODES,
+);
 
 let world: World;
 let nobodies: Readonly<Record<string, string | undefined>>;

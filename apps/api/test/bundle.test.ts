@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyBundle } from '@svc/receipts/bundle';
+import { createVerifier } from '@svc/sdk-rp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withDeployment } from './endpoints/deployment.ts';
 import { closeToday } from './harness/close-today.ts';
+import { contractFetch } from './harness/contract-call.ts';
 import { issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from './harness/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bundle-test-'));
@@ -29,9 +31,21 @@ const bundleOf = ({ receipt_id }: Receipt) =>
   deployment.call('GET', `/decisions/${receipt_id}/bundle`, { key: tenants.rpKey });
 
 it('waits for the day to be closed, then verifies alone, with a pinned DID document or keys, on the command line too', async () => {
-  expect((await bundleOf(allow)).status).toBe(202);
-  await closeToday(deployment, dataDir);
   const serviceDidDocument = (await deployment.call('GET', '/.well-known/did.json')).text;
+  const { decisions } = createVerifier({
+    baseUrl: deployment.process.baseUrl,
+    apiKey: tenants.rpKey,
+    relyingParty: tenants.rpDid,
+    didDocument: JSON.parse(serviceDidDocument),
+    fetch: contractFetch,
+  });
+  expect((await bundleOf(allow)).status).toBe(202);
+  const day = allow.evaluated_at.slice(0, 10);
+  expect(await decisions.bundle(allow.receipt_id)).toEqual({ state: 'pending', day });
+  await closeToday(deployment, dataDir);
+  const helped = await decisions.bundle(allow.receipt_id);
+  expect(helped).toMatchObject({ state: 'ready', receipt: allow });
+  expect(verifyBundle('bundle' in helped && helped.bundle, { serviceDidDocument }).ok).toBe(true);
   for (const receipt of [allow, malformed]) {
     const { status, text } = await bundleOf(receipt);
     expect(status).toBe(200);

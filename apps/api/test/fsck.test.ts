@@ -8,6 +8,7 @@ import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from './endpoints/deployment.ts';
 import { ADMIN_TOKEN } from './harness/api-process.ts';
+import { bodyFor, CALL, issueBudget, usesOf } from './harness/budgets.ts';
 import { closeToday } from './harness/close-today.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from './harness/tenants.ts';
 
@@ -17,12 +18,14 @@ const deployment = withDeployment({ SVC_DATA_DIR: dataDir });
 
 let tenants: Tenants;
 let allowId: string;
+let consumedId: string;
+let budgetId: string;
 let orgId: string;
 const today = daysAgo(0);
 
 beforeAll(async () => {
   orgId = await deployment.createOrg();
-  tenants = await deployment.createTenants({ orgId });
+  tenants = await deployment.createTenants({ orgId, rp: { profile: 'svc-base-v2' } });
   await pushCap(orgId);
   const grant = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
@@ -38,10 +41,19 @@ beforeAll(async () => {
   allowId = allow.receipt_id;
   const outcome = { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' };
   await deployment.call('POST', `/decisions/${allowId}/outcomes`, { key: tenants.rpKey, body: outcome });
+  const budget = await issueBudget(tenants, usesOf(1));
+  const consumed = receiptOf(await verify(await bodyFor(tenants, budget, CALL)));
+  const cancelled = { ...outcome, type: 'cancelled' };
+  const moved = await deployment.call('POST', `/decisions/${consumed.receipt_id}/outcomes`, {
+    key: tenants.rpKey,
+    body: cancelled,
+  });
+  expect(moved.json.consumption).toEqual({ cause: 'restore', version: 2 });
+  [budgetId, consumedId] = [budget.grantId, consumed.receipt_id];
   await tenants.principal.grants.revoke(grant.grantId);
   const closed = await closeToday(deployment, dataDir, async ({ store }) => {
     await deployment.sql.query('update ledger_seal set sealed_until = clock_timestamp()');
-    expect(await store.usage.countSealed(1_000)).toBe(3);
+    expect(await store.usage.countSealed(1_000)).toBe(4);
   });
   expect(closed).toEqual({ closed: [today], latest: today });
 });
@@ -72,7 +84,7 @@ it('a deployment at work has no faults, and every kind of thing was looked at', 
   const { summary, faults } = await check();
   expect(faults).toEqual([]);
   expect(summary.checks.filter(({ looked }) => looked === 0)).toEqual([]);
-  expect(summary.checks.find(({ name }) => name === 'receipts')?.looked).toBe(3);
+  expect(summary.checks.find(({ name }) => name === 'receipts')?.looked).toBe(4);
 });
 
 interface Tampering {
@@ -98,6 +110,7 @@ const row = (table: string, what: string, change: string, found: Tampering['foun
 });
 
 const ofToday = () => today;
+const ofBudget: Tampering['found'] = ['consumption', () => budgetId];
 const ofList = () => `http://svc.test/status-lists/svc.test/1`;
 
 const tamperings: readonly Tampering[] = [
@@ -155,6 +168,27 @@ const tamperings: readonly Tampering[] = [
     'outcomes',
     () => 'oat_',
   ]),
+  row('consumption_balances', 'a use forgotten', 'uses_spent = uses_spent + 1', ofBudget),
+  row('consumption_balances', 'another time', `updated_at = updated_at - interval '1 second'`, ofBudget),
+  row('consumption_events', 'other amounts', `delta_uses = 2 where cause = 'consume'`, ofBudget),
+  row('consumption_events', 'another restore', `delta_uses = -2 where cause = 'restore'`, ofBudget),
+  row('consumption_events', 'another budget', `key = 'sha256:' || repeat('0', 64)`, ofBudget),
+  row('consumption_events', 'another version', `version = 7 where cause = 'restore'`, [
+    'restores',
+    () => 'oat_',
+  ]),
+  {
+    what: 'consumption_events with a consume gone',
+    found: ['receipts', () => consumedId],
+    change: `create table saved as select * from consumption_events; delete from consumption_events`,
+    undo: `insert into consumption_events select * from saved; drop table saved`,
+  },
+  row(
+    'attestations',
+    'a restore that it did not cause',
+    `consumption_version = 9 where consumption_cause is not null`,
+    ['consumption', () => budgetId],
+  ),
   row('usage_counts', 'one too many', 'verifies = verifies + 1', ['usage', ofToday]),
   row('usage_by_day', 'one too many', 'verifies = verifies + 1', ['usage', ofToday]),
   row('entitlements', 'a check forgotten', 'checks_since_cap = checks_since_cap - 1', ['caps', () => orgId]),
@@ -220,10 +254,10 @@ describe('svc-admin fsck', () => {
     const faulty = await run(['fsck'], env);
     const json = await run(['fsck', '--json'], env);
     await tamper(deployment.databaseUrl, 'update entitlements set checks_since_cap = checks_since_cap - 1');
-    expect([faulty.code, faulty.err.trim()]).toEqual([1, `caps: ${orgId}: 4 are counted, and there are 3`]);
+    expect([faulty.code, faulty.err.trim()]).toEqual([1, `caps: ${orgId}: 5 are counted, and there are 4`]);
     expect([json.code, JSON.parse(json.out).faults]).toEqual([
       1,
-      [{ check: 'caps', where: orgId, problem: '4 are counted, and there are 3' }],
+      [{ check: 'caps', where: orgId, problem: '5 are counted, and there are 4' }],
     ]);
     expect((await run(['fsck'], { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' })).code).toBe(2);
     expect((await run(['fsck'], {})).err).toContain('DATABASE_URL');

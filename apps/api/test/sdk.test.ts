@@ -136,6 +136,45 @@ describe('a Principal', () => {
   });
 });
 
+describe('the decisions of a relying party', () => {
+  it('are listed, paged and exported alike, with their Receipts and outcomes', async () => {
+    const { client, did } = await createPrincipal('deciding');
+    const shop = await createRelyingParty('deciding');
+    const agent = await createAgent();
+    const held = await client.grants.issue({ agent: agent.did, capabilities });
+    for (let i = 0; i < 3; i++) expect(await outcomeOf(shop, agent, held)).toBe('ALLOW');
+    await client.grants.revoke(held.grantId);
+    expect(await outcomeOf(shop, agent, held)).toBe('AUTHORITY_REVOKED');
+    const { decisions, outcomes } = shop.verifier;
+    const listed = await collect(decisions.list({ limit: 3 }));
+    expect(listed.map(({ decision, reason }) => reason ?? decision)).toEqual([
+      'AUTHORITY_REVOKED',
+      'ALLOW',
+      'ALLOW',
+      'ALLOW',
+    ]);
+    expect(await decisions.page({ reason: 'AUTHORITY_REVOKED', principal: did })).toEqual({
+      decisions: listed.slice(0, 1),
+      next_cursor: null,
+    });
+    const last = listed[3]?.receipt_id ?? '';
+    await outcomes.report(last, { type: 'fulfilled', occurred_at: new Date().toISOString() });
+    const exported = await collect(decisions.export({ limit: 3, grantId: held.grantId }));
+    expect(exported).toHaveLength(4);
+    for (const [i, { receipt, outcomes: ledger, ...summary }] of exported.entries()) {
+      expect(summary).toEqual(listed[i]);
+      expect({ receipt, outcomes: ledger }).toEqual(await decisions.get(summary.receipt_id));
+    }
+    const csv = (await collect(decisions.exportCsv({ limit: 3 }))).join('');
+    expect(csv.split('\r\n').map((line) => line.slice(1, 31))).toEqual([
+      expect.stringMatching(/^receipt_id"/),
+      ...listed.map(({ receipt_id }) => receipt_id),
+      '',
+    ]);
+    expect(await collect(decisions.list({ until: new Date(0) }))).toEqual([]);
+  });
+});
+
 describe('the directory', () => {
   it('shows every Principal once, to both kinds of key, over page ends', async () => {
     const dids: string[] = [];
@@ -198,6 +237,32 @@ describe('API keys', () => {
     const other = (await (await createPrincipal('key-b')).client.me()).key_id;
     for (const keyId of [other, '000000000000'])
       await expect(client.apiKeys.revoke(keyId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('counts of decisions', () => {
+  it('each sees its own; outcomes are in the statistics', async () => {
+    const { client, did } = await createPrincipal('counted');
+    const shop = await createRelyingParty('counted');
+    const agent = await createAgent();
+    const held = await client.grants.issue({ agent: agent.did, capabilities });
+    expect(await outcomeOf(shop, agent, held)).toBe('ALLOW');
+    await client.grants.revoke(held.grantId);
+    expect(await outcomeOf(shop, agent, held)).toBe('AUTHORITY_REVOKED');
+    const since = new Date(Date.now() - 3_600_000);
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const { key_id: keyId } = await shop.verifier.me();
+    const counts = { verifies: 2, allow: 1, deny: 1 };
+    for (const usage of [
+      await shop.verifier.usage({ since, until, by: 'key', keyId }),
+      await client.usage({ since, until, by: 'key', rp: shop.did }),
+    ]) {
+      expect(usage).toMatchObject({ totals: counts, rp: shop.did });
+      const [day] = usage.days.filter(({ verifies }) => verifies > 0);
+      expect(day).toMatchObject({ reasons: { AUTHORITY_REVOKED: 1 }, keys: { [keyId]: counts } });
+    }
+    const { principals } = await shop.verifier.decisions.stats({ since, until, principal: did });
+    expect(principals).toMatchObject([{ principal: did, ...counts, outcomes: {}, allow_with_outcome: 0 }]);
   });
 });
 

@@ -91,6 +91,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
       'instance.pid',
       'postgres',
       'receipt-keys.json',
+      'sandbox-keys.json',
       'status-keys.json',
     ]);
     if (process.platform !== 'win32') expect(statSync(dataDir).mode & 0o007).toBe(0o001);

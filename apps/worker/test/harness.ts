@@ -24,6 +24,8 @@ export interface WorkerOptions {
   readonly databaseUrl: string;
   readonly hosts: Readonly<Record<string, string>>;
   readonly parameters?: readonly string[];
+  /** Of the test file, unless given: where the service's keys are. */
+  readonly keysDir?: string;
 }
 
 /** One for all processes of a test file, as for its database: a kid of the service is never another key. */
@@ -34,7 +36,12 @@ beforeAll(() => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** The caller ends it. */
-export const startWorker = ({ databaseUrl, hosts, parameters = [] }: WorkerOptions): WorkerProcess => {
+export const startWorker = ({
+  databaseUrl,
+  hosts,
+  parameters = [],
+  keysDir = dataDir,
+}: WorkerOptions): WorkerProcess => {
   if (!existsSync(PROGRAM)) throw new Error('the worker is not built: run `npm run build` first');
   const child = spawn(process.execPath, [PROGRAM, ...parameters], {
     env: {
@@ -42,7 +49,7 @@ export const startWorker = ({ databaseUrl, hosts, parameters = [] }: WorkerOptio
       DATABASE_URL: databaseUrl,
       SVC_BASE_URL: 'http://svc.test',
       SVC_ADMIN_PORT: '0',
-      SVC_DATA_DIR: dataDir,
+      SVC_DATA_DIR: keysDir,
       SVC_OUTBOUND_MAP: JSON.stringify(hosts),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -47,6 +47,9 @@ const node = (outside: {
   crypto: nativeCrypto,
   log: { warn: () => {}, error: () => {} },
   domainProver: { check: outside.prove ?? (async () => 'unknown') },
+  entitlements: undefined as never,
+  selfTestOrgs: [],
+  mappedHosts: new Set(),
   didResolver: { resolve: outside.resolve ?? (async () => UNREACHABLE) },
   // No check needs to know who we are.
   identity: undefined as never,

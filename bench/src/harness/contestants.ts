@@ -59,6 +59,8 @@ export interface ApiNode {
   /** Of the service: the first node's. */
   readonly baseUrl: string;
   readonly adminToken: string;
+  /** Before the benchmark ends, for a node that is needed no more. */
+  stop(): Promise<void>;
 }
 
 export interface ApiNodeRequest {
@@ -93,7 +95,7 @@ export async function startApiNode(
   const program = startProgram({ name: 'the API', command: [api], environment, logFile }, cleanup);
   const origin = `http://127.0.0.1:${port}`;
   await waitForHttp(`${origin}/healthz`, program);
-  return { program, url: `${origin}/verify`, origin, baseUrl, adminToken };
+  return { program, url: `${origin}/verify`, origin, baseUrl, adminToken, stop: program.stop };
 }
 
 async function startOwn(

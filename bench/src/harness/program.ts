@@ -15,6 +15,8 @@ export interface Program {
   readonly process: ChildProcess;
   /** Rejects when the process ends; pending for ever after it was asked to. */
   readonly failure: Promise<never>;
+  /** Asks it to end, and waits for that. */
+  stop(): Promise<void>;
 }
 
 export interface ProgramRequest {
@@ -43,14 +45,15 @@ export function startProgram(request: ProgramRequest, cleanup: Cleanup): Program
     throw new Error(`${request.name} has ended (${how})\n${output}`);
   });
   failure.catch(() => undefined);
-  cleanup.add(async () => {
+  const stop = async () => {
     stopping = true;
     child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await ended;
     clearTimeout(killer);
-  });
-  return { pid: child.pid ?? 0, process: child, failure };
+  };
+  cleanup.add(stop);
+  return { pid: child.pid ?? 0, process: child, failure, stop };
 }
 
 /** Until something answers HTTP there, whatever it says. */

@@ -12,6 +12,17 @@ export interface OutboundMap {
   readonly txt: Readonly<Record<string, readonly string[]>>;
 }
 
+export interface SelfServeLimits {
+  /** Calls of one provision key, per node. */
+  readonly perMinute: number;
+  /** Sign-ups from one customer address, per node. */
+  readonly ipPerHour: number;
+  /** Starters and first Receipts of one relying party, per node. */
+  readonly relyingPartyPerHour: number;
+  /** New orgs in a UTC day, on all nodes together. */
+  readonly orgsPerDay: number;
+}
+
 export interface Config {
   readonly env: 'development' | 'production';
   readonly host: string;
@@ -34,8 +45,10 @@ export interface Config {
   /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
   readonly receiptKeysPath: string | null;
   readonly statusKeysPath: string | null;
+  readonly sandboxKeysPath: string | null;
   readonly demo: boolean;
-  readonly selfServe: boolean;
+  /** Null: off. */
+  readonly selfServe: SelfServeLimits | null;
   readonly entitlements: 'log' | 'enforce';
   readonly compOrgs: readonly OrgId[];
   readonly selfTestOrgs: readonly OrgId[];

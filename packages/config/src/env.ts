@@ -89,13 +89,43 @@ export const VARIABLES = {
     meaning: 'Path of the JWK set that signs status lists and checkpoints, active key first.',
     production: 'required',
   }),
+  SVC_SANDBOX_KEYS: variable({
+    parse: values.path,
+    standard: 'generated in SVC_DATA_DIR',
+    meaning:
+      'Path of the JWK set that signs Grants of the sandbox, active key first. Needed with SVC_DEMO or SVC_SELF_SERVE.',
+  }),
   SVC_DEMO: variable({
     parse: values.flag,
     standard: '0 (npm start sets 1)',
     meaning: '1 serves the sandbox.',
     production: 'refused',
   }),
-  SVC_SELF_SERVE: variable({ parse: values.flag, standard: '0', meaning: '1 serves self-serve signup.' }),
+  SVC_SELF_SERVE: variable({
+    parse: values.flag,
+    standard: '0',
+    meaning: '1 serves self-serve signup. Needs SVC_PROVISION_KEYS.',
+  }),
+  SVC_SELF_SERVE_PER_MINUTE: variable({
+    parse: values.integer(1, 100_000),
+    standard: '60',
+    meaning: 'Self-serve calls per provision key and node in a minute.',
+  }),
+  SVC_SELF_SERVE_IP_PER_HOUR: variable({
+    parse: values.integer(1, 100_000),
+    standard: '5',
+    meaning: 'Sign-ups per customer address and node in an hour.',
+  }),
+  SVC_SELF_SERVE_RP_PER_HOUR: variable({
+    parse: values.integer(1, 100_000),
+    standard: '30',
+    meaning: 'Starters and first Receipts per relying party and node in an hour.',
+  }),
+  SVC_SELF_SERVE_PER_DAY: variable({
+    parse: values.integer(1, 1_000_000),
+    standard: '500',
+    meaning: 'New orgs in a UTC day, on all nodes together.',
+  }),
   SVC_ENTITLEMENTS: variable({
     parse: values.oneOf('log', 'enforce'),
     standard: 'log',

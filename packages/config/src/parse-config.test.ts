@@ -40,8 +40,9 @@ describe('configuration', () => {
       provisionKeys: [],
       receiptKeysPath: null,
       statusKeysPath: null,
+      sandboxKeysPath: null,
       demo: false,
-      selfServe: false,
+      selfServe: null,
       entitlements: 'log',
       compOrgs: [],
       selfTestOrgs: [],
@@ -119,7 +120,12 @@ describe('configuration', () => {
       ['short', `${TOKEN},`, `${TOKEN},${TOKEN}`],
     ],
     ['SVC_DEMO', ['0', '1'], ['true', 'yes', '2']],
-    ['SVC_SELF_SERVE', ['0'], ['on', '1']],
+    ['SVC_SELF_SERVE', ['0'], ['on']],
+    ['SVC_SELF_SERVE_PER_MINUTE', ['1', '100000'], ['0', 'none']],
+    ['SVC_SELF_SERVE_IP_PER_HOUR', ['1'], ['0']],
+    ['SVC_SELF_SERVE_RP_PER_HOUR', ['1'], ['0']],
+    ['SVC_SELF_SERVE_PER_DAY', ['1', '1000000'], ['0', '-1']],
+    ['SVC_SANDBOX_KEYS', ['/etc/svc/sandbox-keys.json'], []],
     ['SVC_ENTITLEMENTS', ['log', 'enforce'], ['off']],
     ['SVC_COMP_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1', 'x']],
     ['SVC_SELF_TEST_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1']],
@@ -175,8 +181,16 @@ describe('configuration', () => {
 });
 
 describe('a configuration that could not keep its word', () => {
-  it.each([{ SVC_SELF_SERVE: '1' }])('%o is refused, not ignored', (env) => {
-    expect(faultsOf(env)).toEqual([expect.stringMatching(/is not offered by this version$/)]);
+  it('self-serve that nobody could call is refused', () => {
+    expect(faultsOf({ SVC_SELF_SERVE: '1' })).toEqual([
+      expect.stringContaining('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS'),
+    ]);
+    expect(configOf({ SVC_SELF_SERVE: '1', SVC_PROVISION_KEYS: TOKEN }).selfServe).toEqual({
+      perMinute: 60,
+      ipPerHour: 5,
+      relyingPartyPerHour: 30,
+      orgsPerDay: 500,
+    });
   });
 
   it.each(['http://127.0.0.1:8080', 'http://[::1]:8080'])(
@@ -208,6 +222,12 @@ describe('production', () => {
       expect(faults[0]).toContain(name);
     },
   );
+
+  it('requires the sandbox keys where self-serve gives out starters', () => {
+    const selfServe = { ...PRODUCTION, SVC_SELF_SERVE: '1', SVC_PROVISION_KEYS: 'p'.repeat(32) };
+    expect(faultsOf(selfServe)).toEqual([expect.stringContaining('SVC_SANDBOX_KEYS is required')]);
+    expect(faultsOf({ ...selfServe, SVC_SANDBOX_KEYS: '/etc/svc/sandbox-keys.json' })).toEqual([]);
+  });
 
   it('refuses the sandbox, the outbound map and plain http', () => {
     expect(faultsOf({ ...PRODUCTION, SVC_DEMO: '1' })).toEqual(['SVC_DEMO is refused in production']);

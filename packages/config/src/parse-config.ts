@@ -2,7 +2,7 @@
  * Environment → Config (protocol §14). Pure. All faults are reported together, so that one start shows everything
  * there is to mend. No fault repeats a secret.
  */
-import type { Config, ParsedConfig } from './config.ts';
+import type { Config, ParsedConfig, SelfServeLimits } from './config.ts';
 import { CLIENT_VARIABLES, VARIABLES, type Variable, type VariableName } from './env.ts';
 import { findNearName } from './near-name.ts';
 import { didDomain, type Value } from './values.ts';
@@ -28,7 +28,7 @@ export const parseConfig = (env: Environment): ParsedConfig => {
   const read = given as Read;
   const isSet = (name: string) => (env[name] ?? '') !== '';
   if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, isSet));
-  faults.push(...crossFaults(read), ...unofferedFaults(read));
+  faults.push(...crossFaults(read));
   if (faults.length > 0) return { ok: false, faults };
   const config = buildConfig(read);
   // Every DID of this deployment is made of it, so one that is no did:web would make every Grant malformed.
@@ -38,13 +38,6 @@ export const parseConfig = (env: Environment): ParsedConfig => {
         ok: false,
         faults: ['SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can'],
       };
-};
-
-/** A setting that promises what this version does not do is refused, never ignored. */
-const unofferedFaults = (read: Read): string[] => {
-  const faults: string[] = [];
-  if (read.SVC_SELF_SERVE === true) faults.push('SVC_SELF_SERVE=1 is not offered by this version');
-  return faults;
 };
 
 const unknownVariables = (env: Environment): string[] =>
@@ -78,6 +71,8 @@ const productionFaults = (read: Read, isSet: (name: string) => boolean): string[
   for (const name of ['SVC_BASE_URL', 'SVC_STATUS_BASE_URL'] as const)
     if (read[name] !== undefined && !isHttpsOrLoopback(read[name]))
       faults.push(`${name} must be https in production`);
+  if (read.SVC_SELF_SERVE === true && !isSet('SVC_SANDBOX_KEYS'))
+    faults.push('SVC_SANDBOX_KEYS is required in production with SVC_SELF_SERVE=1: it signs the starters');
   return faults;
 };
 
@@ -93,6 +88,8 @@ const crossFaults = (read: Read): string[] => {
     faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
   if (read.SVC_ADMIN_TOKEN !== undefined && read.SVC_PROVISION_KEYS?.includes(read.SVC_ADMIN_TOKEN))
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
+  if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
+    faults.push('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS: without a key nobody can sign up');
   return faults;
 };
 
@@ -117,8 +114,9 @@ const buildConfig = (read: Read): Config => {
     provisionKeys: read.SVC_PROVISION_KEYS ?? [],
     receiptKeysPath: read.SVC_RECEIPT_KEYS ?? null,
     statusKeysPath: read.SVC_STATUS_KEYS ?? null,
+    sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
     demo: read.SVC_DEMO ?? false,
-    selfServe: read.SVC_SELF_SERVE ?? false,
+    selfServe: read.SVC_SELF_SERVE === true ? selfServeLimits(read) : null,
     entitlements: read.SVC_ENTITLEMENTS ?? 'log',
     compOrgs: read.SVC_COMP_ORGS ?? [],
     selfTestOrgs: read.SVC_SELF_TEST_ORGS ?? [],
@@ -126,6 +124,13 @@ const buildConfig = (read: Read): Config => {
     outboundMap: read.SVC_OUTBOUND_MAP ?? null,
   };
 };
+
+const selfServeLimits = (read: Read): SelfServeLimits => ({
+  perMinute: read.SVC_SELF_SERVE_PER_MINUTE ?? 60,
+  ipPerHour: read.SVC_SELF_SERVE_IP_PER_HOUR ?? 5,
+  relyingPartyPerHour: read.SVC_SELF_SERVE_RP_PER_HOUR ?? 30,
+  orgsPerDay: read.SVC_SELF_SERVE_PER_DAY ?? 500,
+});
 
 /** The base URL and the DID domain, each from the other where only one is given. */
 const names = (read: Read, env: Config['env'], port: number): { baseUrl: string; domain: string } => {

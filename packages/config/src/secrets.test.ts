@@ -32,6 +32,17 @@ describe('secrets of development', () => {
       expect([name, modeOf(join(config.dataDir, name))]).toEqual([name, 0o600]);
   });
 
+  it('hold the sandbox’s keys where there is a sandbox; a lost file is replaced under another kid', () => {
+    expect(loadSecrets(configOf({})).sandboxKeys).toBeNull();
+    const config = configOf({ SVC_DEMO: '1' });
+    const kidOf = () => loadSecrets(config).sandboxKeys?.signer.kid;
+    const first = kidOf();
+    expect(first).toMatch(/^did:web:localhost%3A8080:org:sandbox#key-[1-9][0-9]*$/);
+    expect(kidOf()).toBe(first);
+    rmSync(join(config.dataDir, 'sandbox-keys.json'));
+    expect(kidOf()).not.toBe(first);
+  });
+
   it.runIf(process.platform !== 'win32')('lie in a folder that others may pass through, not list', () => {
     const config = configOf({ SVC_DATA_DIR: join(folder, 'not', 'yet', 'data') });
     const umask = process.umask(0o022);

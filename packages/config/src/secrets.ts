@@ -2,16 +2,18 @@
  * What the configuration only points at: signing keys and the admin token. In development missing ones are made
  * once and kept in the data folder, readable by their owner alone; production refuses to start without them.
  */
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type KeyPurpose, type KeySet, KeySetError, parseKeySet } from '@svc/service';
+import { type KeyPurpose, type KeySet, KeySetError, parseKeySet, SANDBOX_SLUG } from '@svc/service';
 import type { Config } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
 
 export interface Secrets {
   readonly receiptKeys: KeySet;
   readonly statusKeys: KeySet;
+  /** Of the sandbox Principal. Null: this deployment has no sandbox. */
+  readonly sandboxKeys: KeySet | null;
   readonly adminToken: string;
   /** True when the token was made here and nobody has been told it. */
   readonly adminTokenIsGenerated: boolean;
@@ -26,16 +28,27 @@ export const loadSecrets = (config: Config): Secrets => {
   return {
     receiptKeys: loadKeySet('receipt', config.receiptKeysPath, config.dataDir, did),
     statusKeys: loadKeySet('status', config.statusKeysPath, config.dataDir, did),
+    sandboxKeys: hasSandbox(config)
+      ? loadKeySet('key', config.sandboxKeysPath, config.dataDir, `${did}:org:${SANDBOX_SLUG}`)
+      : null,
     adminToken: config.adminToken ?? loadAdminToken(config.dataDir),
     adminTokenIsGenerated: config.adminToken === null,
   };
 };
 
-const VARIABLE = { receipt: 'SVC_RECEIPT_KEYS', status: 'SVC_STATUS_KEYS' } as const;
+/** Self-serve gives out Grants of the sandbox Principal. */
+const hasSandbox = ({ demo, selfServe }: Config): boolean => demo || selfServe !== null;
+
+const SOURCE = {
+  receipt: { variable: 'SVC_RECEIPT_KEYS', file: 'receipt-keys.json' },
+  status: { variable: 'SVC_STATUS_KEYS', file: 'status-keys.json' },
+  key: { variable: 'SVC_SANDBOX_KEYS', file: 'sandbox-keys.json' },
+} as const;
 
 const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: string, did: string): KeySet => {
-  const path = configured ?? join(dataDir, `${purpose}-keys.json`);
-  const source = `${configured === null ? 'SVC_DATA_DIR' : VARIABLE[purpose]}: ${path}`;
+  const { variable, file } = SOURCE[purpose];
+  const path = configured ?? join(dataDir, file);
+  const source = `${configured === null ? 'SVC_DATA_DIR' : variable}: ${path}`;
   const expected = `expected is a JWK set, {"keys": [{"kid": "${purpose}-1", "kty": "OKP", …}]}`;
   const text = attempt(
     () => (configured === null ? readOrMake(path, () => newKeySet(purpose)) : readFileSync(path, 'utf8')),
@@ -53,7 +66,9 @@ const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: str
 
 const newKeySet = (purpose: KeyPurpose): string => {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  return `${JSON.stringify({ keys: [{ kid: `${purpose}-1`, ...jwk }] }, null, 2)}\n`;
+  // A sandbox that has lost its file takes a new key beside the old one, whose kid stays taken.
+  const number = purpose === 'key' ? randomInt(1, 1e9) : 1;
+  return `${JSON.stringify({ keys: [{ kid: `${purpose}-${number}`, ...jwk }] }, null, 2)}\n`;
 };
 
 const loadAdminToken = (dataDir: string): string => {

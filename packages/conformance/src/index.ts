@@ -20,6 +20,7 @@ export type { Transport, TransportAnswer } from './transport.ts';
 export {
   type ConformanceCase,
   listVectorPaths,
+  MANIFEST_PATH,
   parseVectorSet,
   type VectorSet,
   VectorSetError,

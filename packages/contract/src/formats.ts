@@ -70,6 +70,11 @@ export const attestationId = text(
   'must be an attestation id: oat_ and a ULID',
 ).meta({ example: 'oat_01M7VZGC008Q2R7V9X1C4E6H8P' });
 
+export const conformanceRunId = text(
+  new RegExp(`^cfr_${ULID}$`),
+  'must be a conformance run id: cfr_ and a ULID',
+).meta({ example: 'cfr_01M7VZGC008Q2R7V9X1C4E6H8Q' });
+
 export const apiKeyId = branded<ApiKeyId>(
   text(/^[0-9a-f]{12}$/, 'must be an API key id: 12 lower-case hex characters')
     .refine(isApiKeyId)
@@ -93,6 +98,13 @@ export const slug = text(
   'must be a lower-case DNS label: 1 to 63 of a-z, 0-9 and -, not beginning or ending with -',
 );
 export const uri = text(/^https?:\/\/\S+$/, 'must be an absolute http or https URL').meta({ format: 'uri' });
+
+/** An absolute http or https URL of bounded length. Which of them may be asked is the service's check. */
+export const url = (most: number) =>
+  text(
+    new RegExp(`^(?=.{1,${most}}$)https?:\\/\\/\\S+$`),
+    `must be an absolute URL of at most ${most} characters`,
+  ).meta({ format: 'uri', maxLength: most });
 
 /** The public half of an Ed25519 key as Multikey text. Whether the point is admissible is the service's check. */
 export const publicKeyMultibase = text(
@@ -132,11 +144,12 @@ const oneLine = (least: number, most: number, message: string) =>
     pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{${least},${most}}$`,
   });
 
-/** Text of any lines; U+0000 alone cannot be stored. */
+/** Text of any lines. Other control characters would be of no use, and each takes six characters in JSON. */
 export const prose = (most: number) =>
-  text(new RegExp(`^[^\\u0000]{0,${most}}$`, 'u'), `must be at most ${most} characters, without U+0000`).meta(
-    { pattern: `^[^\\u0000]{0,${most}}$` },
-  );
+  text(
+    new RegExp(`^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]{0,${most}}$`, 'u'),
+    `must be at most ${most} characters, without control characters other than tab and line ends`,
+  ).meta({ pattern: `^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]{0,${most}}$` });
 
 /** something@host.domain without white space. Whether mail arrives there is not ours to know. */
 export const emailAddress = text(
@@ -163,11 +176,14 @@ export const integer = (minimum: number, maximum: number) => {
  * A query parameter that is an RFC 3339 time in UTC; leaves as milliseconds since the epoch. What we date is dated in
  * milliseconds, so a bound between two of them is the later one.
  */
+/** What RFC 3339 can write: the last millisecond of the year 9999. */
+const LAST_INSTANT_MS = 253_402_300_799_999;
+
 export const instant = timestamp
   .transform((value, context) => {
     const [, seconds = '', fraction = ''] = /^(.{19})(?:\.(\d+))?Z$/.exec(value) ?? [];
     const ms = parseTimestamp(`${seconds}Z`);
-    if (ms !== null) return ms + Math.ceil(Number(fraction.padEnd(9, '0')) / 1e6);
+    if (ms !== null) return Math.min(ms + Math.ceil(Number(fraction.padEnd(9, '0')) / 1e6), LAST_INSTANT_MS);
     context.addIssue({ code: 'custom', message: 'must be a day and time that exist' });
     return z.NEVER;
   })

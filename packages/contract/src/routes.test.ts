@@ -126,6 +126,21 @@ describe('query integers', () => {
   );
 });
 
+describe('query times', () => {
+  const AT = Date.UTC(2026, 10, 20, 8);
+  it.each([
+    ['2026-11-20T08:00:00Z', 0],
+    ['2026-11-20T08:00:00.000Z', 0],
+    ['2026-11-20T08:00:00.5Z', 500],
+    ['2026-11-20T08:00:00.001Z', 1],
+    ['2026-11-20T08:00:00.000000001Z', 1],
+    ['2026-11-20T08:00:00.001000001Z', 2],
+    ['2026-11-20T08:00:00.9990001Z', 1_000],
+  ])('%s: a time between two milliseconds is the later one', (text, ms) => {
+    expect(formats.instant.parse(text)).toBe(AT + ms);
+  });
+});
+
 describe('response check', () => {
   const seen = (status: number, body: unknown, contentType = 'application/json; charset=utf-8') => ({
     status,

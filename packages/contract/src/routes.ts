@@ -3,6 +3,7 @@ import { agentRoutes } from './areas/agents.ts';
 import { apiKeyRoutes } from './areas/api-keys.ts';
 import { auditRoutes } from './areas/audit.ts';
 import { authZenRoutes } from './areas/authzen.ts';
+import { conformanceRoutes } from './areas/conformance.ts';
 import { decisionRoutes } from './areas/decisions.ts';
 import { demoRoutes } from './areas/demo.ts';
 import { directoryRoutes } from './areas/directory.ts';
@@ -40,6 +41,7 @@ export const routes = {
   ...usageRoutes,
   ...publicRoutes,
   ...transparencyRoutes,
+  ...conformanceRoutes,
   ...demoRoutes,
 };
 
@@ -60,6 +62,7 @@ export const TAGS = [
   { name: 'Audit', description: 'Who changed what.' },
   { name: 'Usage', description: 'How many decisions were made.' },
   { name: 'Transparency', description: 'Signed daily checkpoints, and proofs that a Receipt is in one.' },
+  { name: 'Conformance', description: 'Run the published vectors against an implementation of your own.' },
   { name: 'Public', description: 'What anybody needs to check a Receipt offline. No credential.' },
   { name: 'Sandbox', description: 'Try it: real Receipts without a key. Development deployments alone.' },
 ] as const;

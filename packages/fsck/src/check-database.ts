@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { type Check, type Fault, queryOn } from './check.ts';
+import { consumptionCheck } from './checks/consumption.ts';
 import { dayChecks } from './checks/days.ts';
 import { evidenceCheck } from './checks/evidence.ts';
 import { receiptCheck } from './checks/receipts.ts';
@@ -11,7 +12,14 @@ import { ruleChecks } from './checks/rules.ts';
 import { statusListCheck } from './checks/status-lists.ts';
 import { loadServiceKeys } from './service-keys.ts';
 
-const CHECKS: readonly Check[] = [receiptCheck, ...dayChecks, statusListCheck, evidenceCheck, ...ruleChecks];
+const CHECKS: readonly Check[] = [
+  receiptCheck,
+  ...dayChecks,
+  statusListCheck,
+  evidenceCheck,
+  consumptionCheck,
+  ...ruleChecks,
+];
 
 export interface CheckDatabaseOptions {
   readonly databaseUrl: string;

@@ -1,14 +1,16 @@
 /** SHA-256 of node:crypto, for servers. */
 import crypto from 'node:crypto';
-import type { Sha256 } from './hash.ts';
+import { HASH_BYTES, type Sha256 } from './hash.ts';
 
-/** `crypto.hash` is half as fast again on short input, and missing from some runtimes that offer node:crypto. */
-const digest: (data: Uint8Array) => Buffer =
-  typeof crypto.hash === 'function'
-    ? (data) => crypto.hash('sha256', data, 'buffer')
-    : (data) => crypto.createHash('sha256').update(data).digest();
-
-export const nativeSha256: Sha256 = (data) => {
-  const { buffer, byteOffset, byteLength } = digest(data);
-  return new Uint8Array(buffer, byteOffset, byteLength);
+/** One character for each byte: as a Buffer the same answer takes three times as long. */
+const fromBinary = (digest: string): Uint8Array => {
+  const hash = new Uint8Array(HASH_BYTES);
+  for (let i = 0; i < HASH_BYTES; i++) hash[i] = digest.charCodeAt(i);
+  return hash;
 };
+
+/** `crypto.hash` takes a quarter of the time of a `Hash`, and is missing from some runtimes that offer node:crypto. */
+export const nativeSha256: Sha256 =
+  typeof crypto.hash === 'function'
+    ? (data) => fromBinary(crypto.hash('sha256', data, 'binary'))
+    : (data) => new Uint8Array(crypto.createHash('sha256').update(data).digest());

@@ -11,6 +11,7 @@ export type {
 export { type Resolution, type ResolvedKey, resolveDidWeb } from './did-web.ts';
 export { type AddressAnswer, type DnsPort, type DnsTxtAnswer, type NodeDnsOptions, nodeDns } from './dns.ts';
 export { checkDomainProof, type DomainClaim, type DomainProof } from './domain-proof.ts';
+export type { ForbiddenHosts } from './forbidden.ts';
 export {
   createOutbound,
   type Outbound,

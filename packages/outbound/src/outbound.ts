@@ -17,6 +17,7 @@ import { dialFirst } from './dial.ts';
 import { type DnsPort, nodeDns } from './dns.ts';
 import { EgressPool } from './egress-pool.ts';
 import { type Exchange, exchange } from './exchange.ts';
+import { type ForbiddenHosts, findForbiddenAddress, findForbiddenName } from './forbidden.ts';
 import { findDnsNameRefusal } from './names.ts';
 import { type Endpoint, type OutboundMap, parseLoopbackBase, parseTarget, type Target } from './target.ts';
 
@@ -26,6 +27,11 @@ export interface OutboundOptions {
   readonly outboundMap: OutboundMap | null;
   /** Default: the system's resolvers. */
   readonly dns?: DnsPort;
+  /**
+   * Hosts that are never asked, by whatever name: their names and those under them are refused, and every address that
+   * one of them has when a request is made. For callers that take URLs from others.
+   */
+  readonly forbidden?: ForbiddenHosts;
   /** Requests and TXT questions under way at once; default 32. Four times as many may wait. */
   readonly maxConcurrent?: number;
 }
@@ -62,7 +68,7 @@ const HTTPS_PORT = 443;
 
 /** Throws RangeError for a map that is not loopback or not in development. */
 export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}): Outbound => {
-  const { outboundMap, dns = nodeDns(), maxConcurrent = MAX_CONCURRENT } = options;
+  const { outboundMap, dns = nodeDns(), maxConcurrent = MAX_CONCURRENT, forbidden = null } = options;
   requireDevelopmentMap(options);
   const pool = new EgressPool(maxConcurrent, maxConcurrent * WAITING_PER_PLACE);
 
@@ -85,8 +91,10 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     const target = parseTarget(urlText, outboundMap);
     if (target.kind === 'refused') return target;
     const { url } = target;
+    const refusal = forbidden === null ? null : findForbiddenName(url.hostname, forbidden);
+    if (refusal !== null) return refusal;
     return guarded(timeoutMs, async (signal) => {
-      const endpoints = await endpointsOf(target, dns, seams, signal);
+      const endpoints = await endpointsOf(target, dns, forbidden, seams, signal);
       const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
       return exchange(
         { url, method, accept, body, maxBytes },
@@ -116,6 +124,7 @@ const requireDevelopmentMap = ({ mode, outboundMap }: OutboundOptions): void => 
 const endpointsOf = async (
   target: Target,
   dns: DnsPort,
+  forbidden: ForbiddenHosts | null,
   { connectTo }: TestSeams,
   signal: AbortSignal,
 ): Promise<readonly Endpoint[]> => {
@@ -125,7 +134,10 @@ const endpointsOf = async (
   if (answer.kind === 'unreachable') throw new OutboundFault(answer);
   if (answer.kind === 'absent' || answer.addresses.length === 0)
     throw new OutboundFault(unreachable('no-address', 'the host name has no address'));
-  const refusal = findAddressRefusal(answer.addresses);
+  const refusal =
+    findAddressRefusal(answer.addresses) ??
+    (forbidden === null ? null : await findForbiddenAddress(answer.addresses, forbidden, dns, signal));
+  if (signal.aborted) throw signal.reason;
   if (refusal !== null) throw new OutboundFault(refusal);
   const checked = [...new Set(answer.addresses)].map((address) => ({ address, port: HTTPS_PORT }));
   return connectTo === undefined ? checked : checked.map(connectTo);

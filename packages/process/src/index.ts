@@ -7,6 +7,16 @@ export {
   readConfig,
   readParameters,
 } from './configuration.ts';
+export { createRunReporter } from './conformance/report-runs.ts';
+export { type RanRun, type RunDeps, runTaken } from './conformance/run-taken.ts';
+export {
+  type ConformanceRunner,
+  type RunnerDeps,
+  runWaiting,
+  startConformanceRunner,
+} from './conformance/runner.ts';
+export { createRunTransport } from './conformance/transport.ts';
+export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
 export { type ContentHealth, createContentHealth } from './content-health.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export { createLogger } from './logger.ts';

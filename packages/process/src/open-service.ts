@@ -94,10 +94,14 @@ const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: Config): 
 });
 
 /** Everything that leaves for hosts of others goes through one guard, within its bounds. */
-const outsideOf = ({ env, outboundMap }: Config): Pick<ServiceDeps, 'didResolver' | 'domainProver'> => {
+const outsideOf = ({
+  env,
+  outboundMap,
+}: Config): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts'> => {
   const outbound = createOutbound({ mode: env, outboundMap });
   return {
     didResolver: { resolve: (did) => resolveDidWeb(outbound, did) },
     domainProver: { check: (claim) => checkDomainProof(outbound, claim) },
+    mappedHosts: new Set(Object.keys(outboundMap?.hosts ?? {})),
   };
 };

@@ -1,7 +1,7 @@
 /** Sign, read and verify Receipts offline. `@svc/receipts/audit` runs the whole engine again. */
 export type { Failure, FailureCode } from './failure.ts';
 export { RECEIPT_JWS_MAX_CHARS, RECEIPT_MAX_CHARS, RECEIPT_TYP, type Receipt } from './receipt.ts';
-export { receiptTextOf } from './receipt-text.ts';
+export { receiptTextOf, receiptTextOfStored } from './receipt-text.ts';
 export { type SignedReceipt, signReceipt } from './sign-receipt.ts';
 export {
   parseReceipt,

@@ -2,7 +2,7 @@ import { type JsonObject, jcs, type ReceiptBody } from '@svc/protocol';
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { buildWorld, publicKeyOf, receiptSigner, serviceDocument, signerOf } from '../test/world.ts';
-import { receiptTextOf, signReceipt, verifyReceipt } from './index.ts';
+import { receiptTextOf, receiptTextOfStored, signReceipt, verifyReceipt } from './index.ts';
 
 const { body, signed } = await buildWorld();
 
@@ -26,6 +26,7 @@ describe('a signed Receipt', () => {
 
   it('can be had back from the JWS alone, letter for letter', () => {
     expect(receiptTextOf(signed.jws)).toBe(signed.text);
+    expect(receiptTextOfStored(signed.jws)).toBe(signed.text);
   });
 
   it.each([

@@ -15,7 +15,10 @@ export const RECORDS = [
   'ApiKeyRevoked',
   'Attestation',
   'AuditList',
+  'DecisionList',
+  'DecisionStats',
   'GrantAllocation',
+  'GrantConsumption',
   'GrantList',
   'KeyCompromised',
   'KeyRetired',
@@ -24,6 +27,7 @@ export const RECORDS = [
   'PrincipalDirectory',
   'RelyingParty',
   'RevokeResponse',
+  'Usage',
 ] as const;
 
 /** What callers hand to the libraries in the form of the wire. */
@@ -125,6 +129,8 @@ function typeOf(schema: Schema, indent: string): string {
   if (type === 'array' && items !== undefined) return arrayOf(typeOf(items, indent));
   if (type === 'object' && properties !== undefined) return objectOf(schema, properties, indent);
   if (type === 'object' && isOpen(schema)) return 'JsonObject';
+  if (type === 'object' && typeof schema.additionalProperties === 'object')
+    return `Record<string, ${typeOf(schema.additionalProperties, indent)}>`;
   throw new Error(`no rule for the schema ${JSON.stringify(schema)}`);
 }
 

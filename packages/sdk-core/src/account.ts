@@ -101,7 +101,8 @@ export function createAuditLog(transport: Transport): AuditLog {
   };
 }
 
-function instant(name: string, value: Date | string | undefined): Record<string, string> {
+/** A query parameter. */
+export function instant(name: string, value: Date | string | undefined): Record<string, string> {
   if (value === undefined) return {};
   if (typeof value === 'string') return { [name]: value };
   if (Object.prototype.toString.call(value) !== '[object Date]' || Number.isNaN(value.getTime()))

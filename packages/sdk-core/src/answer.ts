@@ -3,7 +3,7 @@ import { decodeUtf8, isJsonObject, type JsonValue, parseStrictJson } from '@svc/
 import type { Deadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
-/** A 200 or 201 with its JSON body. */
+/** A 200, 201 or expected 202 with its JSON body. */
 export interface Answer {
   status: number;
   requestId: string | null;
@@ -21,12 +21,17 @@ export interface Failure {
 /** More than any answer of the interface but the list of an Agent's revoked Grants. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 
-export function readAnswer(response: Response, text: string | null, nowMs: number): Answer | Failure {
+export function readAnswer(
+  response: Response,
+  text: string | null,
+  nowMs: number,
+  mayBePending = false,
+): Answer | Failure {
   const requestId = response.headers.get('svc-request-id');
   const { status } = response;
   if (text === null) return badResponse('not UTF-8, or too long', status, requestId);
   const json = parseStrictJson(text);
-  if (status === 200 || status === 201) {
+  if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
     return { status, requestId, body: json.value };
   }
@@ -81,7 +86,7 @@ function readErrorBody(body: JsonValue): { code: string | null; message: string 
   };
 }
 
-const badResponse = (what: string, status: number, requestId: string | null): Failure => ({
+export const badResponse = (what: string, status: number, requestId: string | null): Failure => ({
   error: new SvcError('bad-response', `the service's answer is not of the interface: ${what}`, {
     status,
     requestId,

@@ -7,6 +7,7 @@ export {
   createApiKeys,
   createAuditLog,
   getMe,
+  instant,
 } from './account.ts';
 export * from './arguments.ts';
 export { type ConnectionOptions, connectionRules } from './connection.ts';
@@ -23,6 +24,7 @@ export {
   isDidWeb,
   jsonObject,
   list,
+  mapOf,
   nullable,
   oneOf,
   optional,
@@ -34,5 +36,7 @@ export {
   unexpected,
 } from './read.ts';
 export { readDirectoryEntry, readPrincipal } from './records.ts';
+export { linesOf } from './text-stream.ts';
 export { createTransport, type Transport } from './transport.ts';
+export { getUsage, type UsageFilter } from './usage.ts';
 export type * from './wire.generated.ts';

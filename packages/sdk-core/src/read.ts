@@ -81,6 +81,14 @@ export const list =
     return value.map((one, index) => reader(one, `${at}[${index}]`));
   };
 
+/** An object of any names, each with a value of one kind. */
+export const mapOf =
+  <T>(reader: Reader<T>): Reader<Record<string, T>> =>
+  (value, at) =>
+    Object.fromEntries(
+      Object.entries(jsonObject(value, at)).map(([name, one]) => [name, reader(one, `${at}.${name}`)]),
+    );
+
 export const oneOf =
   <const T extends JsonValue>(...values: readonly T[]): Reader<T> =>
   (value, at) => {

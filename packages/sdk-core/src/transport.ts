@@ -5,11 +5,19 @@
  * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/protocol';
-import { type Answer, type Failure, MAX_RESPONSE_BYTES, readAnswer, readText } from './answer.ts';
+import {
+  type Answer,
+  badResponse,
+  type Failure,
+  MAX_RESPONSE_BYTES,
+  readAnswer,
+  readText,
+} from './answer.ts';
 import { anObjectWith, checkValue } from './arguments.ts';
 import { timeoutRule } from './connection.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
+import { type TextStream, toTextStream } from './text-stream.ts';
 
 export interface TransportOptions {
   /** `https://…`; plain http only for a loopback host, or with `allowHttp`. */
@@ -39,6 +47,8 @@ export interface Call {
   hasEffect: boolean;
   /** The call would do the same thing a second time: it is repeated only where it certainly did nothing. */
   isOnceOnly?: boolean;
+  /** A 202 is an answer too: what was asked for is not there yet. */
+  mayBePending?: boolean;
   /** 1 MiB unless given. */
   maxResponseBytes?: number;
   isPublic?: boolean;
@@ -50,6 +60,12 @@ export interface Call {
 export interface Transport {
   /** @throws SvcError */
   send(call: Call): Promise<Answer>;
+  /**
+   * For answers of any length. `timeoutMs` is for the time until one begins, and then for every wait for more of it. Only
+   * what fails before it begins is tried again.
+   * @throws SvcError
+   */
+  open(call: Call): Promise<TextStream>;
 }
 
 const MAX_BACKOFF_MS = 2_000;
@@ -59,7 +75,10 @@ export function createTransport(options: TransportOptions): Transport {
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
   const { now = Date.now, random = Math.random, sleep = wait } = options;
 
-  async function send(call: Call): Promise<Answer> {
+  async function attempt<T extends object>(
+    call: Call,
+    tryOne: (request: BuiltRequest, deadline: Deadline, wasSent: boolean) => Promise<T | Failure>,
+  ): Promise<T> {
     checkCall(call);
     const request = buildRequest(call, options, baseUrl);
     const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
@@ -67,7 +86,7 @@ export function createTransport(options: TransportOptions): Transport {
     let isLost = false;
     try {
       for (let attempt = 1; ; attempt++) {
-        const result = await tryOnce(request, deadline, now, isLost);
+        const result = await tryOne(request, deadline, isLost);
         if (!('error' in result)) return result;
         isLost ||= result.isLost;
         const delayMs = backoffMs(result.error, attempt, random());
@@ -81,7 +100,28 @@ export function createTransport(options: TransportOptions): Transport {
       deadline.clear();
     }
   }
-  return { send };
+  const send: Transport['send'] = (call) =>
+    attempt(call, (request, deadline, wasSent) =>
+      tryOnce(request, deadline, wasSent, async (response) => {
+        const text = await readText(response, deadline, request.maxResponseBytes);
+        return readAnswer(response, text, now(), request.mayBePending);
+      }),
+    );
+  const open: Transport['open'] = (call) =>
+    attempt<TextStream>(call, (request, deadline, wasSent) =>
+      tryOnce(request, deadline, wasSent, async (response) => {
+        if (response.status === 200) {
+          const { timeoutMs = options.timeoutMs, signal } = call;
+          const networkError = (cause: unknown) => connectionError(request, cause).error;
+          return toTextStream(response, { timeoutMs, signal, networkError });
+        }
+        const answer = readAnswer(response, await readText(response, deadline, MAX_RESPONSE_BYTES), now());
+        return 'error' in answer
+          ? answer
+          : badResponse(`status ${answer.status}`, answer.status, answer.requestId);
+      }),
+    );
+  return { send, open };
 }
 
 /** The two that callers pass through: a timer with anything but a number would fire at once. */
@@ -97,6 +137,7 @@ interface BuiltRequest {
   init: RequestInit;
   fetch: typeof fetch;
   maxResponseBytes: number;
+  mayBePending: boolean;
 }
 
 function buildRequest(call: Call, options: TransportOptions, baseUrl: string): BuiltRequest {
@@ -119,32 +160,32 @@ function buildRequest(call: Call, options: TransportOptions, baseUrl: string): B
     init,
     fetch: (input, init) => fetchNow(input, init),
     maxResponseBytes: call.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+    mayBePending: call.mayBePending ?? false,
   };
 }
 
-async function tryOnce(
+async function tryOnce<T>(
   request: BuiltRequest,
   deadline: Deadline,
-  now: () => number,
   wasSent: boolean,
-): Promise<Answer | Failure> {
+  read: (response: Response) => Promise<T | Failure>,
+): Promise<T | Failure> {
   if (deadline.ended !== null) return ended(deadline.ended, wasSent);
-  let response: Response;
-  let text: string | null;
   try {
-    response = await deadline.within(
-      request.fetch(request.url, { ...request.init, signal: deadline.signal }),
+    return await read(
+      await deadline.within(request.fetch(request.url, { ...request.init, signal: deadline.signal })),
     );
-    text = await readText(response, deadline, request.maxResponseBytes);
   } catch (cause) {
-    if (deadline.ended !== null) return ended(deadline.ended, true, cause);
-    const { host } = new URL(request.url);
-    const code = causeCode(cause);
-    const why = code === null ? '' : ` (${code})`;
-    const error = new SvcError('network', `the connection to the service at ${host} failed${why}`, { cause });
-    return { error, canRetry: true, isLost: !NEVER_SENT.includes(code ?? '') };
+    return deadline.ended === null ? connectionError(request, cause) : ended(deadline.ended, true, cause);
   }
-  return readAnswer(response, text, now());
+}
+
+function connectionError({ url }: BuiltRequest, cause: unknown): Failure {
+  const { host } = new URL(url);
+  const code = causeCode(cause);
+  const why = code === null ? '' : ` (${code})`;
+  const error = new SvcError('network', `the connection to the service at ${host} failed${why}`, { cause });
+  return { error, canRetry: true, isLost: !NEVER_SENT.includes(code ?? '') };
 }
 
 const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Failure => ({

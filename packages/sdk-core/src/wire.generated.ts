@@ -1,5 +1,5 @@
 /** Generated from the contract by `pnpm --filter @svc/sdk-core generate`. Do not edit. */
-import type { ApiKeyId, DidKey, DidWeb, GrantId, JsonObject, OrgId } from '@svc/protocol';
+import type { ApiKeyId, DidKey, DidWeb, GrantId, JsonObject, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 
 /** A Principal’s note of an Agent. Inventory only: no verification consults it. */
 export interface Agent {
@@ -118,6 +118,50 @@ export interface AuditList {
   next_cursor: string | null;
 }
 
+export interface ConsumptionBalance {
+  /** SHA-256 over the JCS form of the Capability: two equal ones are one budget. */
+  key: Sha256;
+  spent_total: number;
+  /** In the window that began at `period_start`. */
+  spent_in_period: number;
+  /** The first instant of the UTC calendar window; null where the budget has no period. */
+  period_start: string | null;
+  uses_spent: number;
+  /** As seen at the last consume; null: not limited. */
+  limits: {
+    total: number | null;
+    per_period: number | null;
+    uses: number | null;
+  };
+  /** Of the window in `period_start`, also when that has passed. */
+  remaining: {
+    total: number | null;
+    per_period: number | null;
+    uses: number | null;
+  };
+  updated_at: string;
+}
+
+/** One movement of a budget. Nothing in the log ever changes. */
+export interface ConsumptionEvent {
+  /** Counts the events of the Grant, from 1 without a gap. */
+  version: number;
+  /** SHA-256 over the JCS form of the Capability: two equal ones are one budget. */
+  key: Sha256;
+  /** In minor units; negative for a restore. */
+  delta_total: number;
+  delta_period: number;
+  delta_uses: number;
+  /** The first instant of the UTC calendar window; null where the budget has no period. */
+  period_start: string | null;
+  cause: 'consume' | 'restore' | 'restore_reversal';
+  /** The Receipt of a consume; the attestation of a restore and of its reversal. */
+  cause_id: string;
+  /** What consumed. */
+  receipt_id: ReceiptId;
+  recorded_at: string;
+}
+
 /** Goes into the Grant as `credentialStatus`, unchanged. */
 export interface CredentialStatus {
   id: string;
@@ -125,6 +169,51 @@ export interface CredentialStatus {
   statusPurpose: 'revocation';
   statusListIndex: string;
   statusListCredential: string;
+}
+
+export interface DecisionList {
+  decisions: DecisionSummary[];
+  next_cursor: string | null;
+}
+
+/** Decisions of a period by Principal, with the outcomes reported about them at any time. */
+export interface DecisionStats {
+  since: string;
+  until: string;
+  /** The relying parties covered; absent where it is every one. */
+  rps?: DidWeb[];
+  totals: {
+    verifies: number;
+    allow: number;
+    deny: number;
+    /** ALLOW Receipts with at least one attestation. */
+    allow_with_outcome: number;
+  };
+  principals: PrincipalStats[];
+}
+
+/** One line about a decision. The Receipt is the authority. */
+export interface DecisionSummary {
+  receipt_id: ReceiptId;
+  decision: 'ALLOW' | 'DENY';
+  reason: ReasonCode;
+  evaluated_at: string;
+  /** Null: no Grant was authenticated. */
+  principal: DidWeb | null;
+  grant_id: GrantId | null;
+  agent: DidKey | null;
+  rp: DidWeb;
+  /** The RP key that made the verify; null before keys were tracked. */
+  key_id: ApiKeyId | null;
+  /** This and what follows is null for a malformed action and after seven years. */
+  action_type: 'commerce:purchase' | 'api:call' | null;
+  /** Of a purchase, in minor units. */
+  amount: number | null;
+  currency: string | null;
+  /** As submitted. */
+  resource: string | null;
+  /** Of an `api:call`. */
+  method: string | null;
 }
 
 /** How a dispute ended. */
@@ -148,6 +237,22 @@ export interface GrantAllocation {
   agent: DidKey;
   credentialStatus: CredentialStatus;
   allocated_at: string;
+}
+
+export interface GrantConsumption {
+  grant_id: GrantId;
+  principal: DidWeb;
+  agent: DidKey;
+  /** Of the log; 0 when nothing was ever consumed. */
+  version: number;
+  as_of: string;
+  /** SHA-256 over the JCS form of `{grant_id, version, capabilities}`, as Receipts pin it. */
+  snapshot_hash: Sha256;
+  /** By ascending `key`. */
+  capabilities: ConsumptionBalance[];
+  /** Newest first. */
+  events: ConsumptionEvent[];
+  next_cursor: number | null;
 }
 
 export interface GrantList {
@@ -175,6 +280,12 @@ export interface KeyCompromised {
 export interface KeyRetired {
   kid: string;
   state: 'retired' | 'compromised';
+}
+
+export interface KeyUsage {
+  verifies: number;
+  allow: number;
+  deny: number;
 }
 
 /** What it cost the relying party. */
@@ -309,6 +420,52 @@ export interface PrincipalDirectoryEntry {
   may_be_named?: boolean;
 }
 
+export interface PrincipalStats {
+  /** Null groups decisions that ended before the Grant was authenticated. */
+  principal: DidWeb | null;
+  verifies: number;
+  allow: number;
+  deny: number;
+  /** ReasonCode → number of DENYs. */
+  reasons: Record<string, number>;
+  /** Outcome type → number of attestations in force: not corrected by another. */
+  outcomes: Record<string, number>;
+  /** Currency → sum of the reported losses in force, in minor units. */
+  losses: Record<string, number>;
+  /** ALLOW Receipts with at least one attestation. */
+  allow_with_outcome: number;
+}
+
+export type ReasonCode =
+  | 'GRANT_MALFORMED'
+  | 'UNSUPPORTED_FEATURE'
+  | 'ISSUER_KEY_NOT_FOUND'
+  | 'GRANT_SIGNATURE_INVALID'
+  | 'GRANT_NOT_YET_VALID'
+  | 'GRANT_EXPIRED'
+  | 'AUTHORITY_REVOKED'
+  | 'AUDIENCE_MISMATCH'
+  | 'PROOF_MALFORMED'
+  | 'PROOF_SIGNATURE_INVALID'
+  | 'PROOF_AGENT_MISMATCH'
+  | 'PROOF_GRANT_MISMATCH'
+  | 'PROOF_AUDIENCE_MISMATCH'
+  | 'PROOF_EXPIRED'
+  | 'PROOF_ACTION_MISMATCH'
+  | 'ACTION_MALFORMED'
+  | 'ACTION_NOT_AUTHORIZED'
+  | 'UNKNOWN_CONSTRAINT'
+  | 'CURRENCY_NOT_AUTHORIZED'
+  | 'AMOUNT_EXCEEDS_AUTHORITY'
+  | 'RESOURCE_NOT_AUTHORIZED'
+  | 'ISSUER_UNKNOWN'
+  | 'ISSUER_UNVERIFIED'
+  | 'ISSUER_KEY_COMPROMISED'
+  | 'PROOF_REPLAYED'
+  | 'SERVICE_UNAVAILABLE'
+  | 'ISSUER_NOT_TRUSTED'
+  | null;
+
 export interface RelyingParty {
   did: DidWeb;
   name: string;
@@ -316,14 +473,44 @@ export interface RelyingParty {
   verify_rate_limit_per_minute: number;
   created_at: string;
   org_id?: OrgId | null;
-  /** The set of checks that decide its verifications. */
-  profile?: 'svc-base-v1';
+  /** The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up. */
+  profile?: 'svc-base-v1' | 'svc-base-v2';
 }
 
 export interface RevokeResponse {
   grant_id: GrantId;
   revoked: true;
   revoked_at: string;
+}
+
+/** How many decisions were made, by UTC day of `evaluated_at`. */
+export interface Usage {
+  since: string;
+  until: string;
+  rp?: DidWeb;
+  principal?: DidWeb;
+  /** Org keys: the relying parties covered. */
+  rps?: DidWeb[];
+  /** Public name of an API key; never a secret. */
+  key_id?: ApiKeyId;
+  totals: {
+    verifies: number;
+    allow: number;
+    deny: number;
+  };
+  days: UsageDay[];
+}
+
+export interface UsageDay {
+  /** A UTC day. Days without a verify are listed too. */
+  day: string;
+  verifies: number;
+  allow: number;
+  deny: number;
+  /** ReasonCode → number of DENYs. */
+  reasons: Record<string, number>;
+  /** With `by=key`: API key id → its part. `unknown` is what was recorded before keys were tracked. */
+  keys?: Record<string, KeyUsage>;
 }
 
 /** Whether control of the domain is proven, and the two ways to prove it; either suffices. */

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import * as principal from '../../sdk-principal/src/wire.ts';
+import { readDecisionStats } from '../../sdk-rp/src/statistics.ts';
 import * as rp from '../../sdk-rp/src/wire.ts';
 import { contractSchemas, type RECORDS, type Schema, wireTypesText } from '../scripts/wire-types.ts';
 import * as core from '../src/records.ts';
+import { readUsage } from '../src/usage.ts';
 
 const schemas = contractSchemas();
 
@@ -16,7 +18,10 @@ const readers: Record<(typeof RECORDS)[number], (value: JsonValue, at: string) =
   ApiKeyRevoked: core.readApiKeyRevoked,
   Attestation: (value) => rp.readDecision({ receipt: {}, outcomes: [value] }).outcomes[0],
   AuditList: core.readAuditList,
+  DecisionList: rp.readDecisionList,
+  DecisionStats: readDecisionStats,
   GrantAllocation: principal.readGrantAllocation,
+  GrantConsumption: principal.readGrantConsumption,
   GrantList: principal.readGrantList,
   KeyCompromised: principal.readKeyCompromised,
   KeyRetired: principal.readKeyRetired,
@@ -25,6 +30,7 @@ const readers: Record<(typeof RECORDS)[number], (value: JsonValue, at: string) =
   PrincipalDirectory: core.readDirectory,
   RelyingParty: rp.readRelyingParty,
   RevokeResponse: principal.readRevokeResponse,
+  Usage: readUsage,
 };
 const all = Object.entries(readers);
 const schemaOf = (name: string): Sample => schemas[name] ?? {};
@@ -75,7 +81,7 @@ describe('types from schemas', () => {
   it('a schema that no rule covers is an error', () => {
     const odd = {
       type: 'object',
-      properties: { a: { type: 'object', additionalProperties: { type: 'string' } } },
+      properties: { a: { type: 'object', additionalProperties: false } },
     };
     expect(() => wireTypesText({ Odd: odd }, ['Odd'])).toThrow('no rule');
     expect(() => wireTypesText({}, ['Gone'])).toThrow('no record Gone');
@@ -118,7 +124,12 @@ function stringOf({ format, pattern = '' }: Sample): string {
 }
 
 /** One object for each value of the member that has most of them; the required members alone at the end. */
-function objectsOf({ properties = {}, required = [] }: Sample): JsonValue[] {
+function objectsOf({ properties = {}, required = [], additionalProperties }: Sample): JsonValue[] {
+  if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0)
+    return [
+      Object.fromEntries(samplesOf(additionalProperties).map((one, index) => [`name-${index}`, one])),
+      {},
+    ];
   const members = Object.entries(properties).map(([name, member]) => [name, samplesOf(member)] as const);
   const rounds = Math.max(1, ...members.map(([, samples]) => samples.length));
   const object = (round: number, names: readonly (readonly [string, JsonValue[]])[]) =>

@@ -2,7 +2,19 @@
  * Capabilities as a Principal writes them (interface §Capability). Resources are patterns of `*` and `**`. Checked
  * here already: text where a list belongs would otherwise be taken apart into patterns of one character each.
  */
-import { type Capability, isCurrency, isMethod, MAX_METHODS, MAX_RESOURCES } from '@svc/protocol';
+import {
+  type Capability,
+  isCurrency,
+  isMethod,
+  isPeriod,
+  type JsonObject,
+  type JsonValue,
+  MAX_METHODS,
+  MAX_RESOURCES,
+  PERIODS,
+  type Period,
+} from '@svc/protocol';
+import { SvcError } from '@svc/sdk-core';
 import { absentAllows, anInteger, aTextList, type Rules, readArgument, rule } from '@svc/sdk-core/arguments';
 
 export interface PurchaseLimits {
@@ -12,6 +24,14 @@ export interface PurchaseLimits {
   currency: string;
   /** 1–64 patterns; absent: any resource. */
   resources?: readonly string[];
+  /** In all, in minor units, as long as the Grant lasts. */
+  maxTotalMinor?: number;
+  /** In each window of `period`, in minor units. */
+  maxPerPeriodMinor?: number;
+  /** The calendar window of `maxPerPeriodMinor`, in UTC; a week begins on Monday. */
+  period?: Period;
+  /** How many purchases. */
+  maxUses?: number;
 }
 
 export interface ApiCallLimits {
@@ -19,14 +39,23 @@ export interface ApiCallLimits {
   methods: readonly string[];
   /** 1–64 patterns of whole URLs; absent: any URL. */
   resources?: readonly string[];
+  /** How many calls. */
+  maxUses?: number;
 }
 
 const resourcePatterns = aTextList('resource patterns', 1, MAX_RESOURCES);
 
+const minorUnits = anInteger(0, Number.MAX_SAFE_INTEGER, 'minor units of the currency: 4.27 USD are 427');
+const uses = anInteger(0, Number.MAX_SAFE_INTEGER, 'uses');
+
 const purchaseRules: Rules<PurchaseLimits> = {
-  maxAmountMinor: anInteger(0, Number.MAX_SAFE_INTEGER, 'minor units of the currency: 4.27 USD are 427'),
+  maxAmountMinor: minorUnits,
   currency: rule('three upper-case letters (ISO 4217), such as "USD"', isCurrency),
   resources: absentAllows('any resource', resourcePatterns),
+  maxTotalMinor: absentAllows('any sum', minorUnits),
+  maxPerPeriodMinor: absentAllows('any sum', minorUnits),
+  period: absentAllows('any sum', rule(PERIODS.map((one) => `"${one}"`).join(' or '), isPeriod)),
+  maxUses: absentAllows('any number of purchases', uses),
 };
 
 const apiCallRules: Rules<ApiCallLimits> = {
@@ -40,25 +69,47 @@ const apiCallRules: Rules<ApiCallLimits> = {
       new Set(value).size === value.length,
   ),
   resources: absentAllows('any URL', resourcePatterns),
+  maxUses: absentAllows('any number of calls', uses),
 };
 
 /**
- * May buy for at most `maxAmountMinor` (minor units of `currency`) at a time. No `resources`: any.
+ * May buy for at most `maxAmountMinor` (minor units of `currency`) at a time. No `resources`: any. `maxTotalMinor`,
+ * `maxPerPeriodMinor` with `period`, and `maxUses` are budgets, which are used up; relying parties under `svc-base-v1`
+ * deny a Capability that has one.
  * @throws SvcError `invalid-argument`
  */
 export function purchase(limits: PurchaseLimits): Capability {
-  const { maxAmountMinor: maxAmount, currency, resources } = readArgument('purchase', limits, purchaseRules);
-  return { action: 'commerce:purchase', constraints: { maxAmount, currency }, ...resourcesOf(resources) };
+  const given = readArgument('purchase', limits, purchaseRules);
+  const { maxAmountMinor: maxAmount, currency, resources, maxTotalMinor: maxTotal, maxUses } = given;
+  const { maxPerPeriodMinor: maxPerPeriod, period } = given;
+  if ((maxPerPeriod === undefined) !== (period === undefined))
+    throw new SvcError('invalid-argument', 'purchase: maxPerPeriodMinor and period must come together');
+  const budget = { maxTotal, maxPerPeriod, period, maxUses };
+  return {
+    action: 'commerce:purchase',
+    constraints: { maxAmount, currency, ...withoutUndefined(budget) },
+    ...resourcesOf(resources),
+  };
 }
 
 /**
- * May call with these HTTP methods. `resources` are patterns of whole URLs; without them, any URL.
+ * May call with these HTTP methods. `resources` are patterns of whole URLs; without them, any URL. `maxUses` is a budget,
+ * see `purchase`.
  * @throws SvcError `invalid-argument`
  */
 export function apiCall(limits: ApiCallLimits): Capability {
-  const { methods, resources } = readArgument('apiCall', limits, apiCallRules);
-  return { action: 'api:call', constraints: { methods: [...methods] }, ...resourcesOf(resources) };
+  const { methods, resources, maxUses } = readArgument('apiCall', limits, apiCallRules);
+  return {
+    action: 'api:call',
+    constraints: { methods: [...methods], ...withoutUndefined({ maxUses }) },
+    ...resourcesOf(resources),
+  };
 }
 
 const resourcesOf = (resources: readonly string[] | undefined) =>
   resources === undefined ? {} : { resources: [...resources] };
+
+const withoutUndefined = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(members).filter((one): one is [string, JsonValue] => one[1] !== undefined),
+  );

@@ -15,12 +15,15 @@ import {
   createTransport,
   type Directory,
   getMe,
+  getUsage,
   type Me,
   optionally,
   type Principal,
   type PrincipalDirectoryEntry,
   type Rules,
   readArgument,
+  type Usage,
+  type UsageFilter,
 } from '@svc/sdk-core';
 import { type Agents, createAgents } from './agents.ts';
 import { createGrants, type Grants } from './grants.ts';
@@ -60,6 +63,8 @@ export interface PrincipalClient {
   /** Every Principal; of this one `get` gives the full record. */
   readonly directory: Directory<Principal | PrincipalDirectoryEntry>;
   readonly audit: AuditLog;
+  /** How many decisions there were against this Principal's Grants, per UTC day; exact at every moment. */
+  usage(filter?: Omit<UsageFilter, 'principal'>, options?: CallOptions): Promise<Usage>;
   /** Whose key this is. */
   me(options?: CallOptions): Promise<Me>;
 }
@@ -84,6 +89,7 @@ export function createPrincipalClient(given: PrincipalClientOptions): PrincipalC
     principals: createOwnRecord(transport),
     directory: createDirectory(transport, readPrincipalView),
     audit: createAuditLog(transport),
+    usage: (filter = {}, call = {}) => getUsage(transport, filter, call),
     me: (call = {}) => getMe(transport, call),
   };
 }

@@ -95,6 +95,7 @@ export async function buildGrantDraft(given: GrantRequest, kid: string, nowMs: n
   const unsigned: Signer = { kid, sign: () => new Uint8Array(64) };
   const parsed = parseGrant(await signGrant(draft, sample, unsigned));
   if (!parsed.ok) throw invalid(parsed.problem);
+  if (parsed.budgetProblem !== null) throw invalid(parsed.budgetProblem);
   return draft;
 }
 

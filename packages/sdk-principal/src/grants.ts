@@ -5,6 +5,8 @@
 import { type Capability, isGrantId, parseGrant, type Signer } from '@svc/protocol';
 import {
   type CallOptions,
+  type ConsumptionEvent,
+  type GrantConsumption,
   type GrantList,
   type GrantSummary,
   iteratePages,
@@ -14,7 +16,7 @@ import {
 } from '@svc/sdk-core';
 import { buildGrantDraft, type GrantRequest, signGrant } from './grant-draft.ts';
 import type { Patience } from './patience.ts';
-import { readGrantAllocation, readGrantList, readRevokeResponse } from './wire.ts';
+import { readGrantAllocation, readGrantConsumption, readGrantList, readRevokeResponse } from './wire.ts';
 
 export interface IssuedGrant {
   /** The signed Grant, for the Agent. Whoever has it can do nothing without the Agent's key. */
@@ -49,6 +51,21 @@ export interface Grants {
   /** Every Grant of the filter, newest first, fetched page by page as it is consumed. */
   list(filter?: GrantFilter, options?: CallOptions): AsyncGenerator<GrantSummary, void, undefined>;
   page(filter?: GrantFilter & { cursor?: string }, options?: CallOptions): Promise<GrantList>;
+  /**
+   * Every movement of the Grant's budgets, newest first, fetched page by page as it is consumed: what verifications used
+   * up, what outcomes gave back.
+   */
+  consumption(
+    grantId: string,
+    page?: { limit?: number },
+    options?: CallOptions,
+  ): AsyncGenerator<ConsumptionEvent, void, undefined>;
+  /** What is left of the Grant's budgets, and one page of their log. `cursor`: the `next_cursor` of the page before. */
+  consumptionPage(
+    grantId: string,
+    page?: { limit?: number; cursor?: number },
+    options?: CallOptions,
+  ): Promise<GrantConsumption>;
 }
 
 /** What `issue` needs besides the service. */
@@ -73,6 +90,8 @@ export function createGrants(transport: Transport, signing: GrantSigning, patien
         ({ grants }) => grants,
       ),
     page,
+    consumption: (grantId, { limit } = {}, call = {}) => consumption(transport, grantId, limit, call),
+    consumptionPage: (grantId, query = {}, call = {}) => consumptionPage(transport, grantId, query, call),
   };
 }
 
@@ -105,13 +124,55 @@ async function issue(
   return { grant, grantId: allocation.id, issuer, agent, validFrom, validUntil, capabilities };
 }
 
-async function revoke(transport: Transport, grantId: string, call: CallOptions) {
-  if (!isGrantId(grantId)) {
-    throw new SvcError(
-      'invalid-argument',
-      `grantId must be a Grant's id, urn:svc:grant: and 26 characters, not the Grant; given ${kindOf(grantId)}`,
-    );
+async function* consumption(
+  transport: Transport,
+  grantId: string,
+  limit: number | undefined,
+  call: CallOptions,
+): AsyncGenerator<ConsumptionEvent, void, undefined> {
+  const size = limit === undefined ? {} : { limit };
+  for (let cursor: number | null | undefined; cursor !== null; ) {
+    const query = cursor === undefined ? size : { ...size, cursor };
+    const page: GrantConsumption = await consumptionPage(transport, grantId, query, call);
+    yield* page.events;
+    const next = page.next_cursor;
+    if (next !== null && cursor !== undefined && next >= cursor)
+      throw new SvcError('bad-response', 'the log leads back into itself');
+    cursor = next;
   }
+}
+
+async function consumptionPage(
+  transport: Transport,
+  grantId: string,
+  query: { limit?: number; cursor?: number },
+  call: CallOptions,
+): Promise<GrantConsumption> {
+  checkGrantId(grantId);
+  const path = `/grants/${encodeURIComponent(grantId)}/consumption`;
+  const answer = await transport.send({
+    method: 'GET',
+    path,
+    query: { ...query },
+    hasEffect: false,
+    ...call,
+  });
+  const page = readGrantConsumption(answer.body, 'the page');
+  if (page.grant_id !== grantId)
+    throw new SvcError('bad-response', 'the service answered about another Grant', answer);
+  return page;
+}
+
+function checkGrantId(grantId: string): void {
+  if (isGrantId(grantId)) return;
+  throw new SvcError(
+    'invalid-argument',
+    `grantId must be a Grant's id, urn:svc:grant: and 26 characters, not the Grant; given ${kindOf(grantId)}`,
+  );
+}
+
+async function revoke(transport: Transport, grantId: string, call: CallOptions) {
+  checkGrantId(grantId);
   const answer = await transport.send({
     method: 'POST',
     path: '/revoke',

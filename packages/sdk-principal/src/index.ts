@@ -10,16 +10,23 @@ export {
   type AuditList,
   type AuditLog,
   type CallOptions,
+  type ConsumptionBalance,
+  type ConsumptionEvent,
   type Directory,
   type DirectoryFilter,
+  type GrantConsumption,
   type GrantList,
   type GrantSummary,
+  type KeyUsage,
   type Me,
   type Principal,
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
   SvcError,
   type SvcErrorKind,
+  type Usage,
+  type UsageDay,
+  type UsageFilter,
 } from '@svc/sdk-core';
 export type { Agents, DisabledAgent } from './agents.ts';
 export { type ApiCallLimits, apiCall, type PurchaseLimits, purchase } from './capabilities.ts';

@@ -1,12 +1,16 @@
 /** The records that only Principals read (interface §Grant allocation, §Agent, §Key states). */
+import { isReceiptId, isSha256 } from '@svc/protocol';
 import {
   type Agent,
   type AgentDisabled,
+  type ConsumptionBalance,
+  type ConsumptionEvent,
   type CredentialStatus,
   checked,
   didKey,
   didWeb,
   type GrantAllocation,
+  type GrantConsumption,
   type GrantList,
   type GrantSummary,
   grantId,
@@ -29,6 +33,7 @@ import {
   unexpected,
 } from '@svc/sdk-core';
 
+const sha256 = checked('sha256: and 64 hex characters', isSha256);
 const STATUS_INDEX = /^(0|[1-9][0-9]*)$/;
 
 const statusEntry = record<CredentialStatus>({
@@ -78,6 +83,48 @@ export const readGrantList = record<GrantList>({
     }),
   ),
   next_cursor: nullable(text),
+});
+
+const limits = record<ConsumptionBalance['limits']>({
+  total: nullable(integer),
+  per_period: nullable(integer),
+  uses: nullable(integer),
+});
+
+export const readGrantConsumption = record<GrantConsumption>({
+  grant_id: grantId,
+  principal: didWeb,
+  agent: didKey,
+  version: integer,
+  as_of: timestamp,
+  snapshot_hash: sha256,
+  capabilities: list(
+    record<ConsumptionBalance>({
+      key: sha256,
+      spent_total: integer,
+      spent_in_period: integer,
+      period_start: nullable(timestamp),
+      uses_spent: integer,
+      limits,
+      remaining: limits,
+      updated_at: timestamp,
+    }),
+  ),
+  events: list(
+    record<ConsumptionEvent>({
+      version: integer,
+      key: sha256,
+      delta_total: integer,
+      delta_period: integer,
+      delta_uses: integer,
+      period_start: nullable(timestamp),
+      cause: oneOf('consume', 'restore', 'restore_reversal'),
+      cause_id: text,
+      receipt_id: checked('a Receipt id', isReceiptId),
+      recorded_at: timestamp,
+    }),
+  ),
+  next_cursor: nullable(integer),
 });
 
 export const readRevokeResponse = record<RevokeResponse>({

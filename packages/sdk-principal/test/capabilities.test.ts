@@ -27,7 +27,30 @@ describe('a Capability', () => {
     });
   });
 
+  it('has the budgets that were given, and no others', () => {
+    const limits = { maxTotalMinor: 9, maxPerPeriodMinor: 5, period: 'week', maxUses: 0 } as const;
+    expect(purchase({ ...spending, ...limits }).constraints).toEqual({
+      ...{ maxAmount: 427, currency: 'USD' },
+      ...{ maxTotal: 9, maxPerPeriod: 5, period: 'week', maxUses: 0 },
+    });
+    expect(apiCall({ methods: ['GET'], maxUses: 3 }).constraints).toEqual({ methods: ['GET'], maxUses: 3 });
+    for (const budget of [{ maxTotalMinor: 9 }, { maxUses: 1 }]) {
+      const { constraints } = purchase({ ...spending, ...budget });
+      expect(Object.keys(constraints)).toHaveLength(3);
+    }
+  });
+
   it.each<[string, unknown, RegExp]>([
+    ['a negative total', { ...spending, maxTotalMinor: -1 }, /maxTotalMinor must be .* given -1/],
+    ['a fractional number of uses', { ...spending, maxUses: 1.5 }, /maxUses must be .* given 1.5/],
+    [
+      'a period of its own',
+      { ...spending, maxPerPeriodMinor: 1, period: 'year' },
+      /period must be "hour" or/,
+    ],
+    ['a period alone', { ...spending, period: 'day' }, /must come together/],
+    ['a limit per period alone', { ...spending, maxPerPeriodMinor: 1 }, /must come together/],
+    ['an undefined total', { ...spending, maxTotalMinor: undefined }, /maxTotalMinor .*any sum/],
     ['resources as text', { ...spending, resources: 'order/*' }, /resources must be an array .* a string$/],
     ['resources that are no text', { ...spending, resources: ['a', 1] }, /array of 2 \(string, number\)$/],
     ['resources with a hole', { ...spending, resources: Array(2) }, /resources must be an array/],
@@ -50,6 +73,7 @@ describe('a Capability', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
+    ['uses as text', { methods: ['GET'], maxUses: '3' }, /maxUses must be .* a string/],
     ['methods as text', { methods: 'GET' }, /methods must be an array .* given a string/],
     ['a method in lower case', { methods: ['get'] }, /methods must be .*upper-case/],
     ['a method twice', { methods: ['GET', 'GET'] }, /distinct/],

@@ -48,6 +48,15 @@ const failure = async (work: Promise<unknown>): Promise<SvcError> => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('issuing a Grant', () => {
+  it('refuses a budget that the service would find malformed, before anything is reserved', async () => {
+    await using server = await startServer([created(allocation)]);
+    const constraints = { maxAmount: 1, currency: 'USD', period: 'day' };
+    const capabilities = [{ action: 'commerce:purchase', constraints } as const];
+    const error = await failure(clientOf(server.baseUrl).grants.issue({ ...request, capabilities }));
+    expect(error.message).toContain('period and maxPerPeriod must come together');
+    expect([error.kind, server.received]).toEqual(['invalid-argument', []]);
+  });
+
   it('reserves with the key and signs locally what was reserved', async () => {
     await using server = await startServer([created(allocation)]);
     const issued = await clientOf(server.baseUrl).grants.issue({ ...request, audience: [SHOP] });

@@ -293,3 +293,46 @@ describe('the audit log', () => {
     expect((await failure(collect(clientOf(server.baseUrl).audit.list()))).kind).toBe('bad-response');
   });
 });
+
+describe('consumption', () => {
+  const pageOf = (versions: readonly number[], next: number | null) => ({
+    json: {
+      ...{ grant_id: GRANT_ID, principal: ISSUER, agent: agent.did, version: 5, as_of: AT },
+      snapshot_hash: `sha256:${'0'.repeat(64)}`,
+      capabilities: [],
+      events: versions.map((version) => ({
+        ...{ version, key: `sha256:${'1'.repeat(64)}`, delta_total: 1, delta_period: 0, delta_uses: 1 },
+        ...{ period_start: null, cause: 'consume', recorded_at: AT },
+        ...{ cause_id: RECEIPT_ID, receipt_id: RECEIPT_ID },
+      })),
+      next_cursor: next,
+    },
+  });
+  const RECEIPT_ID = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K';
+
+  it('is read page by page, and its balances with any page', async () => {
+    await using server = await startServer([pageOf([5, 4], 4), pageOf([3], null), pageOf([], null)]);
+    const { grants } = clientOf(server.baseUrl);
+    const events = await collect(grants.consumption(GRANT_ID, { limit: 2 }));
+    expect(events.map(({ version }) => version)).toEqual([5, 4, 3]);
+    expect((await grants.consumptionPage(GRANT_ID)).version).toBe(5);
+    const path = `/grants/${encodeURIComponent(GRANT_ID)}/consumption`;
+    const asked = server.received.map((request) => request.path);
+    expect(asked).toEqual([`${path}?limit=2`, `${path}?limit=2&cursor=4`, path]);
+  });
+
+  it('that leads back into itself ends', async () => {
+    await using server = await startServer([pageOf([5], 5), pageOf([5], 5)]);
+    const error = await failure(collect(clientOf(server.baseUrl).grants.consumption(GRANT_ID)));
+    expect([error.kind, server.received.length]).toEqual(['bad-response', 2]);
+  });
+
+  it('of another Grant is refused, and so is an id that is none', async () => {
+    await using server = await startServer([pageOf([], null)]);
+    const { grants } = clientOf(server.baseUrl);
+    const other = GRANT_ID.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    expect((await failure(grants.consumptionPage(other))).kind).toBe('bad-response');
+    expect((await failure(grants.consumptionPage('grant'))).kind).toBe('invalid-argument');
+    expect(server.received).toHaveLength(1);
+  });
+});

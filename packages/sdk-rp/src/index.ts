@@ -11,15 +11,23 @@ export {
   type AuditList,
   type AuditLog,
   type CallOptions,
+  type DecisionList,
+  type DecisionStats,
+  type DecisionSummary,
   type Directory,
   type DirectoryFilter,
+  type KeyUsage,
   type Me,
   type OutcomeEvent,
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
+  type PrincipalStats,
   type RelyingParty,
   SvcError,
   type SvcErrorKind,
+  type Usage,
+  type UsageDay,
+  type UsageFilter,
 } from '@svc/sdk-core';
 export type { SvcAuthority } from './authorize.ts';
 export {
@@ -29,9 +37,12 @@ export {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+export type { DecisionBundle } from './decision-bundle.ts';
+export type { DecisionExportRow, DecisionFilter, DecisionLists } from './decision-lists.ts';
 export type { Outcomes } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
 export { RequestMismatchError } from './request-mismatch.ts';
+export type { StatsFilter } from './statistics.ts';
 export {
   createVerifier,
   type Verdict,

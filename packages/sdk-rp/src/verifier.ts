@@ -8,10 +8,9 @@ import {
   type CryptoPort,
   encodeBase64url,
   type JsonValue,
-  portableCrypto,
   type ReasonCode,
 } from '@svc/protocol';
-import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import type { Receipt } from '@svc/receipts';
 import {
   type ApiKeys,
   type AuditLog,
@@ -20,25 +19,32 @@ import {
   createAuditLog,
   createDirectory,
   createTransport,
+  type DecisionStats,
   type Directory,
   getMe,
+  getUsage,
   type Me,
   type PrincipalDirectoryEntry,
   readDirectoryEntry,
   SvcError,
   type Transport,
+  type Usage,
+  type UsageFilter,
 } from '@svc/sdk-core';
 import {
   checkReceipt,
   REQUEST_HASH_FAILURE,
   type ReceiptCheck,
-  type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+import { checkStoredReceipt, checkWithRenewal, receiptError } from './check-with-renewal.ts';
+import { type DecisionBundle, getDecisionBundle } from './decision-bundle.ts';
+import { createDecisionLists, type DecisionLists } from './decision-lists.ts';
 import { checkReceiptId, createOutcomes, type Outcomes } from './outcomes.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
 import { requestMismatch } from './request-mismatch.ts';
 import { fetchedDocument, pinnedDocument, type ServiceDocument } from './service-document.ts';
+import { getDecisionStats, type StatsFilter } from './statistics.ts';
 import { type CheckedInput, readVerifierOptions, readVerifyInput } from './verifier-arguments.ts';
 import { type Decision, readDecision } from './wire.ts';
 
@@ -88,9 +94,16 @@ export interface Verifier {
    * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
    */
   verify(input: VerifyInput, options?: CallOptions): Promise<Verdict>;
-  readonly decisions: {
+  readonly decisions: DecisionLists & {
     /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
     get(receiptId: string, options?: CallOptions): Promise<Decision>;
+    /**
+     * A decision with all that it takes to check it offline, once its day is closed. Its Receipt is checked; before it is
+     * put away, `verifyBundle` of `@svc/receipts/bundle` checks the rest.
+     */
+    bundle(receiptId: string, options?: CallOptions): Promise<DecisionBundle>;
+    /** Decisions of a period by Principal, with the outcomes reported about them. */
+    stats(filter?: StatsFilter, options?: CallOptions): Promise<DecisionStats>;
   };
   /** What became of this relying party's decisions. */
   readonly outcomes: Outcomes;
@@ -100,6 +113,8 @@ export interface Verifier {
   /** This relying party's own settings. */
   readonly relyingParty: OwnSettings;
   readonly audit: AuditLog;
+  /** How many decisions this relying party had, per UTC day; today's included, exact at every moment. */
+  usage(filter?: Omit<UsageFilter, 'rp'>, options?: CallOptions): Promise<Usage>;
   /** Whose key this is. */
   me(options?: CallOptions): Promise<Me>;
 }
@@ -118,12 +133,18 @@ export function createVerifier(given: VerifierOptions): Verifier {
       : fetchedDocument(transport, serviceDid, now);
   return {
     verify: (input, call = {}) => verify(transport, documents, options, input, call),
-    decisions: { get: (receiptId, call = {}) => getDecision(transport, documents, options, receiptId, call) },
+    decisions: {
+      ...createDecisionLists(transport),
+      get: (receiptId, call = {}) => getDecision(transport, documents, options, receiptId, call),
+      bundle: (receiptId, call = {}) => getDecisionBundle(transport, documents, options, receiptId, call),
+      stats: (filter = {}, call = {}) => getDecisionStats(transport, filter, call),
+    },
     outcomes: createOutcomes(transport, options.relyingParty),
     apiKeys: createApiKeys(transport),
     directory: createDirectory(transport, readDirectoryEntry),
     relyingParty: createOwnSettings(transport, options.relyingParty),
     audit: createAuditLog(transport),
+    usage: (filter = {}, call = {}) => getUsage(transport, filter, call),
     me: (call = {}) => getMe(transport, call),
   };
 }
@@ -162,16 +183,6 @@ async function verify(
   return readVerdict(await checkWithRenewal(documents, didDocument, check), body, checked);
 }
 
-/** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
-async function checkWithRenewal<
-  Check extends { ok: true } | { ok: false; failures: readonly ReceiptFailure[] },
->(documents: ServiceDocument, didDocument: unknown, check: (document: unknown) => Check): Promise<Check> {
-  const first = check(didDocument);
-  if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
-  const newer = await documents.renew();
-  return newer === null ? first : check(newer);
-}
-
 function readVerdict(check: ReceiptCheck, body: JsonValue, { proof, request }: CheckedInput): Verdict {
   if (!check.ok) {
     const { failures } = check;
@@ -189,15 +200,10 @@ function readVerdict(check: ReceiptCheck, body: JsonValue, { proof, request }: C
   throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }]);
 }
 
-function receiptError(failures: readonly ReceiptFailure[]): SvcError {
-  const what = failures.map(({ code, message }) => `${message} (${code})`).join('; ');
-  return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
-}
-
 async function getDecision(
   transport: Transport,
   documents: ServiceDocument,
-  { serviceDid, relyingParty, crypto = portableCrypto }: VerifierOptions,
+  { serviceDid, relyingParty, crypto }: VerifierOptions,
   receiptId: string,
   call: CallOptions,
 ): Promise<Decision> {
@@ -212,16 +218,8 @@ async function getDecision(
     ...call,
   });
   const { receipt, outcomes } = readDecision(body);
-  const service = serviceDid === undefined ? {} : { serviceDid };
-  const check = (document: unknown): VerifiedReceipt =>
-    verifyReceipt(receipt, document, { crypto, ...service });
-  const checked = await checkWithRenewal(documents, didDocument, check);
-  if (!checked.ok) throw receiptError(checked.failures);
-  const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
-  if (checked.receipt.receipt_id !== receiptId || !isOurs) {
-    throw receiptError([{ code: 'receipt-id', message: 'the Receipt is of another decision' }]);
-  }
-  return { receipt: checked.receipt, outcomes };
+  const expected = { receiptId, didDocument, serviceDid, relyingParty, crypto };
+  return { receipt: await checkStoredReceipt(documents, receipt, expected), outcomes };
 }
 
 /**

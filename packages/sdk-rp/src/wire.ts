@@ -1,9 +1,14 @@
 /** The records that only relying parties read (interface §Outcome attestations and decisions, §Relying party). */
-import type { JsonValue } from '@svc/protocol';
+import { isApiKeyId, isReceiptId, type JsonValue, type ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
   type Attestation,
+  checked,
+  type DecisionList,
+  type DecisionSummary,
+  didKey,
   didWeb,
+  grantId,
   integer,
   jsonObject,
   list,
@@ -62,6 +67,29 @@ export function readDecision(body: JsonValue): { receipt: JsonValue; outcomes: A
   return { receipt, outcomes: outcomes(decision.outcomes, 'the decision.outcomes') };
 }
 
+export const readDecisionSummary = record<DecisionSummary>({
+  receipt_id: checked('a Receipt id', isReceiptId),
+  decision: oneOf('ALLOW', 'DENY'),
+  // Any text: a newer service may know more reasons, and its ledger stays readable.
+  reason: nullable(checked('text', (value): value is ReasonCode => typeof value === 'string')),
+  evaluated_at: timestamp,
+  principal: nullable(didWeb),
+  grant_id: nullable(grantId),
+  agent: nullable(didKey),
+  rp: didWeb,
+  key_id: nullable(checked('an API key id', isApiKeyId)),
+  action_type: nullable(oneOf('commerce:purchase', 'api:call')),
+  amount: nullable(integer),
+  currency: nullable(text),
+  resource: nullable(text),
+  method: nullable(text),
+});
+
+export const readDecisionList = record<DecisionList>({
+  decisions: list(readDecisionSummary),
+  next_cursor: nullable(text),
+});
+
 export const readRelyingParty = record<RelyingParty>({
   did: didWeb,
   name: text,
@@ -69,5 +97,5 @@ export const readRelyingParty = record<RelyingParty>({
   verify_rate_limit_per_minute: integer,
   created_at: timestamp,
   org_id: optional(nullable(orgId)),
-  profile: optional(oneOf('svc-base-v1')),
+  profile: optional(oneOf('svc-base-v1', 'svc-base-v2')),
 });

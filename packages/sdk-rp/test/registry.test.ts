@@ -77,6 +77,43 @@ describe("a relying party's own affairs", () => {
   });
 });
 
+describe('counts of decisions', () => {
+  const range = { since: AT, until: AT };
+  const counts = { verifies: 2, allow: 1, deny: 1 };
+  const reasons = { GRANT_EXPIRED: 1 };
+
+  it('usage is asked for as the service names things', async () => {
+    const day = { day: '2026-11-20', ...counts, reasons, keys: { unknown: counts } };
+    const usage = { ...range, rp: SHOP, key_id: '3fa1c09be742', totals: counts, days: [day] };
+    await using server = await startServer([{ json: usage }, { json: usage }]);
+    const verifier = verifierOf(server.baseUrl);
+    const filter = { since: new Date(AT), until: AT, keyId: '3fa1c09be742', by: 'key' } as const;
+    expect(await verifier.usage(filter)).toEqual(usage);
+    await verifier.usage();
+    const [asked, bare] = server.received.map(({ path }) => new URL(path, 'http://x'));
+    expect(bare?.href).toBe('http://x/usage');
+    expect(Object.fromEntries(asked?.searchParams ?? [])).toEqual({
+      ...range,
+      ...{ key_id: '3fa1c09be742', by: 'key' },
+    });
+  });
+
+  it('statistics too', async () => {
+    const figures = { reasons, outcomes: { fulfilled: 1 }, losses: { EUR: 750 }, allow_with_outcome: 1 };
+    const stats = {
+      ...{ ...range, rps: [SHOP], totals: { ...counts, allow_with_outcome: 1 } },
+      principals: [{ principal: null, ...counts, ...figures }],
+    };
+    await using server = await startServer([{ json: stats }, { json: { ...stats, principals: [counts] } }]);
+    const { decisions } = verifierOf(server.baseUrl);
+    expect(await decisions.stats({ until: new Date(AT), principal: SHOP })).toEqual(stats);
+    expect(server.received[0]?.path).toBe(
+      `/decisions/stats?principal=${encodeURIComponent(SHOP)}&until=${encodeURIComponent(AT)}`,
+    );
+    await expect(decisions.stats()).rejects.toMatchObject({ kind: 'bad-response' });
+  });
+});
+
 describe('the directory', () => {
   it('is read page by page, or one Principal at a time', async () => {
     const entry = directoryEntryOf('did:web:localhost%3A8443');

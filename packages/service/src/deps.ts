@@ -18,4 +18,6 @@ export interface ServiceDeps {
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;
+  /** Host names that development leads to loopback instead; empty in production. */
+  readonly mappedHosts: ReadonlySet<string>;
 }

@@ -9,20 +9,23 @@ export type ServiceErrorCode =
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'CONFLICT'
+  | 'RATE_LIMITED'
   | 'INTERNAL'
   | 'SERVICE_UNAVAILABLE';
 
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly detail: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     readonly code: ServiceErrorCode,
     message: string,
-    options: { readonly detail?: string; readonly cause?: unknown } = {},
+    options: { readonly detail?: string; readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
   ) {
     super(message, { cause: options.cause });
     this.detail = options.detail;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
@@ -35,6 +38,10 @@ export const notFound = (message: string): ServiceError => new ServiceError('NOT
 export const conflict = (message: string): ServiceError => new ServiceError('CONFLICT', message);
 export const forbidden = (message: string): ServiceError => new ServiceError('FORBIDDEN', message);
 export const unauthorized = (message: string): ServiceError => new ServiceError('UNAUTHORIZED', message);
+
+/** A limit that storage keeps for all nodes is used up. */
+export const rateLimited = (message: string, retryAfterSeconds: number): ServiceError =>
+  new ServiceError('RATE_LIMITED', message, { retryAfterSeconds });
 
 /** The org's entitlement does not cover this production check; `why` is public. */
 export const planRequired = (why: string): ServiceError =>

@@ -17,6 +17,8 @@ import { verifyStore } from './verify/verify-store.ts';
 export interface StoreDeadlines {
   readonly connectMs: number;
   readonly readMs: number;
+  /** How long lists and exports stand in line for a connection. */
+  readonly ledgerConnectMs: number;
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
   readonly commitMs: number;
@@ -29,9 +31,13 @@ export interface StoreDeadlines {
 
 export interface StorePoolSizes {
   readonly commits: number;
+  /** Commits that take their turn at one Grant's budgets: they wait with the connection in hand. */
+  readonly commitsInTurn: number;
   readonly reads: number;
   readonly ledgerReads: number;
   readonly admin: number;
+  readonly urgent: number;
+  readonly reports: number;
 }
 
 export interface StoreOptions {
@@ -45,6 +51,7 @@ export interface StoreOptions {
 const defaultDeadlines: StoreDeadlines = {
   connectMs: 400,
   readMs: 700,
+  ledgerConnectMs: 5_000,
   ledgerReadMs: 2_000,
   commitMs: 900,
   // Above the 2 s for which a barrier waits for its lock.
@@ -53,7 +60,15 @@ const defaultDeadlines: StoreDeadlines = {
   lookupMs: 300,
 };
 
-const defaultPoolSizes: StorePoolSizes = { commits: 3, reads: 6, ledgerReads: 4, admin: 6 };
+const defaultPoolSizes: StorePoolSizes = {
+  commits: 3,
+  commitsInTurn: 3,
+  reads: 6,
+  ledgerReads: 4,
+  admin: 4,
+  urgent: 4,
+  reports: 2,
+};
 
 /** Callers in line for a connection, per pool; the next one is turned away at once. */
 const MAX_WAITING = 512;
@@ -63,20 +78,26 @@ export function createStore(options: StoreOptions): Store {
   const { databaseUrl, onError = () => {} } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
-  const openPool = (size: number, deadlineMs: number) =>
+  const openPool = (size: number, deadlineMs: number, connectMs = deadlines.connectMs) =>
     new DeadlinePool({
       databaseUrl,
       size,
       deadlineMs,
-      connectMs: deadlines.connectMs,
+      connectMs,
       maxWaiting: MAX_WAITING,
       onError,
     });
 
   const commits = openPool(sizes.commits, deadlines.commitMs);
+  const commitsInTurn = openPool(sizes.commitsInTurn, deadlines.commitMs);
   const reads = openPool(sizes.reads, deadlines.readMs);
-  const ledgerReads = openPool(sizes.ledgerReads, deadlines.ledgerReadMs);
+  // An answer that has begun must not be broken off because others are in line.
+  const ledgerReads = openPool(sizes.ledgerReads, deadlines.ledgerReadMs, deadlines.ledgerConnectMs);
   const admin = openPool(sizes.admin, deadlines.transactionMs);
+  const lanes = {
+    urgent: openPool(sizes.urgent, deadlines.transactionMs),
+    reports: openPool(sizes.reports, deadlines.transactionMs),
+  };
   const database = pooledDatabase(reads, admin);
   const ledger = pooledDatabase(ledgerReads, admin);
 
@@ -92,14 +113,19 @@ export function createStore(options: StoreOptions): Store {
   return {
     ...repositories(database, ledger),
     transaction: (work, options) =>
-      runTransaction(admin, (session) => work(repositories(session)), options?.deadlineMs),
+      runTransaction(
+        options?.lane === undefined ? admin : lanes[options.lane],
+        (session) => work(repositories(session)),
+        options?.deadlineMs,
+      ),
     verify: verifyStore({
       database,
       databaseUrl,
       lookupMs: deadlines.lookupMs,
       commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
+      commitInTurn: { pool: commitsInTurn, ensurePartitions },
     }),
-    revocation: revocationStore(admin, deadlines.stampRevokedMs),
+    revocation: revocationStore(lanes.urgent, deadlines.stampRevokedMs),
     retention: retentionStore(database),
     exclusive: (name, work) => runExclusive(databaseUrl, deadlines, name, work),
     ensureReceiptPartitions: ensurePartitions,
@@ -111,7 +137,11 @@ export function createStore(options: StoreOptions): Store {
     },
     async close() {
       await partitionsAhead;
-      await Promise.all([commits.close(), reads.close(), ledgerReads.close(), admin.close()]);
+      await Promise.all(
+        [commits, commitsInTurn, reads, ledgerReads, admin, ...Object.values(lanes)].map((pool) =>
+          pool.close(),
+        ),
+      );
     },
   };
 }

@@ -19,3 +19,6 @@ export const dayNumberOf = (receiptId: string): number => {
 
 /** The lowest id of a day. */
 export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);
+
+export const higherId = (a: string, b: string): string => (a > b ? a : b);
+export const lowerId = (a: string, b: string): string => (a < b ? a : b);

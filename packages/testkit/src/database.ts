@@ -40,10 +40,13 @@ export interface DroppableDatabase extends TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Copies the migrated template. The caller drops it. */
-export async function createDatabase(adminUrl: string): Promise<DroppableDatabase> {
+/**
+ * Copies the migrated template, or another database of this server that nobody is connected to. The caller drops it.
+ */
+export async function createDatabase(adminUrl: string, sourceUrl?: string): Promise<DroppableDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`);
+  const source = sourceUrl === undefined ? templateDatabase : new URL(sourceUrl).pathname.slice(1);
+  await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${source}`);
   return {
     url: databaseUrl(adminUrl, name),
     drop: () => execute(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),

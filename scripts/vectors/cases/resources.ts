@@ -112,6 +112,12 @@ const URLS: readonly VectorCase[] = [
     'https://mallory.example/.shop.example/v1',
   ),
   urlMisses(
+    'question-mark-in-host',
+    'a question mark in a pattern begins no query',
+    'https://api.shop.example?/**',
+    'https://api.shop.example/v1/orders',
+  ),
+  urlMisses(
     'wildcard-host-suffix',
     'the host is matched to its end',
     'https://*.shop.example/**',

@@ -5,6 +5,8 @@ export interface ReportInput {
   readonly baseUrl: string;
   readonly adminUrl: string;
   readonly adminToken: string;
+  /** The sandbox's page is served. */
+  readonly hasPlayground: boolean;
   readonly shown: readonly Shown[];
   readonly relyingPartyKey: string;
   /** A file with the body of a verification that nobody has sent yet. */
@@ -23,6 +25,7 @@ export const report = (input: ReportInput): string =>
     '',
     `  API          ${input.baseUrl}`,
     `  Reference    ${input.baseUrl}/docs`,
+    ...(input.hasPlayground ? [`  Playground   ${input.baseUrl}/playground`] : []),
     `  Operations   ${input.adminUrl}/readyz  ${input.adminUrl}/metrics`,
     `  Admin token  ${input.adminToken}`,
     ...input.notes.map((note) => `  Note         ${note}`),

@@ -45,8 +45,9 @@ const mountRoutes = (app: Express, { pipeline, exchangeOf }: AppOptions): void =
         pipeline.run(bound, exchangeOf(request), request.params),
       );
     }
-    const found: readonly Route[] = ids.map((id) => routes[id]);
-    place.all(otherMethods(allowedMethods(found), found.every(isPublic), pipeline, exchangeOf));
+    const found = ids.map((id): Route => routes[id]).filter((route) => pipeline.isOffered(route));
+    if (found.length > 0)
+      place.all(otherMethods(allowedMethods(found), found.every(isPublic), pipeline, exchangeOf));
   }
 };
 

@@ -1,4 +1,5 @@
 /** What the HTTP frame needs from whoever composes the process. */
+import type { Feature } from '@svc/contract';
 import type { Clock } from '@svc/service';
 import type { Logger } from 'pino';
 import type { ApiError } from './api-error.ts';
@@ -46,6 +47,8 @@ export interface HttpDeps {
   readonly authenticate: Authenticate;
   readonly handlers: Handlers;
   readonly pages: readonly StaticPage[];
+  /** What this deployment has of what it may leave out. */
+  readonly features: ReadonlySet<Feature>;
   readonly limits: HttpLimits;
   /** Without a trailing slash. Shown in the reference; https turns HSTS on. */
   readonly publicBaseUrl: string;

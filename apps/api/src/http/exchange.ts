@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from './caller.ts';
 import { ClientGone } from './client-gone.ts';
 import { clientIpOf } from './client-ip.ts';
+import type { Allowance } from './rate-limiter.ts';
 import { requestIdFor } from './request-id.ts';
 import type { FlatHeaders } from './security-headers.ts';
 
@@ -45,6 +46,7 @@ export class Exchange {
   expectsContinue = false;
   readonly #headers: string[];
   #clientIp: string | null = null;
+  #allowance: Allowance | null = null;
 
   constructor(
     readonly request: IncomingMessage,
@@ -60,6 +62,12 @@ export class Exchange {
   get clientIp(): string {
     this.#clientIp ??= clientIpOf(this.request, this.settings.trustProxyHops);
     return this.#clientIp;
+  }
+
+  /** The answer tells of the limit that has the least left, or else of the one that refuses. */
+  tellOf(allowance: Allowance): void {
+    const isTighter = this.#allowance === null || allowance.remaining <= this.#allowance.remaining;
+    if (isTighter || !allowance.allowed) this.#allowance = allowance;
   }
 
   /** Adds a header to whatever answer this exchange ends with. */
@@ -91,7 +99,7 @@ export class Exchange {
     for await (const part of stream) {
       if (response.closed) throw new ClientGone();
       if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
-      if (!response.write(part)) await drained(response, settings.stalledClientMs);
+      if (!response.write(part)) await drained(response);
     }
     if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
     response.end();
@@ -100,26 +108,36 @@ export class Exchange {
   #begin({ status, contentType, headers: own = {} }: Omit<Answer, 'body'>, more: readonly string[]): void {
     const { response } = this;
     if (response.headersSent) throw new Error('the request has been answered already');
-    const headers = [...more, ...this.#headers];
+    const headers = [...more, ...this.#headers, ...limitHeaders(this.#allowance)];
     for (const name of Object.keys(own)) headers.push(name, own[name] ?? '');
     if (own['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-store');
     if (contentType !== undefined) headers.push('Content-Type', contentType);
     if (this.settings.isDraining()) headers.push('Connection', 'close');
+    // Ends the connection when nothing of what is written goes out for so long: whoever does not read holds no memory.
+    response.socket?.setTimeout(this.settings.stalledClientMs);
     response.writeHead(status, headers);
   }
 }
 
-/** Resolves once the client has taken what was written; rejects when it is gone or takes nothing for too long. */
-const drained = (response: ServerResponse, stalledClientMs: number): Promise<void> =>
+const limitHeaders = (allowance: Allowance | null): readonly string[] => {
+  if (allowance === null) return [];
+  const { limit, remaining, resetSeconds } = allowance;
+  return [
+    ...['RateLimit-Limit', String(limit)],
+    ...['RateLimit-Remaining', String(remaining)],
+    ...['RateLimit-Reset', String(resetSeconds)],
+  ];
+};
+
+/** Resolves once the client has taken what was written; rejects when it is gone, or was cut because it took nothing. */
+const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve, reject) => {
     const settle = (outcome: () => void) => {
-      clearTimeout(timer);
       response.off('drain', onDrain).off('close', onClose);
       outcome();
     };
     const onDrain = () => settle(resolve);
     const onClose = () => settle(() => reject(new ClientGone()));
-    const timer = setTimeout(() => response.destroy(), stalledClientMs);
     if (response.closed) return onClose();
     response.once('drain', onDrain).once('close', onClose);
   });

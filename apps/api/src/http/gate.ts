@@ -17,6 +17,10 @@ import { WorkingCredentials } from './working-credentials.ts';
 /** Requests per one-minute window and node. */
 export interface RateLimits {
   readonly authenticatedPerMinute: number;
+  /** Calls of self-serve, per provision key. */
+  readonly selfServePerMinute: number;
+  /** Calls of the sandbox, per client address. */
+  readonly sandboxPerMinute: number;
   readonly publicPerMinute: number;
   readonly failedAuthenticationsPerMinute: number;
 }
@@ -24,6 +28,8 @@ export interface RateLimits {
 /** Interface §Limits. */
 export const RATE_LIMITS: RateLimits = {
   authenticatedPerMinute: 120,
+  selfServePerMinute: 60,
+  sandboxPerMinute: 60,
   publicPerMinute: 300,
   failedAuthenticationsPerMinute: 20,
 };
@@ -33,6 +39,8 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,1024}=*)$/i;
 export class Gate {
   readonly #verify: RateLimiter;
   readonly #authenticated: RateLimiter;
+  readonly #selfServe: RateLimiter;
+  readonly #sandbox: RateLimiter;
   readonly #public: RateLimiter;
   readonly #failures: RateLimiter;
   readonly #working = new WorkingCredentials();
@@ -44,6 +52,8 @@ export class Gate {
   ) {
     this.#verify = new RateLimiter(clock);
     this.#authenticated = new RateLimiter(clock);
+    this.#selfServe = new RateLimiter(clock);
+    this.#sandbox = new RateLimiter(clock);
     this.#public = new RateLimiter(clock);
     this.#failures = new RateLimiter(clock);
   }
@@ -51,19 +61,29 @@ export class Gate {
   /** The caller, null on a public route; throws 401, 403 or 429. */
   async admit(route: Route, exchange: Exchange): Promise<Caller | null> {
     if (route.auth.length === 0) {
-      this.admitPublic(exchange);
+      if (route.limiter === 'sandbox') this.#admitToSandbox(exchange);
+      else this.admitPublic(exchange);
       return null;
     }
     const caller = await this.#identify(route, exchange);
     exchange.caller = caller;
-    this.#limitKey(route, caller, exchange);
+    hold(exchange, this.#takeOfKey(route, caller, 1));
     requireClass(route.auth, caller);
     return caller;
+  }
+
+  /** Counts further calls of an admitted caller against its key's limit, all or none; throws 429. */
+  countMore(route: Route, exchange: Exchange, calls: number): void {
+    if (exchange.caller !== null) hold(exchange, this.#takeOfKey(route, exchange.caller, calls));
   }
 
   /** Counts a request that needs no credential. */
   admitPublic(exchange: Exchange): void {
     hold(exchange, this.#public.take(limiterKeyOf(exchange.clientIp), this.limits.publicPerMinute));
+  }
+
+  #admitToSandbox(exchange: Exchange): void {
+    hold(exchange, this.#sandbox.take(limiterKeyOf(exchange.clientIp), this.limits.sandboxPerMinute));
   }
 
   async #identify(route: Route, exchange: Exchange): Promise<Caller> {
@@ -88,24 +108,29 @@ export class Gate {
     );
   }
 
-  #limitKey(route: Route, caller: Caller, exchange: Exchange): void {
-    const key = caller.keyId ?? caller.class;
-    const allowance =
-      route.limiter === 'verify' && caller.class === 'rp'
-        ? this.#verify.take(key, caller.relyingParty.verifyRateLimitPerMinute)
-        : this.#authenticated.take(key, this.limits.authenticatedPerMinute);
-    hold(exchange, allowance);
+  #takeOfKey(route: Route, caller: Caller, calls: number): Allowance {
+    const key = limiterNameOf(caller);
+    if (route.limiter === 'verify' && caller.class === 'rp')
+      return this.#verify.take(key, caller.relyingParty.verifyRateLimitPerMinute, calls);
+    return route.limiter === 'self-serve' && caller.class === 'provision'
+      ? this.#selfServe.take(key, this.limits.selfServePerMinute, calls)
+      : this.#authenticated.take(key, this.limits.authenticatedPerMinute, calls);
   }
 }
 
-const hold = (exchange: Exchange, { allowed, limit, remaining, resetSeconds }: Allowance): void => {
-  exchange.addHeader('RateLimit-Limit', String(limit));
-  exchange.addHeader('RateLimit-Remaining', String(remaining));
-  exchange.addHeader('RateLimit-Reset', String(resetSeconds));
+/** Keys of the overlap set are counted apart. */
+const limiterNameOf = (caller: Caller): string =>
+  caller.class === 'provision' ? `provision ${caller.ordinal}` : (caller.keyId ?? caller.class);
+
+/** The answer tells of the limit. Throws 429 when it is used up. */
+export const hold = (exchange: Exchange, allowance: Allowance): void => {
+  exchange.tellOf(allowance);
+  const { allowed, limit, window, remaining, resetSeconds } = allowance;
   if (allowed) return;
+  const left = remaining === 0 ? '' : `, of which ${remaining} are left`;
   throw new ApiError(
     'RATE_LIMITED',
-    `Too many requests: ${limit} a minute are allowed; try again in ${resetSeconds} s`,
+    `Too many requests: ${limit} ${window === 'hour' ? 'an' : 'a'} ${window} are allowed${left}; try again in ${resetSeconds} s`,
     { retryAfterSeconds: resetSeconds },
   );
 };

@@ -1,6 +1,7 @@
 /** What an endpoint is to the frame: a function from a parsed, authenticated request to a declared answer. */
 import type { Input, Output, Route, RouteId, Routes } from '@svc/contract';
 import type { CallerOf } from './caller.ts';
+import type { Allowance } from './rate-limiter.ts';
 
 export interface HandlerContext<R extends Route> extends Input<R> {
   /** Already of a class the route lets in. Whose resources it may touch is the handler's to check. */
@@ -10,6 +11,10 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly requestId: string;
   /** Address of the client as the configured proxies report it; for the console, that of its customer. */
   readonly clientIp: string;
+  /** Counts further calls against the limit that this one was counted against, all or none. Throws 429. */
+  readonly countMore: (calls: number) => void;
+  /** Holds the call to one more limit. Throws 429. */
+  readonly holdTo: (allowance: Allowance) => void;
 }
 
 /** Answers a declared status, or throws ApiError. Anything else thrown is answered INTERNAL. */

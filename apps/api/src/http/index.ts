@@ -1,7 +1,9 @@
 /** The HTTP frame: what the composing code and the handlers use of it. */
 export { ApiError } from './api-error.ts';
+export { limiterKeyOf } from './client-ip.ts';
 export { HTTP_LIMITS } from './deps.ts';
 export type { Handler, Handlers } from './handler.ts';
 export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';
 export { loadPages } from './pages.ts';
+export { RateLimiter } from './rate-limiter.ts';

@@ -47,6 +47,24 @@ describe('the window counter', () => {
     expect(limiter.take('a', 2)).toMatchObject({ allowed: true, remaining: 0 });
   });
 
+  it('counts several calls at once, all or none', () => {
+    const limiter = new RateLimiter({ nowMs: () => 0 });
+    expect(limiter.take('a', 10, 7)).toMatchObject({ allowed: true, remaining: 3 });
+    expect(limiter.take('a', 10, 4)).toMatchObject({ allowed: false, remaining: 3 });
+    expect(limiter.take('a', 10, 3)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(limiter.take('a', 10)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  it('can have windows of an hour', () => {
+    const clock = { ms: 3_599_000, nowMs: () => clock.ms };
+    const limiter = new RateLimiter(clock, undefined, 'hour');
+    expect(limiter.take('a', 1)).toMatchObject({ allowed: true, resetSeconds: 1, window: 'hour' });
+    clock.ms = 3_600_000;
+    expect(limiter.take('a', 1)).toMatchObject({ allowed: true, resetSeconds: 3_600 });
+    clock.ms += 60_000;
+    expect(limiter.take('a', 1)).toMatchObject({ allowed: false, resetSeconds: 3_540 });
+  });
+
   it('starts afresh when the clock steps back into an earlier window', () => {
     const clock = { ms: 120_000, nowMs: () => clock.ms };
     const limiter = new RateLimiter(clock);
@@ -71,7 +89,7 @@ describe('client addresses', () => {
   });
 
   const forwarding = (ip: string) => ({ headers: { 'x-svc-client-ip': ip } }) as unknown as IncomingMessage;
-  const console = { class: 'provision', subject: null, keyId: null } as const;
+  const console = { class: 'provision', subject: null, keyId: null, ordinal: 0 } as const;
 
   it.each([
     ['198.51.100.7', '198.51.100.7'],

@@ -3,11 +3,13 @@
  * answer. What differs between endpoints is in the contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
+import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Exchange } from './exchange.ts';
-import { Gate } from './gate.ts';
+import { Gate, hold } from './gate.ts';
 import type { ErasedHandler, Handlers } from './handler.ts';
+import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
 import { answer, sendFailure } from './respond.ts';
 
@@ -28,6 +30,11 @@ export class Pipeline {
     return { id, route: routes[id], handler: eraseHandler(this.deps.handlers, id) };
   }
 
+  /** Whether this deployment has what the route is part of. */
+  isOffered({ feature }: Route): boolean {
+    return feature === undefined || this.deps.features.has(feature);
+  }
+
   /** Answers the request. Never rejects. */
   async run(
     bound: BoundRoute,
@@ -40,10 +47,14 @@ export class Pipeline {
     if (route.auth.length === 0) allowAnyOrigin(exchange);
     try {
       const caller = await this.gate.admit(route, exchange);
+      if (!this.isOffered(route)) throw notOffered(route);
       const input = await readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
       const { requestId } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
-      const sending = answer(exchange, await handler({ ...input, caller, requestId, clientIp }));
+      const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
+      const holdTo = (allowance: Allowance) => hold(exchange, allowance);
+      const context = { ...input, caller, requestId, clientIp, countMore, holdTo };
+      const sending = answer(exchange, await handler(context));
       if (sending !== null) await sending;
     } catch (error) {
       this.fail(exchange, error);
@@ -58,6 +69,9 @@ export class Pipeline {
 /** `Handlers` has proved each handler against its route; the pipeline feeds each only its own route's input. */
 const eraseHandler = (handlers: Handlers, id: RouteId): ErasedHandler =>
   handlers[id] as unknown as ErasedHandler;
+
+export const notOffered = ({ feature }: Route): ApiError =>
+  new ApiError('NOT_FOUND', `This deployment has no ${feature}`);
 
 /** Response headers that scripts of other origins may read. */
 const EXPOSED =

@@ -1,43 +1,60 @@
 /**
- * Fixed one-minute windows on the clock (interface §Limits, protocol §13), counted per node. The table is bounded:
- * when a window has met `maxKeys` keys, all further ones share one count, so a flood of addresses costs no memory and
- * cannot push out the counts of those already seen.
+ * Fixed windows on the clock, a minute long unless told otherwise (interface §Limits, protocol §13), counted per node.
+ * What is refused is not counted. The table is bounded: when a window has met `maxKeys` keys, all further ones share one
+ * count, so a flood of addresses costs no memory and cannot push out the counts of those already seen.
  */
 import type { Clock } from '@svc/service';
 
-const WINDOW_MS = 60_000;
+const WINDOW_MS = { minute: 60_000, hour: 3_600_000 } as const;
+export type Window = keyof typeof WINDOW_MS;
 
 export interface Allowance {
   readonly allowed: boolean;
+  /** Calls in one window. */
   readonly limit: number;
+  readonly window: Window;
   readonly remaining: number;
   /** Whole seconds until the window ends, at least 1. */
   readonly resetSeconds: number;
 }
 
 export class RateLimiter {
-  #window = Number.NaN;
+  #turned = Number.NaN;
   #counts = new Map<string, number>();
   #overflow = 0;
 
   constructor(
     private readonly clock: Pick<Clock, 'nowMs'>,
     private readonly maxKeys = 100_000,
+    private readonly window: Window = 'minute',
   ) {}
 
-  /** Counts one request of `key` and says whether it is within `limit` per window. */
-  take(key: string, limit: number): Allowance {
-    const nowMs = this.#turn();
-    const count = this.#countOf(key) + 1;
+  /** Counts `calls` of `key`, all or none, and says whether they are within `limit` per window. */
+  take(key: string, limit: number, calls = 1): Allowance {
+    const allowance = this.peek(key, limit, calls);
+    if (!allowance.allowed) return allowance;
+    const count = this.#countOf(key) + calls;
     if (this.#counts.has(key) || this.#counts.size < this.maxKeys) this.#counts.set(key, count);
     else this.#overflow = count;
-    return allowanceOf(count, limit, nowMs);
+    return allowance;
   }
 
-  /** What the next `take` would answer, without counting. */
-  peek(key: string, limit: number): Allowance {
+  /** What `take` would answer, without counting. */
+  peek(key: string, limit: number, calls = 1): Allowance {
     const nowMs = this.#turn();
-    return allowanceOf(this.#countOf(key) + 1, limit, nowMs);
+    const before = this.#countOf(key);
+    const allowed = before + calls <= limit;
+    return {
+      allowed,
+      limit,
+      window: this.window,
+      remaining: Math.max(0, limit - before - (allowed ? calls : 0)),
+      resetSeconds: Math.ceil((this.#windowMs - (nowMs % this.#windowMs)) / 1000),
+    };
+  }
+
+  get #windowMs(): number {
+    return WINDOW_MS[this.window];
   }
 
   #countOf(key: string): number {
@@ -47,19 +64,12 @@ export class RateLimiter {
   /** Starts afresh when the clock is in another window, in whichever direction. */
   #turn(): number {
     const nowMs = this.clock.nowMs();
-    const window = Math.floor(nowMs / WINDOW_MS);
-    if (window !== this.#window) {
-      this.#window = window;
+    const turn = Math.floor(nowMs / this.#windowMs);
+    if (turn !== this.#turned) {
+      this.#turned = turn;
       this.#counts = new Map();
       this.#overflow = 0;
     }
     return nowMs;
   }
 }
-
-const allowanceOf = (count: number, limit: number, nowMs: number): Allowance => ({
-  allowed: count <= limit,
-  limit,
-  remaining: Math.max(0, limit - count),
-  resetSeconds: Math.ceil((WINDOW_MS - (nowMs % WINDOW_MS)) / 1000),
-});

@@ -7,7 +7,8 @@ import { describeProblems, PLACES, type Place, type Route } from '@svc/contract'
 import { z } from 'zod';
 import { ApiError } from './api-error.ts';
 import type { Exchange } from './exchange.ts';
-import { readEnvelope, readJsonBody, readStrict } from './json-body.ts';
+import { type ReadJson, readEnvelope, readJsonBody, readStrict } from './json-body.ts';
+import { readAnyNumbers, requireJsonType } from './json-of-authzen.ts';
 import { parseQueryString } from './query-string.ts';
 
 export interface ReadInput {
@@ -34,12 +35,16 @@ export const readInput = async (
     ? parsePart(route.headers, pick(request.headers, route.headers), PLACES.headers)
     : NOTHING;
   if (route.body === undefined) return { params, query, headers, body: null, bodyText: null };
-  const { text, value } = await readJsonBody(
-    exchange,
-    maxBodyBytes,
-    route.bodyReading === 'envelope' ? readEnvelope : readStrict,
-  );
+  if (route.bodyReading === 'authzen') requireJsonType(request.headers['content-type']);
+  const read = READERS[route.bodyReading ?? 'strict'];
+  const { text, value } = await readJsonBody(exchange, maxBodyBytes, read);
   return { params, query, headers, body: parsePart(route.body, value, PLACES.body), bodyText: text };
+};
+
+const READERS: Readonly<Record<NonNullable<Route['bodyReading']>, ReadJson>> = {
+  strict: readStrict,
+  envelope: readEnvelope,
+  authzen: readAnyNumbers,
 };
 
 const readQuery = (route: Route, url: string): unknown => {

@@ -154,7 +154,7 @@ describe('methods', () => {
     '/grants/',
     '/Grants',
     '/verify/',
-    '/decisions',
+    '/decision',
     '//healthz',
     '/status-lists/one',
   ])('GET %s is 404', async (path) => {

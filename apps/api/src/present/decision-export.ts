@@ -2,7 +2,7 @@
  * Exported decisions as text (interface §GET /decisions/export). NDJSON: a DecisionExportRow on each line. CSV: RFC 4180
  * with a header line, the members of the summary, then the Receipt as its JWS and the outcomes as a JSON array.
  */
-import { receiptTextOf } from '@svc/receipts';
+import { receiptTextOfStored } from '@svc/receipts';
 import { type ExportedDecision, internal } from '@svc/service';
 import { stringify } from 'csv-stringify/sync';
 import { presentAttestation } from './attestation.ts';
@@ -24,7 +24,7 @@ type Batches = AsyncIterable<readonly ExportedDecision[]>;
 /** The Receipt stands in it byte for byte as it was answered. */
 const ndjsonLine = (row: ExportedDecision): string => {
   const summary = JSON.stringify(presentDecisionSummary(row));
-  const receipt = receiptTextOf(row.jws);
+  const receipt = receiptTextOfStored(row.jws);
   if (receipt === null) throw internal(`stored receipt ${row.receiptId}`);
   return `${summary.slice(0, -1)},"receipt":${receipt},"outcomes":${outcomesText(row)}}\n`;
 };

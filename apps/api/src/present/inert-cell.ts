@@ -1,15 +1,14 @@
 /**
  * Cells that a spreadsheet shows and never computes. What begins like a formula is given a `'` in front, which the
- * programs take for "this is text". Blank space, quotes and invisible characters before it do not help: some programs
- * drop them. Nor do the full-width signs, which some take for the plain ones.
+ * programs take for "this is text"; so is what would begin a cell of its own for a program that takes `;`, `|` or tabs
+ * for separators. Blank space, quotes and invisible characters before a sign do not help: some programs drop them. Nor do
+ * the full-width signs, which some take for the plain ones.
  *
- * Texts that begin with `'` get one as well, so that taking a leading `'` off always gives back what was there.
+ * What begins with `'` gets one as well, so that taking a `'` off at each of these places always gives back what was there.
  */
-const COMPUTED = /^(?:[\s"'`\p{Cf}\p{Cc}]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n'])/u;
+const COMPUTED =
+  /(?<=^|[;|\t])(?=[\s"'`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼₌⁺₊⁻₋]|[\t\r\n'])/gu;
 
 /** Null is the empty cell. */
-export const inertCell = (value: string | number | null): string => {
-  if (value === null) return '';
-  const text = String(value);
-  return COMPUTED.test(text) ? `'${text}` : text;
-};
+export const inertCell = (value: string | number | null): string =>
+  value === null ? '' : String(value).replace(COMPUTED, "'");

@@ -39,6 +39,12 @@ const every = (status: number): Cell => [status, status, status, 404];
 
 const encoded = encodeURIComponent;
 const OUTCOME = { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' };
+/** An access request whose Grant and Proof are nothing: denied, with a Receipt. */
+const accessBy = (agent: string) => ({
+  subject: { type: 'agent', id: agent, properties: { grant: '', proof: '' } },
+  action: { name: 'commerce:purchase' },
+  resource: { type: 'order', id: 'order/1' },
+});
 /** Each registration is a first one. */
 const newAgent = async () => (await generateAgentKey()).did;
 
@@ -61,6 +67,75 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  evaluateAccess: [
+    {
+      what: 'names an Agent',
+      outcomes: [200, 401, 401, 401, 401, 401, 401],
+      call: ({ agent }) => ({ path: '/access/v1/evaluation', body: accessBy(agent) }),
+    },
+  ],
+  evaluateAccesses: [
+    {
+      what: 'names an Agent',
+      outcomes: [200, 401, 401, 401, 401, 401, 401],
+      call: ({ agent }) => ({ path: '/access/v1/evaluations', body: { evaluations: [accessBy(agent)] } }),
+    },
+  ],
+  getAuthZenConfiguration: [
+    {
+      what: 'names nobody',
+      outcomes: { anybody: 200 },
+      call: () => ({ path: '/.well-known/authzen-configuration' }),
+    },
+  ],
+
+  getDemoInfo: [{ what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/demo/info' }) }],
+  mintDemo: [
+    { what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/demo/mint', body: {} }) },
+  ],
+  verifyDemo: [
+    {
+      what: 'names nobody',
+      outcomes: { anybody: 200 },
+      call: () => ({ path: '/demo/verify', body: { grant: '', proof: '', action: {} } }),
+    },
+  ],
+  revokeDemo: [
+    {
+      what: 'names a Grant that is not the sandbox’s',
+      outcomes: { anybody: 404 },
+      call: ({ grantId }) => ({ path: '/demo/revoke', body: { grant_id: grantId } }),
+    },
+  ],
+
+  signUp: [
+    {
+      what: 'names nobody',
+      outcomes: [401, 401, 401, 401, 401, 401, 201],
+      call: () => ({
+        path: '/orgs/self-serve',
+        body: { slug: randomSlug('s'), name: 'A tenant', admin_email: 'admin@tenant.example' },
+      }),
+    },
+  ],
+  getStarter: [
+    {
+      what: 'names a relying party that self-serve did not make',
+      outcomes: [401, 401, 401, 401, 401, 401, 404],
+      call: ({ relyingParty }) => ({ path: '/orgs/self-serve/starter', body: { rp_did: relyingParty } }),
+    },
+  ],
+  getFirstReceipt: [
+    {
+      what: 'names a relying party that self-serve did not make',
+      outcomes: [401, 401, 401, 401, 401, 401, 404],
+      call: ({ relyingParty }) => ({
+        path: '/orgs/self-serve/first-receipt',
+        body: { rp_did: relyingParty },
+      }),
+    },
+  ],
+
   allocateGrant: [
     {
       what: 'names an Agent, which is nobody’s',
@@ -78,6 +153,13 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       what: 'names nobody',
       outcomes: [401, 200, 200, 200, 401, 200, 401],
       call: () => ({ path: '/grants' }),
+    },
+  ],
+  getGrantConsumption: [
+    {
+      what: 'names a Grant; each was verified by the relying party of its own set alone',
+      outcomes: [own(200), own(200), members(200), members(200), 401, every(200), 401],
+      call: ({ grantId }) => ({ path: `/grants/${grantId}/consumption` }),
     },
   ],
   revokeGrant: [
@@ -159,6 +241,8 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  listDecisions: decisionListCases('/decisions'),
+  exportDecisions: decisionListCases('/decisions/export'),
   getDecision: [
     {
       what: 'names a Receipt',
@@ -544,7 +628,46 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       call: () => ({ path: '/checkpoints/close' }),
     },
   ],
+
+  // Started for the caller itself; what is refused starts nothing, so that rows do not meet its limits.
+  startConformanceRun: [
+    {
+      what: 'names a host of the service',
+      outcomes: [400, 400, 400, 400, 401, 400, 401],
+      call: () => ({ path: '/conformance/runs', body: { endpoint: 'https://svc.test/' } }),
+    },
+  ],
+  getConformanceRun: [
+    {
+      what: 'names a run of the operator',
+      outcomes: [404, 404, 404, 404, 401, every(200), 401],
+      call: ({ conformanceRunId }) => ({ path: `/conformance/runs/${conformanceRunId}` }),
+    },
+  ],
 };
+
+/** A filter leaves what the key may read anyway; `rp` alone can name something that it may not. */
+function decisionListCases(path: string): readonly Case[] {
+  return [
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 401, members(200), members(200), 401, 200, 401],
+      call: ({ relyingParty }) => ({ path: `${path}?rp=${relyingParty}` }),
+    },
+    {
+      what: 'names a Principal, a Grant and a key',
+      outcomes: [200, 401, 200, 200, 401, 200, 401],
+      call: ({ principal, grantId, relyingPartyKeyId }) => ({
+        path: `${path}?principal=${principal}&grant_id=${grantId}&key_id=${relyingPartyKeyId}`,
+      }),
+    },
+    {
+      what: 'names nobody',
+      outcomes: [200, 401, 200, 200, 401, 200, 401],
+      call: () => ({ path }),
+    },
+  ];
+}
 
 /** Interface §Principal lifecycle: the one place where another's thing is 403 and an absent one 404. */
 function signingKeyCases(operation: 'retire' | 'compromise'): readonly Case[] {

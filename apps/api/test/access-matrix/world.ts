@@ -32,6 +32,8 @@ export interface Subject {
   readonly relyingPartyKeyId: string;
   readonly orgKeyId: string;
   readonly observerKeyId: string;
+  /** Of the operator; it has ended. */
+  readonly conformanceRunId: string;
 }
 
 export type World = Readonly<Record<Whose, Subject>>;
@@ -97,6 +99,7 @@ const buildSubject = async (deployment: Deployment, orgId: string): Promise<Subj
     relyingPartyKeyId: String(rp.api_key_id),
     orgKeyId: String((await post(deployment, `/orgs/${orgId}/api-keys`, { role: 'read' })).key_id),
     observerKeyId: String((await post(deployment, '/observer-keys', {})).key_id),
+    conformanceRunId: await insertConformanceRun(deployment),
     ...(await decide(deployment, tenants)),
   };
 };
@@ -111,6 +114,17 @@ const decide = async (deployment: Deployment, tenants: Tenants) => {
     statusListPath: new URL(receipt.evidence.status?.credential_url ?? '').pathname,
     evidenceHash: receipt.evidence.issuer_resolution?.did_document_hash ?? '',
   };
+};
+
+const insertConformanceRun = async ({ sql }: Deployment): Promise<string> => {
+  const id = `cfr_${encodeUlid(Date.now(), randomBytes(10))}`;
+  await sql.query(
+    `insert into conformance_runs
+       (run_id, account, key_id, endpoint, status, finished_at, vectors_sha256, conformance_version, error)
+     values ($1, 'admin', 'none', 'https://engine.example/', 'error', now(), $2, '1.0.0', 'no answer')`,
+    [id, `sha256:${'0'.repeat(64)}`],
+  );
+  return id;
 };
 
 const absentSubject = async (): Promise<Subject> => {
@@ -133,6 +147,7 @@ const absentSubject = async (): Promise<Subject> => {
     relyingPartyKeyId: keyId(),
     orgKeyId: keyId(),
     observerKeyId: keyId(),
+    conformanceRunId: `cfr_${ulid()}`,
   };
 };
 

@@ -14,6 +14,8 @@ export const productionEnv = (): Record<string, string> => {
     SVC_BASE_URL: `https://${DOMAIN}`,
     SVC_RECEIPT_KEYS: writeKeys(folder, 'receipt'),
     SVC_STATUS_KEYS: writeKeys(folder, 'status'),
+    // Of the sandbox Principal.
+    SVC_SANDBOX_KEYS: writeKeys(folder, 'key'),
   };
 };
 

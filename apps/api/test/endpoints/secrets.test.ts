@@ -15,7 +15,7 @@ import { randomSlug, withDeployment } from './deployment.ts';
 import { productionEnv } from './production.ts';
 
 const PROVISION_KEY = 'provision-key-abcdefghij-0123456789';
-const env = { ...productionEnv(), SVC_PROVISION_KEYS: PROVISION_KEY };
+const env = { ...productionEnv(), SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1' };
 const deployment = withDeployment(env);
 
 interface Secrets {
@@ -91,7 +91,7 @@ const manageKeys = async (secrets: Secrets, { principalDid, principalKey, rpDid,
 };
 
 const serviceKeys = (): string[] =>
-  ['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS'].flatMap((name) => {
+  ['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS', 'SVC_SANDBOX_KEYS'].flatMap((name) => {
     const path = (env as Record<string, string>)[name] ?? '';
     return (JSON.parse(readFileSync(path, 'utf8')) as { keys: { d: string }[] }).keys.map(({ d }) => d);
   });
@@ -118,6 +118,33 @@ const onboard = async (secrets: Secrets): Promise<Tenants> => {
     rpDid: rp.did,
     rpKey: rp.key,
   };
+};
+
+/** A tenant that signs up by itself, and its starters by every way of asking. */
+const signUp = async ({ apiKeys, issued, others }: Secrets) => {
+  const request = { slug: randomSlug('t'), name: 'A tenant', admin_email: 'admin@tenant.example' };
+  const { status, json } = await call('POST', '/orgs/self-serve', { key: PROVISION_KEY, body: request });
+  expect(status).toBe(201);
+  const [orgKey, rpKey] = [String(json.org_admin_key), String(json.rp_verify_key)];
+  apiKeys.push(orgKey, rpKey);
+  issued.push(orgKey, rpKey);
+  const body = { rp_did: (json.relying_party as { did: string }).did };
+  const { json: second } = await call('POST', '/orgs/self-serve/starter', { key: PROVISION_KEY, body });
+  for (const { grant, proof, action } of [json.starter, second] as Record<string, string>[]) {
+    others.push(String(grant), String(proof));
+    const { iss } = JSON.parse(Buffer.from(String(proof).split('.')[1] ?? '', 'base64url').toString());
+    const asked = {
+      subject: { type: 'agent', id: iss, properties: { grant, proof } },
+      action: { name: 'commerce:purchase', properties: { amount: 1_000, currency: 'USD' } },
+      resource: { type: 'order', id: 'sandbox/order-1' },
+    };
+    const batch = { evaluations: [asked, { ...asked, subject: proof }, grant] };
+    for (const path of ['/access/v1/evaluation', '/access/v1/evaluations'])
+      await call('POST', path, { key: rpKey, body: path.endsWith('s') ? batch : asked });
+    await call('POST', '/verify', { key: rpKey, body: { grant, proof, action } });
+  }
+  await call('POST', '/orgs/self-serve/first-receipt', { key: PROVISION_KEY, body });
+  await call('POST', '/orgs/self-serve', { key: PROVISION_KEY, body: request });
 };
 
 /** Secrets in every place of a request where they do not belong. */
@@ -206,6 +233,7 @@ it('after a whole session no secret is in the log, in the database or in a secon
   const tenants = await onboard(secrets);
   await useGrants(tenants, secrets);
   await manageKeys(secrets, tenants);
+  await signUp(secrets);
   await failInside(secrets);
   await misplace(secrets);
 

@@ -11,7 +11,8 @@ export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-blo
 export interface CuttingProxy {
   readonly url: string;
   setMode(mode: ProxyMode): void;
-  /** How often a commit was cut. */
+  /** How often a commit was sent, and how often one was cut. */
+  readonly seen: number;
   readonly cuts: number;
   close(): Promise<void>;
 }
@@ -21,6 +22,7 @@ export const startCuttingProxy = async (databaseUrl: string, marker: string): Pr
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let mode: ProxyMode = 'pass';
+  let seen = 0;
   let cuts = 0;
   const server = createServer((client) => {
     if (mode === 'block') return client.destroy();
@@ -39,7 +41,9 @@ export const startCuttingProxy = async (databaseUrl: string, marker: string): Pr
       });
     }
     client.on('data', (chunk) => {
-      if (mode !== 'pass' && chunk.includes(marker)) {
+      if (!chunk.includes(marker)) return void upstream.write(chunk);
+      seen++;
+      if (mode !== 'pass') {
         cuts++;
         if (mode === 'cut-before') {
           mode = 'pass';
@@ -64,6 +68,9 @@ export const startCuttingProxy = async (databaseUrl: string, marker: string): Pr
     url: url.href,
     setMode: (next) => {
       mode = next;
+    },
+    get seen() {
+      return seen;
     },
     get cuts() {
       return cuts;

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { idempotencyKey } from '../formats.ts';
 import {
+  authZenAnswer,
   authZenBatchRequest,
-  authZenBatchResponse,
   authZenConfiguration,
   authZenRequest,
   authZenResponse,
@@ -61,7 +61,7 @@ export const authZenRoutes = {
     body: authZenBatchRequest,
     bodyReading: 'authzen',
     responses: {
-      200: json(z.union([authZenBatchResponse, authZenResponse]), 'The decisions, as far as evaluated.'),
+      200: json(authZenAnswer, 'The decisions, as far as evaluated.'),
     },
     errors: {
       INVALID_REQUEST:

@@ -1,7 +1,8 @@
 /** Grants (interface §Endpoints, Principal lifecycle). */
 import { z } from 'zod';
-import { cursor, didKey, didWeb, pageLimit } from '../formats.ts';
+import { cursor, didKey, didWeb, grantId, pageLimit } from '../formats.ts';
 import { actingFor } from '../parameters.ts';
+import { grantConsumption, logVersion } from '../resources/consumption.ts';
 import {
   grantAllocation,
   grantAllocationRequest,
@@ -50,6 +51,26 @@ export const grantRoutes = {
     }),
     responses: { 200: json(grantList, 'One page of Grants.') },
     errors: { NOT_FOUND: 'The Principal asked for is not one this key may read.' },
+  }),
+
+  getGrantConsumption: defineRoute({
+    method: 'get',
+    path: '/grants/{id}/consumption',
+    tag: 'Grants',
+    summary: 'What a Grant has used up',
+    description: [
+      'The balances of the budgets of a Grant, and the log of what moved them, newest first: verifications that were',
+      'allowed under `svc-base-v2`, outcomes that gave back, and corrections of these. Balances and `version` are those of',
+      'one instant; the log replays to them, and to the balances that a Receipt pins in `evidence.consumption`.',
+      '',
+      'For the Principal, its org, the operator, and relying parties that have verified the Grant, with their orgs.',
+    ].join('\n'),
+    auth: ['rp', 'principal', 'org', 'admin'],
+    limiter: 'authenticated',
+    params: z.strictObject({ id: grantId }),
+    query: z.strictObject({ limit: pageLimit, cursor: logVersion.optional() }),
+    responses: { 200: json(grantConsumption, 'The balances, and one page of the log.') },
+    errors: { NOT_FOUND: 'Not a Grant that this key may see.' },
   }),
 
   revokeGrant: defineRoute({

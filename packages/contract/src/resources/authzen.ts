@@ -55,7 +55,7 @@ export const authZenRequest = z
   .object({ subject, action, resource, context: context.optional() })
   .meta({ id: 'AuthZenRequest', example: request });
 
-export const AUTHZEN_MOST_EVALUATIONS = 50;
+const MOST_EVALUATIONS = 50;
 const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
 
 /** An item is judged by itself, after the defaults are filled in: what is wrong with it is its own error. */
@@ -67,7 +67,7 @@ export const authZenBatchRequest = z
     context: jsonObject.optional(),
     evaluations: z
       .array(z.unknown(), { error: 'must be an array' })
-      .max(AUTHZEN_MOST_EVALUATIONS, { error: `must have at most ${AUTHZEN_MOST_EVALUATIONS} items` })
+      .max(MOST_EVALUATIONS, { error: `must have at most ${MOST_EVALUATIONS} items` })
       .optional()
       .meta({
         description:
@@ -137,7 +137,7 @@ const failed = {
   context: { error: { status: 400, message: 'body.evaluations[1].resource is missing.' } },
 } as const;
 
-export const authZenFailure = z
+const authZenFailure = z
   .strictObject({
     decision: z.literal(false),
     context: z.strictObject({
@@ -153,9 +153,16 @@ export const authZenFailure = z
     example: failed,
   });
 
-export const authZenBatchResponse = z
+const batchExample = { evaluations: [decided, failed] };
+
+const authZenBatchResponse = z
   .strictObject({ evaluations: z.array(z.union([authZenResponse, authZenFailure])) })
-  .meta({ id: 'AuthZenBatchResponse', example: { evaluations: [decided, failed] } });
+  .meta({ id: 'AuthZenBatchResponse', example: batchExample });
+
+/** Without items, as of the single endpoint. */
+export const authZenAnswer = z
+  .union([authZenBatchResponse, authZenResponse])
+  .meta({ id: 'AuthZenAnswer', example: batchExample });
 
 export const authZenConfiguration = z
   .strictObject({

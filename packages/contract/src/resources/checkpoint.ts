@@ -1,8 +1,8 @@
 /** Daily checkpoints and inclusion proofs (interface §Transparency). */
 import { z } from 'zod';
-import { EXAMPLE } from '../examples.ts';
+import { EXAMPLE, exampleReceipt } from '../examples.ts';
 import { compactJws, keyId, receiptId, sha256, timestamp, uri } from '../formats.ts';
-import { didDocument } from './public.ts';
+import { didDocument, exampleDidDocument } from './public.ts';
 import { receipt } from './receipt.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be 64 lower-case hex characters' });
@@ -15,6 +15,21 @@ export const day = z
     error: 'must be a day that exists',
   })
   .meta({ example: '2026-11-20' });
+
+const exampleCheckpoint = {
+  day: '2026-11-20',
+  tree_size: 1,
+  root: `sha256:${'1'.repeat(64)}`,
+  previous_root: `sha256:${'2'.repeat(64)}`,
+  first_receipt_id: EXAMPLE.receiptId,
+  last_receipt_id: EXAMPLE.receiptId,
+  tree: 'rfc6962-sha256',
+  kid: 'did:web:svc.example#status-1',
+  checkpoint: EXAMPLE.jws,
+  checkpoint_hash: `sha256:${'3'.repeat(64)}`,
+  leaves_url: 'https://svc.example/checkpoints/2026-11-20/leaves',
+  created_at: '2026-11-21T00:00:05.000Z',
+};
 
 export const checkpoint = z
   .strictObject({
@@ -34,25 +49,24 @@ export const checkpoint = z
   .meta({
     id: 'Checkpoint',
     description: 'The signed Merkle root over the receipt ids of one UTC day.',
-    example: {
-      day: '2026-11-20',
-      tree_size: 1,
-      root: `sha256:${'1'.repeat(64)}`,
-      previous_root: `sha256:${'2'.repeat(64)}`,
-      first_receipt_id: EXAMPLE.receiptId,
-      last_receipt_id: EXAMPLE.receiptId,
-      tree: 'rfc6962-sha256',
-      kid: 'did:web:svc.example#status-1',
-      checkpoint: EXAMPLE.jws,
-      checkpoint_hash: `sha256:${'3'.repeat(64)}`,
-      leaves_url: 'https://svc.example/checkpoints/2026-11-20/leaves',
-      created_at: '2026-11-21T00:00:05.000Z',
-    },
+    example: exampleCheckpoint,
   });
 
 export const checkpointsClosed = z
   .strictObject({ closed: z.array(day), latest: day.nullable() })
   .meta({ id: 'CheckpointsClosed', example: { closed: ['2026-11-20'], latest: '2026-11-20' } });
+
+const exampleInclusion = {
+  receipt_id: EXAMPLE.receiptId,
+  day: '2026-11-20',
+  leaf: '1'.repeat(64),
+  leaf_index: 0,
+  tree_size: 1,
+  root: `sha256:${'1'.repeat(64)}`,
+  audit_path: [],
+  checkpoint: EXAMPLE.jws,
+  kid: 'did:web:svc.example#status-1',
+};
 
 export const inclusionProof = z
   .strictObject({
@@ -69,17 +83,7 @@ export const inclusionProof = z
   .meta({
     id: 'InclusionProof',
     description: 'That a receipt id is a leaf of its day (RFC 6962 §2.1.1).',
-    example: {
-      receipt_id: EXAMPLE.receiptId,
-      day: '2026-11-20',
-      leaf: '1'.repeat(64),
-      leaf_index: 0,
-      tree_size: 1,
-      root: `sha256:${'1'.repeat(64)}`,
-      audit_path: [],
-      checkpoint: EXAMPLE.jws,
-      kid: 'did:web:svc.example#status-1',
-    },
+    example: exampleInclusion,
   });
 
 export const bundle = z
@@ -90,7 +94,17 @@ export const bundle = z
     did_document: didDocument,
     evidence: z.array(z.strictObject({ hash: sha256, content_type: z.string(), body: z.string() })),
   })
-  .meta({ id: 'Bundle', description: 'A Receipt with everything that it takes to check it offline.' });
+  .meta({
+    id: 'Bundle',
+    description: 'A Receipt with everything that it takes to check it offline.',
+    example: {
+      receipt: exampleReceipt,
+      inclusion: exampleInclusion,
+      checkpoint: exampleCheckpoint,
+      did_document: exampleDidDocument,
+      evidence: [{ hash: `sha256:${'5'.repeat(64)}`, content_type: 'application/did+json', body: '{}' }],
+    },
+  });
 
 export const inclusionPending = z
   .strictObject({ receipt_id: receiptId, day, status: z.literal('pending') })

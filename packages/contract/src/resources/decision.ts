@@ -30,7 +30,17 @@ export const attestation = z
       .strictObject({ cause: z.enum(['restore', 'restore_reversal']), version: z.int().min(0) })
       .optional(),
   })
-  .meta({ id: 'Attestation', description: 'What the relying party later reported about a decision.' });
+  .meta({
+    id: 'Attestation',
+    description: 'What the relying party later reported about a decision.',
+    example: {
+      attestation_id: 'oat_01M7VZGC008Q2R7V9X1C4E6H8N',
+      type: 'fulfilled',
+      occurred_at: EXAMPLE.at,
+      recorded_at: EXAMPLE.at,
+      reporter: EXAMPLE.relyingParty,
+    },
+  });
 
 export const decision = z
   .strictObject({ receipt, outcomes: z.array(attestation) })

@@ -11,6 +11,20 @@ export const health = z
   })
   .meta({ id: 'Health', example: { ok: true, env: 'production', did: 'did:web:svc.example' } });
 
+export const exampleDidDocument = {
+  '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
+  id: EXAMPLE.principal,
+  verificationMethod: [
+    {
+      id: `${EXAMPLE.principal}#key-1`,
+      type: 'Multikey',
+      controller: EXAMPLE.principal,
+      publicKeyMultibase: EXAMPLE.publicKey,
+    },
+  ],
+  assertionMethod: [`${EXAMPLE.principal}#key-1`],
+};
+
 export const didDocument = z
   .strictObject({
     '@context': z.array(z.string()),
@@ -22,17 +36,5 @@ export const didDocument = z
   })
   .meta({
     id: 'DidDocument',
-    example: {
-      '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
-      id: EXAMPLE.principal,
-      verificationMethod: [
-        {
-          id: `${EXAMPLE.principal}#key-1`,
-          type: 'Multikey',
-          controller: EXAMPLE.principal,
-          publicKeyMultibase: EXAMPLE.publicKey,
-        },
-      ],
-      assertionMethod: [`${EXAMPLE.principal}#key-1`],
-    },
+    example: exampleDidDocument,
   });

@@ -6,9 +6,10 @@ import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp 
 /** How old a Proof may be, in seconds. */
 const proofWindowSeconds = integer(1, 300);
 const verifyRateLimitPerMinute = integer(1, 1_000_000);
-export const profile = z
-  .enum(['svc-base-v1'])
-  .meta({ description: 'The set of checks that decide its verifications.' });
+export const profile = z.enum(['svc-base-v1', 'svc-base-v2']).meta({
+  description:
+    'The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up.',
+});
 
 const settings = {
   name: displayName.optional(),

@@ -19,11 +19,15 @@ interface Row {
   readonly evaluatedAtMs: string;
   readonly jws: string;
   readonly contentHash: Buffer;
+  /** Grant, key and version before, of its consume. */
+  readonly consumed: string | null;
 }
 
 const SQL = `
   select receipt_id as "receiptId", relying_party as "relyingParty", principal, grant_id as "grantId", agent, decision,
-    reason, svc_ms(evaluated_at) as "evaluatedAtMs", jws, content_hash as "contentHash"
+    reason, svc_ms(evaluated_at) as "evaluatedAtMs", jws, content_hash as "contentHash",
+    (select concat_ws(' ', e.grant_id, e.key, e.version - 1) from consumption_events e
+      where e.receipt_id = receipts.receipt_id and e.cause = 'consume') as consumed
   from receipts where receipt_id > $1 order by receipt_id limit $2`;
 
 export const receiptCheck: Check = {
@@ -49,6 +53,9 @@ function* problemsOf({ keys }: CheckContext, row: Row): Generator<string> {
   yield verified.failures.map(({ message }) => message).join('; ');
 }
 
+const consumedOf = ({ grant_id: grantId, evidence: { consumption } }: ReceiptBody): string | null =>
+  consumption === undefined ? null : `${grantId} ${consumption.key} ${consumption.version}`;
+
 /** A Principal is in its column only where the pre-authentication group passed, so it may be null beside the Receipt's. */
 const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
   const { trust, protocol } = receipt;
@@ -63,6 +70,7 @@ const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
     ['grant_id', row.grantId, receipt.grant_id ?? null],
     ['agent', row.agent, receipt.agent ?? null],
     ['decision', row.decision, receipt.decision],
+    ['what it consumed', row.consumed, consumedOf(receipt)],
     ['reason', row.reason, receipt.reason],
     ['evaluated_at', Number(row.evaluatedAtMs), Date.parse(receipt.evaluated_at)],
     ['the time in its id', ulidTimeMs(ulidOf(row.receiptId)), Number(row.evaluatedAtMs)],

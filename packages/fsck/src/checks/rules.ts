@@ -54,6 +54,18 @@ const RULES: readonly Rule[] = [
         or a.principal is distinct from r.principal or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision`,
   },
   {
+    name: 'restores',
+    promise: 'every attestation that moved a budget has its movement in the log',
+    countSql: 'select count(*) from attestations where consumption_cause is not null',
+    faultSql: `
+      select a.attestation_id as "where", 'version ' || a.consumption_version || ' is no ' || a.consumption_cause || ' of it'
+        as problem
+      from attestations a left join consumption_events e
+        on e.cause_id = a.attestation_id and e.cause = a.consumption_cause and e.version = a.consumption_version
+        and e.receipt_id = a.receipt_id
+      where a.consumption_cause is not null and e.version is null`,
+  },
+  {
     name: 'closed days',
     promise: 'no day is closed that was never published but the latest, and none before it is open',
     countSql: 'select count(*) from closed_days',

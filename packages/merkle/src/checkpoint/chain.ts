@@ -1,6 +1,7 @@
 /**
- * The chain of days: each checkpoint follows the one of the day before and names its root (protocol §12). Whoever keeps
- * one checkpoint so notices every change to a day before it.
+ * The chain of days: each checkpoint follows the one of the day before and names its root (protocol §12). A root covers
+ * its own day alone: whoever keeps one checkpoint notices a change to that day and to the one before it, and whoever
+ * wants to notice every change keeps every checkpoint.
  */
 import { dayAfter } from './day.ts';
 import type { Checkpoint } from './payload.ts';

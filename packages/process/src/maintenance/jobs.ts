@@ -6,9 +6,11 @@ import {
   completeRevocations,
   forgetIdempotencyKeys,
   forgetSpentProofs,
+  reSignStatusLists,
   reverifyDomains,
   rollUpUsage,
   type ServiceDeps,
+  tidyConformanceRuns,
 } from '@svc/service';
 import type { Job } from './loop.ts';
 
@@ -55,6 +57,16 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
     name: 'roll-up-usage',
     everyMs: MINUTE,
     run: async (stop) => ({ ...(await rollUpUsage(service, stop)) }),
+  },
+  {
+    name: 're-sign-status-lists',
+    everyMs: 60 * MINUTE,
+    run: async (stop) => ({ ...(await reSignStatusLists(service, stop)) }),
+  },
+  {
+    name: 'tidy-conformance-runs',
+    everyMs: MINUTE,
+    run: async (stop) => ({ ...(await tidyConformanceRuns(service, stop)) }),
   },
   {
     name: 'receipt-partitions',

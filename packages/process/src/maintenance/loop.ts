@@ -3,6 +3,7 @@
  * of a deployment drift apart. A round takes the job's lock, so that one node at a time works on it; a job finds by
  * itself what there is to do, so a round that was missed or cut off is made up for by the next.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '@svc/service';
 
@@ -43,6 +44,8 @@ const STOP_WITHIN_MS = 8_000;
 
 export const startMaintenance = ({ store, report }: LoopDeps, jobs: readonly Job[]): Maintenance => {
   const stopping = new AbortController();
+  // Each job listens while it pauses and while it works.
+  setMaxListeners(0, stopping.signal);
   const loop = async (job: Job): Promise<void> => {
     while (!stopping.signal.aborted) {
       const round = await runRound(store, job, stopping.signal);

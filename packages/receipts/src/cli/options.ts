@@ -1,5 +1,6 @@
 /** The command line as typed options. Whatever does not fit is a usage error. */
 import { parseArgs } from 'node:util';
+import { isDay } from '@svc/merkle/checkpoint';
 import { InputError } from './inputs.ts';
 
 const OPTIONS = {
@@ -15,6 +16,10 @@ const OPTIONS = {
   checkpoint: { type: 'string' },
   bundle: { type: 'string' },
   key: { type: 'string', multiple: true },
+  state: { type: 'string' },
+  every: { type: 'string' },
+  recheck: { type: 'string' },
+  since: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
   version: { type: 'boolean', short: 'v', default: false },
@@ -32,6 +37,7 @@ const AUDIT_OPTIONS = [
   'consumption',
   'proof-window',
 ];
+const MONITOR_OPTIONS = [...COMMON_OPTIONS, 'key', 'state', 'every', 'recheck', 'since'];
 
 interface Common {
   /** A file, or `-` for standard input. */
@@ -66,7 +72,25 @@ export type Command =
       readonly evidence: readonly string[];
       readonly consumption: readonly string[];
       readonly proofWindowSeconds: number;
-    } & Common);
+    } & Common)
+  | MonitorCommand;
+
+interface MonitorCommand {
+  readonly name: 'monitor';
+  /** Scheme and host. */
+  readonly origin: string;
+  /** This or at least one of `keys`. */
+  readonly didDocument: string | undefined;
+  readonly keys: readonly string[];
+  readonly serviceDid: string | undefined;
+  readonly state: string | undefined;
+  /** Null: once. */
+  readonly everySeconds: number | null;
+  /** Null: all. */
+  readonly recheck: number | null;
+  readonly since: string | null;
+  readonly json: boolean;
+}
 
 /** Throws InputError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
@@ -74,8 +98,11 @@ export const parseCommand = (args: readonly string[]): Command => {
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   const [name, receipt = '-', ...rest] = positionals;
+  if (name === 'monitor') return parseMonitor(values, positionals);
   if (name !== 'verify' && name !== 'audit')
-    throw new InputError(`the command must be verify or audit${name === undefined ? '' : `, not ${name}`}`);
+    throw new InputError(
+      `the command must be verify, audit or monitor${name === undefined ? '' : `, not ${name}`}`,
+    );
   if (rest.length > 0) throw new InputError(`there must be one Receipt, not also ${rest.join(' ')}`);
   if (name === 'verify' && values.bundle !== undefined)
     return parseBundle(values.bundle, values, positionals);
@@ -125,6 +152,51 @@ const parseBundle = (bundle: string, values: Values, [, receipt]: readonly strin
     );
   assertOneStdin([bundle, didDocument]);
   return { name: 'bundle', bundle, didDocument, serviceDid, keys, json: values.json };
+};
+
+const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): Command => {
+  assertAllowed(values, MONITOR_OPTIONS, 'monitor');
+  if (address === undefined || rest.length > 0)
+    throw new InputError('monitor takes one base URL, as https://svc.example');
+  const {
+    'did-document': didDocument,
+    'service-did': serviceDid,
+    key: keys = [],
+    state,
+    since = null,
+  } = values;
+  if ((didDocument === undefined) === (keys.length === 0))
+    throw new InputError('monitor needs either --did-document or --key, which you trust');
+  if (didDocument === '-') throw new InputError('monitor reads its DID document from a file');
+  if (since !== null && !isDay(since))
+    throw new InputError(`--since must be a day, YYYY-MM-DD, not ${since}`);
+  return {
+    ...{ name: 'monitor', didDocument, serviceDid, keys, state, since, json: values.json },
+    origin: parseOrigin(address),
+    everySeconds: parseCount('every', values.every, 1, 86_400),
+    recheck: parseCount('recheck', values.recheck, 0, 100_000),
+  };
+};
+
+/** Checkpoints are signed, so plain http hides nothing from the monitor; what a path would mean is not defined. */
+const parseOrigin = (address: string): string => {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  const isPlain = url !== null && `${url.origin}/` === url.href && /^https?:$/.test(url.protocol);
+  if (isPlain) return url.origin;
+  throw new InputError(`the base URL must be http(s)://host, not ${address}`);
+};
+
+/** Null where the option is not given. */
+const parseCount = (
+  option: 'every' | 'recheck',
+  text: string | undefined,
+  min: number,
+  max: number,
+): number | null => {
+  if (text === undefined) return null;
+  const count = /^[0-9]{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= min && count <= max) return count;
+  throw new InputError(`--${option} must be a number, ${min} to ${max}, not ${text}`);
 };
 
 const parse = (args: readonly string[]) => {

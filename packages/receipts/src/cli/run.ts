@@ -1,23 +1,27 @@
 /**
- * `svc-receipt verify|audit`. Exit codes: 0 valid, 1 invalid, 2 could not decide (bad usage, an unreadable file, missing
- * evidence, a profile of a later version).
+ * `svc-receipt verify|audit|monitor`. Exit codes: 0 valid or all well, 1 invalid or an alarm, 2 could not decide (bad
+ * usage, an unreadable file, missing evidence, a profile of a later version, a service that does not answer).
  */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type AuditResult, audit } from '../audit/audit.ts';
 import type { Failure } from '../failure.ts';
 import { type Evidence, InputError, readEvidence, readReceipt, readText } from './inputs.ts';
+import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
 import { describeAudit, type Paint, painter, printable, type Verdict } from './report.ts';
 import { runBundle, runVerify } from './run-verify.ts';
+import { silentTerminal, type Terminal } from './terminal.ts';
 import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 
-export const HELP = `Check a Receipt offline.
+export const HELP = `Check a Receipt offline, or follow the checkpoints of a service.
 
   svc-receipt verify [receipt] --did-document FILE [--inclusion FILE [--checkpoint FILE]]
   svc-receipt verify --bundle FILE (--did-document FILE | --key MULTIKEY... | --service-did DID)
   svc-receipt audit  [receipt] --did-document FILE --grant FILE --proof FILE --action FILE
                      --evidence FILE-OR-DIRECTORY... --proof-window SECONDS [--consumption FILE...]
+  svc-receipt monitor base-url (--did-document FILE | --key MULTIKEY...) [--service-did DID] [--state FILE]
+                     [--every SECONDS] [--recheck N] [--since DAY]
 
 The Receipt is a file, or standard input where it is left out or is "-". The answer of
 GET /decisions/{receipt_id} is taken too.
@@ -36,19 +40,31 @@ GET /decisions/{receipt_id} is taken too.
   --consumption FILE    for an ALLOW that consumed a budget: the answers of GET /grants/{id}/consumption,
                         back to the first event; may be repeated
   --proof-window N      the relying party's proof_window_seconds, 1 to 300
-  --json                print one JSON object
+  --state FILE          where the monitor remembers what it saw; svc-receipt-monitor.<host>.json unless given
+  --every SECONDS       look again and again, until an alarm
+  --recheck N           fetch so many of the days known already again, at random; all of them unless given
+  --since DAY           where the monitor begins (YYYY-MM-DD); the service's first day unless given
+  --json                print one JSON object, with --every one for each look
   -h, --help  -v, --version
 
 verify checks form, signature and whether the Receipt agrees with itself. A bundle is authenticated by
 --did-document or --key; with --service-did alone, its keys rest on its own word. audit also runs the
 engine again on what was presented, and lists every difference and what rests on the service's word alone.
+Neither fetches anything from the network.
 
-Exit code: 0 valid, 1 invalid, 2 could not decide. Nothing is fetched from the network.`;
+monitor reads the checkpoints that a service publishes: every signature, the chain of days, and each day's root
+from its leaves. Whatever it once saw must be there, the same, for ever.
+
+Exit code: 0 valid, or all well; 1 invalid, or an alarm; 2 could not decide.`;
 
 /** Runs the command. `colours`: whether the answer may be coloured. */
-export const run = async (args: readonly string[], colours: boolean): Promise<Output> => {
+export const run = async (
+  args: readonly string[],
+  colours: boolean,
+  terminal: Terminal = silentTerminal,
+): Promise<Output> => {
   try {
-    return await runCommand(parseCommand(args), painter(colours));
+    return await runCommand(parseCommand(args), painter(colours), terminal);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const message = printable(error.message);
@@ -58,7 +74,7 @@ export const run = async (args: readonly string[], colours: boolean): Promise<Ou
   }
 };
 
-const runCommand = async (command: Command, paint: Paint): Promise<Output> => {
+const runCommand = async (command: Command, paint: Paint, terminal: Terminal): Promise<Output> => {
   switch (command.name) {
     case 'help':
       return { exitCode: 0, stdout: HELP, stderr: '' };
@@ -70,6 +86,8 @@ const runCommand = async (command: Command, paint: Paint): Promise<Output> => {
       return runBundle(command, paint);
     case 'audit':
       return runAudit(command, paint);
+    case 'monitor':
+      return runMonitor(command, paint, terminal);
   }
 };
 

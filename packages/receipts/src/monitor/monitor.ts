@@ -5,7 +5,7 @@
  * rewritten: days that are known are fetched again.
  */
 import type { Sha256 } from '@svc/merkle';
-import { dayAfter, findChainBreak } from '@svc/merkle/checkpoint';
+import { type Checkpoint, dayAfter, findChainBreak } from '@svc/merkle/checkpoint';
 import type { CryptoPort } from '@svc/protocol';
 import { compareCheckpoints } from './compare.ts';
 import type { Alarm, Doubt } from './finding.ts';
@@ -49,7 +49,7 @@ export interface Look {
 /** Rejects with nothing that the service does. */
 export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
 
-const STOPPED = 'it was not asked for: the monitor was stopped';
+const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
 /** A hundred years. */
 const MAX_DAYS = 36_525;
 
@@ -67,14 +67,15 @@ class Monitor {
   async look(): Promise<Look> {
     const known = [...this.#seen];
     const latest = await this.#findLatest(known);
-    for (const day of this.options.choose(known)) await this.#fetchAgain(day);
+    for (const day of this.options.choose(known)) if (!this.options.stop.aborted) await this.#fetchAgain(day);
     if (latest !== null) await this.#follow(latest);
     await this.#checkLeaves();
     const serviceDid = this.options.pin.serviceDid ?? this.#seen.at(-1)?.checkpoint.iss ?? null;
     const keys = await comparePublishedKeys({ ...this.options, serviceDid });
+    const stopped = this.options.stop.aborted ? [STOPPED] : [];
     return {
-      alarms: [...this.#alarms, ...keys.alarms],
-      doubts: [...this.#doubts, ...keys.doubts],
+      alarms: distinct([...this.#alarms, ...keys.alarms]),
+      doubts: [...this.#doubts, ...keys.doubts, ...stopped],
       notes: keys.notes,
       seen: this.#seen,
       newDays: this.#newDays,
@@ -113,7 +114,7 @@ class Monitor {
 
   /** What cannot be believed, or could not be had, is reported. */
   async #fetch(day: string): Promise<Found> {
-    if (this.options.stop.aborted) return this.#doubt(day, STOPPED);
+    if (this.options.stop.aborted) return { kind: 'unknown', message: STOPPED.message };
     this.options.onProgress(`checkpoint of ${day}`);
     const found = await fetchCheckpoint(this.options, day);
     if (found.kind === 'unknown') return this.#doubt(day, found.message);
@@ -202,7 +203,7 @@ class Monitor {
     let current: Published | null = latest;
     while (current !== null) {
       days.push(current);
-      const { day, previous_root: previousRoot } = current.checkpoint;
+      const { day, previous_root: previousRoot }: Checkpoint = current.checkpoint;
       if (previousRoot === null || day === since) return days.reverse();
       if (days.length === MAX_DAYS) this.#doubt(day, `more than ${MAX_DAYS} days lead back from the latest`);
       current = days.length === MAX_DAYS ? null : await this.#fetchNew(dayBefore(day));
@@ -231,10 +232,7 @@ class Monitor {
     for (const [i, seen] of this.#seen.entries()) {
       if (seen.isWhole) continue;
       const { day, tree_size: size } = seen.checkpoint;
-      if (this.options.stop.aborted) {
-        this.#doubts.push({ path: leavesPath(day), message: STOPPED });
-        return;
-      }
+      if (this.options.stop.aborted) return;
       this.options.onProgress(`${size} leaves of ${day}`);
       const verdict = await checkLeaves(this.options.source, seen.checkpoint, this.options.sha256);
       if (verdict.kind === 'unknown') this.#doubts.push({ path: leavesPath(day), message: verdict.message });
@@ -253,6 +251,12 @@ class Monitor {
     }
   }
 }
+
+/** One day can be found wrong on two ways. */
+const distinct = (alarms: readonly Alarm[]): Alarm[] => {
+  const byText = new Map(alarms.map((alarm) => [JSON.stringify(alarm), alarm]));
+  return [...byText.values()];
+};
 
 const DAY_MS = 86_400_000;
 

@@ -17,6 +17,7 @@ export type AuditAction =
   | 'key.compromise'
   | 'grant.allocate'
   | 'grant.revoke'
+  | 'sandbox.create'
   | 'outcome.report';
 
 /** The service itself: what its worker does on nobody's request. */

@@ -101,10 +101,8 @@ export class Authenticator {
     const presented = digest(token);
     if (this.adminDigest !== null && timingSafeEqual(presented, this.adminDigest))
       return { class: 'admin', subject: null, keyId: null };
-    const isProvision = this.provisionDigests
-      .map((known) => timingSafeEqual(presented, known))
-      .includes(true);
-    return isProvision ? { class: 'provision', subject: null, keyId: null } : null;
+    const ordinal = this.provisionDigests.map((known) => timingSafeEqual(presented, known)).indexOf(true);
+    return ordinal < 0 ? null : { class: 'provision', subject: null, keyId: null, ordinal };
   }
 }
 

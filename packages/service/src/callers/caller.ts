@@ -48,6 +48,8 @@ export interface ProvisionCaller {
   readonly class: 'provision';
   readonly subject: null;
   readonly keyId: null;
+  /** Which key of the configured set. */
+  readonly ordinal: number;
 }
 
 export type Caller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller | AdminCaller | ProvisionCaller;

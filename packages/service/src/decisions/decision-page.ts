@@ -34,19 +34,25 @@ export interface DecisionQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface IdPage {
-  /** Descending. */
-  readonly ids: readonly ReceiptId[];
+export interface Page<Item> {
+  /** By descending id. */
+  readonly items: readonly Item[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
-export const findIdPage = async (deps: Deps, caller: Caller, query: DecisionQuery): Promise<IdPage> => {
-  const filter = await filterOf(deps, caller, query);
-  const found = await deps.store.decisions.listIds(filter, query.limit + 1);
-  const ids = found.slice(0, query.limit);
-  const last = found.length > query.limit ? ids.at(-1) : undefined;
-  return { ids, nextCursor: last === undefined ? null : encodeCursor(last) };
+/** One page of what `list` finds. It is asked for one more, which tells whether there is a next page. */
+export const findPage = async <Item>(
+  deps: Deps,
+  caller: Caller,
+  query: DecisionQuery,
+  list: (filter: DecisionListFilter, limit: number) => Promise<readonly Item[]>,
+  idOf: (item: Item) => ReceiptId,
+): Promise<Page<Item>> => {
+  const found = await list(await filterOf(deps, caller, query), query.limit + 1);
+  const items = found.slice(0, query.limit);
+  const last = found.length > query.limit ? items.at(-1) : undefined;
+  return { items, nextCursor: last === undefined ? null : encodeCursor(idOf(last)) };
 };
 
 const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promise<DecisionListFilter> => {

@@ -10,7 +10,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { DecisionExportRecord } from '../ports/decisions.ts';
 import type { AttestationRecord } from '../ports/outcomes.ts';
-import { type DecisionQuery, findIdPage } from './decision-page.ts';
+import { type DecisionQuery, findPage } from './decision-page.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
@@ -31,8 +31,9 @@ export const exportDecisions = async (
   caller: Caller,
   query: DecisionQuery,
 ): Promise<DecisionExport> => {
-  const { ids, nextCursor } = await findIdPage(deps, caller, query);
-  return { rowCount: ids.length, nextCursor, batches: readBatches(deps, ids) };
+  const { listIds } = deps.store.decisions;
+  const { items, nextCursor } = await findPage(deps, caller, query, listIds, (id) => id);
+  return { rowCount: items.length, nextCursor, batches: oneAhead(readBatches(deps, items)) };
 };
 
 /** Some 0.5 MB: few enough to make while others are served. */
@@ -46,6 +47,26 @@ async function* readBatches({ store }: Deps, ids: readonly ReceiptId[]): AsyncGe
     const rows = await store.decisions.listForExport(asked);
     if (rows.length !== asked.length) throw internal(`${asked.length - rows.length} decisions are gone`);
     for (const part of splitByOutcomes(rows)) yield await withOutcomes(store.outcomes, part);
+  }
+}
+
+/** The next is read while the one before is made into text and sent. */
+async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  const begin = () => {
+    const next = items.next();
+    // It may fail before anybody asks for it; whoever does then hears of it.
+    next.catch(() => {});
+    return next;
+  };
+  try {
+    for (let next = begin(); ; ) {
+      const { done, value } = await next;
+      if (done) return;
+      next = begin();
+      yield value;
+    }
+  } finally {
+    await items.return(undefined);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { DecisionRecord } from '../ports/decisions.ts';
-import { type DecisionQuery, findIdPage } from './decision-page.ts';
+import { type DecisionQuery, findPage } from './decision-page.ts';
 
 export interface DecisionPage {
   readonly decisions: readonly DecisionRecord[];
@@ -14,6 +14,7 @@ export const listDecisions = async (
   caller: Caller,
   query: DecisionQuery,
 ): Promise<DecisionPage> => {
-  const { ids, nextCursor } = await findIdPage(deps, caller, query);
-  return { decisions: await deps.store.decisions.listByIds(ids), nextCursor };
+  const { decisions } = deps.store;
+  const { items, nextCursor } = await findPage(deps, caller, query, decisions.list, (one) => one.receiptId);
+  return { decisions: items, nextCursor };
 };

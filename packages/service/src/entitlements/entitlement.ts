@@ -44,6 +44,7 @@ export const putEntitlement = async (
     throw invalidRequest('as_of: must be at most 5 minutes ahead of this service’s clock.');
   const applied = await deps.store.transaction((tx) => tx.entitlements.put(orgId, push), {
     deadlineMs: COUNTING_MS,
+    lane: 'urgent',
   });
   return { ...(await getEntitlement(deps, orgId)), applied };
 };

@@ -2,9 +2,9 @@
  * Reserving a Grant (interface §POST /grants): an id, and an entry in a status list that the service signs. The
  * authority itself is signed by the Principal and never seen here.
  */
-import { type DidKey, encodeUlid, type GrantId } from '@svc/protocol';
+import { type DidKey, type DidWeb, encodeUlid, type GrantId } from '@svc/protocol';
 import { buildStatusEntry } from '@svc/status-list';
-import { auditEvent } from '../audit/audit-event.ts';
+import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { PrincipalCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
@@ -18,6 +18,14 @@ export interface GrantAllocation {
   readonly credentialStatus: ReturnType<typeof buildStatusEntry>;
 }
 
+/** Who allocates what for whom. */
+export interface GrantOrder {
+  readonly actor: PrincipalCaller | SystemActor;
+  readonly principal: DidWeb;
+  readonly agent: DidKey;
+  readonly requestId: string;
+}
+
 /** Allocates for the calling Principal. The entry's index is never used again, even if the Grant is never signed. */
 export const allocateGrant = async (
   deps: ServiceDeps,
@@ -25,24 +33,32 @@ export const allocateGrant = async (
   agent: DidKey,
   requestId: string,
 ): Promise<GrantAllocation> =>
-  deps.store.transaction(async (tx) => {
-    // A kill switch under way waits for this allocation or this one for it, so that none slips between.
-    const principal = await tx.principals.findForUpdate(caller.subject);
-    if (principal === null) throw internal(`no Principal ${caller.subject}`);
-    const { url, index } = await takeEntry(deps, tx, principal);
-    const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;
-    const grant = await tx.grants.insert({
-      id,
-      principal: caller.subject,
-      agent,
-      statusListUrl: url,
-      statusIndex: index,
-    });
-    await tx.audit.insert(
-      auditEvent(deps, caller, { action: 'grant.allocate', target: id, requestId, details: { agent } }),
-    );
-    return { grant, credentialStatus: buildStatusEntry({ credentialUrl: url, index }) };
+  deps.store.transaction((tx) =>
+    allocateGrantIn(deps, tx, { actor: caller, principal: caller.subject, agent, requestId }),
+  );
+
+export const allocateGrantIn = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { actor, principal: did, agent, requestId }: GrantOrder,
+): Promise<GrantAllocation> => {
+  // A kill switch under way waits for this allocation or this one for it, so that none slips between.
+  const principal = await tx.principals.findForUpdate(did);
+  if (principal === null) throw internal(`no Principal ${did}`);
+  const { url, index } = await takeEntry(deps, tx, principal);
+  const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;
+  const grant = await tx.grants.insert({
+    id,
+    principal: did,
+    agent,
+    statusListUrl: url,
+    statusIndex: index,
   });
+  await tx.audit.insert(
+    auditEvent(deps, actor, { action: 'grant.allocate', target: id, requestId, details: { agent } }),
+  );
+  return { grant, credentialStatus: buildStatusEntry({ credentialUrl: url, index }) };
+};
 
 const takeEntry = async (
   deps: ServiceDeps,

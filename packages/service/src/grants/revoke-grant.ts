@@ -6,7 +6,7 @@
  * A crash between the two leaves the revocation recorded and effective; a repeated call completes the stamp.
  */
 import type { DidWeb, GrantId } from '@svc/protocol';
-import { auditEvent } from '../audit/audit-event.ts';
+import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
@@ -23,13 +23,14 @@ export interface Revocation {
 /** Revokes a Grant of `principal`. Idempotent. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. */
 export const revokeGrant = async (
   deps: ServiceDeps,
-  caller: Caller,
+  caller: Caller | SystemActor,
   principal: DidWeb,
   grantId: GrantId,
   requestId: string,
 ): Promise<Revocation> => {
-  const grant = await deps.store.transaction((tx) =>
-    recordRevocation(deps, tx, caller, principal, grantId, requestId),
+  const grant = await deps.store.transaction(
+    (tx) => recordRevocation(deps, tx, caller, principal, grantId, requestId),
+    { lane: 'urgent' },
   );
   if (grant.revokedAtMs !== null) return { grantId, revokedAtMs: grant.revokedAtMs };
   return { grantId, revokedAtMs: await stamp(deps, principal, grantId) };
@@ -38,7 +39,7 @@ export const revokeGrant = async (
 const recordRevocation = async (
   deps: ServiceDeps,
   tx: Repositories,
-  caller: Caller,
+  caller: Caller | SystemActor,
   principal: DidWeb,
   grantId: GrantId,
   requestId: string,

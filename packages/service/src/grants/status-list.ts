@@ -2,7 +2,7 @@
  * The service's revocation lists (protocol §9): created, signed and stored. The signed bytes are what is served;
  * they are never rebuilt, because compressed bytes differ between platforms.
  */
-import { formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
+import { encodeBase64urlText, formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import type { ServiceDeps } from '../deps.ts';
 import type { PrincipalRecord, StatusListRecord } from '../ports/records.ts';
@@ -11,6 +11,7 @@ import type { Repositories } from '../ports/store.ts';
 export const STATUS_LIST_BITS = 131_072;
 export const STATUS_LIST_TTL_MS = 30_000;
 export const STATUS_LIST_CONTENT_TYPE = 'application/vc+jwt';
+const TYP = 'vc+jwt';
 
 type Deps = Pick<ServiceDeps, 'clock' | 'random' | 'crypto' | 'identity'>;
 
@@ -56,6 +57,10 @@ export const setStatusBits = async (
   await tx.statusLists.update({ url: list.url, bits, ...signed });
 };
 
+/** The first part of every credential that this key signs. */
+export const statusListHeader = (kid: string): string =>
+  encodeBase64urlText(jcs({ alg: 'EdDSA', kid, typ: TYP }));
+
 type SignedList = Pick<StatusListRecord, 'credential' | 'credentialHash' | 'validFromMs'>;
 
 const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promise<SignedList> => {
@@ -68,7 +73,7 @@ const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promis
     encodedList: encodeBitstring(bits),
     ttlMs: STATUS_LIST_TTL_MS,
   });
-  const credential = await signCompactJws(statusKeys.signer, { typ: 'vc+jwt' }, jcs({ ...payload }));
+  const credential = await signCompactJws(statusKeys.signer, { typ: TYP }, jcs({ ...payload }));
   return { credential, credentialHash: sha256Of(deps.crypto, credential), validFromMs };
 };
 

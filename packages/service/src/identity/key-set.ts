@@ -1,5 +1,5 @@
 /**
- * The service's signing keys: one JWK set (RFC 7517) per purpose, the active key first. Retired keys stay in the
+ * Signing keys of the service and of its sandbox: one JWK set (RFC 7517) per purpose, the active key first. Retired keys stay in the
  * set without their private part, because what they signed is checked for ever; a kid is never used again.
  */
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
@@ -7,10 +7,10 @@ import { decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import type { Signer } from '../ports/ports.ts';
 
-export type KeyPurpose = 'receipt' | 'status';
+export type KeyPurpose = 'receipt' | 'status' | 'key';
 
 export interface PublishedKey {
-  /** DID URL: `<service did>#<purpose>-<n>`. */
+  /** DID URL: `<did>#<purpose>-<n>`. */
   readonly kid: string;
   readonly publicKey: Uint8Array;
   readonly publicKeyMultibase: string;

@@ -7,7 +7,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** A transaction of a fraction of a second, also where every decision is of another Principal. */
-const BATCH = 5_000;
+const BATCH = 2_000;
 
 type Deps = Pick<ServiceDeps, 'store'>;
 

@@ -15,6 +15,7 @@ import {
   type Resolution,
 } from '../ports/outcomes.ts';
 import type { Repositories } from '../ports/store.ts';
+import { moveBudget } from './move-budget.ts';
 
 /** The body as the contract has parsed it: `resolution`, `loss_amount` and `currency` are of their types alone. */
 export interface OutcomeReport {
@@ -51,20 +52,23 @@ export const reportOutcome = async (
 ): Promise<AttestationRecord> => {
   checkTime(deps, report.occurred_at);
   await checkReporter(deps, caller, receiptId, subject);
-  return deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
-    const ledger = await tx.outcomes.listForUpdate(receiptId);
-    if (ledger.length >= MAX_OUTCOMES)
-      throw invalidRequest(`A decision takes ${MAX_OUTCOMES} outcomes; ${receiptId} has them.`);
-    checkCorrection(ledger, report.correction_of);
-    const attestation = await append(deps, tx, receiptId, ledger.length + 1, report);
-    const { attestationId, reporter, type } = attestation;
-    const details = { attestation_id: attestationId, type, reporter };
-    await tx.audit.insert(
-      auditEvent(deps, caller, { action: 'outcome.report', target: receiptId, requestId, details }),
-    );
-    return attestation;
-  });
+  return deps.store.transaction(
+    async (tx) => {
+      await holdLiveKey(tx, caller);
+      const ledger = await tx.outcomes.listForUpdate(receiptId);
+      if (ledger.length >= MAX_OUTCOMES)
+        throw invalidRequest(`A decision takes ${MAX_OUTCOMES} outcomes; ${receiptId} has them.`);
+      checkCorrection(ledger, report.correction_of);
+      const attestation = await append(deps, tx, receiptId, ledger.length + 1, report);
+      const { attestationId, reporter, type } = attestation;
+      const details = { attestation_id: attestationId, type, reporter };
+      await tx.audit.insert(
+        auditEvent(deps, caller, { action: 'outcome.report', target: receiptId, requestId, details }),
+      );
+      return attestation;
+    },
+    { lane: 'reports' },
+  );
 };
 
 /** Fractions of a second are left out of account. */
@@ -122,8 +126,9 @@ const append = async (
   ordinal: number,
   report: OutcomeReport,
 ): Promise<AttestationRecord> => {
+  const attestationId = `oat_${encodeUlid(clock.nowMs(), random.bytes(10))}`;
   const attestation = await tx.outcomes.insert({
-    attestationId: `oat_${encodeUlid(clock.nowMs(), random.bytes(10))}`,
+    attestationId,
     receiptId,
     ordinal,
     type: report.type,
@@ -135,7 +140,7 @@ const append = async (
     resolution: report.resolution ?? null,
     lossAmount: report.loss_amount ?? null,
     currency: report.currency ?? null,
-    consumption: null,
+    consumption: await moveBudget(tx, { attestationId, receiptId, report }),
   });
   if (attestation === null) throw internal(`no receipt ${receiptId}`);
   return attestation;

@@ -51,12 +51,12 @@ export interface DecisionExportRecord extends DecisionRecord {
  */
 export interface DecisionRepository {
   /**
-   * The newest `limit` ids of the filter, descending; fewer only where there are no more. Every decision that was stored
+   * The newest `limit` of the filter, by descending id; fewer only where there are no more. Every decision that was stored
    * when the call began is considered.
    */
+  list(filter: DecisionListFilter, limit: number): Promise<DecisionRecord[]>;
+  /** The ids of what `list` answers. */
   listIds(filter: DecisionListFilter, limit: number): Promise<ReceiptId[]>;
-  /** By descending id. */
-  listByIds(ids: readonly ReceiptId[]): Promise<DecisionRecord[]>;
-  /** By descending id. A row has some 4 KB. */
+  /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
   listForExport(ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]>;
 }

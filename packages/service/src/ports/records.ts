@@ -2,12 +2,12 @@
  * What storage keeps, as the use cases see it. Instants are milliseconds since the epoch, stamped by the
  * database's clock where the storage sets them. `version` counts the changes that can alter a decision.
  */
-import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ProfileId, ReceiptId, Sha256 } from '@svc/protocol';
 
 export type PrincipalKind = 'managed' | 'hosted';
 export type VerificationState = 'verified' | 'unverified';
 export type KeyState = 'active' | 'retired' | 'compromised';
-export type ProfileId = 'svc-base-v1';
+export type { ProfileId };
 export type ApiKeyRole = 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
 
 /** A Principal's signing key: a verification method ever seen, and where it is in its life. */

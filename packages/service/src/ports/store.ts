@@ -4,6 +4,8 @@
  */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import type { CheckpointRepository } from './checkpoints.ts';
+import type { ConformanceRunRepository } from './conformance.ts';
+import type { BudgetFacts, BudgetQuery, BudgetUse, ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository } from './decisions.ts';
 import type { EntitlementRecord, EntitlementRepository } from './entitlements.ts';
 import type { OutcomeRepository } from './outcomes.ts';
@@ -24,6 +26,7 @@ import type {
   VerificationState,
 } from './records.ts';
 import type { RetentionStore } from './retention.ts';
+import type { SelfServeRepository } from './self-serve.ts';
 import type { UsageRepository } from './usage.ts';
 
 /**
@@ -66,6 +69,11 @@ export interface Store extends Repositories {
 export interface TransactionOptions {
   /** For the whole transaction, instead of the store's usual limit. */
   readonly deadlineMs?: number;
+  /**
+   * Whose connections it takes. `urgent`: what takes authority away or lets decisions go on; nothing that anybody may
+   * call at will is in its way. `reports`: few connections, for what may come in any number.
+   */
+  readonly lane?: 'urgent' | 'reports';
 }
 
 export type Exclusive<T> = { readonly held: true; readonly value: T } | { readonly held: false };
@@ -84,9 +92,12 @@ export interface Repositories {
   readonly receipts: ReceiptRepository;
   readonly decisions: DecisionRepository;
   readonly outcomes: OutcomeRepository;
+  readonly consumption: ConsumptionRepository;
   readonly checkpoints: CheckpointRepository;
   readonly usage: UsageRepository;
   readonly serviceKeys: ServiceKeyRepository;
+  readonly selfServe: SelfServeRepository;
+  readonly conformanceRuns: ConformanceRunRepository;
 }
 
 export interface OrgRepository {
@@ -109,7 +120,6 @@ export interface PrincipalRepository {
   /** Conflict when the DID is taken. A principal inserted as verified is verified since now. */
   insert(principal: NewPrincipal): Promise<PrincipalRecord>;
   find(did: string): Promise<PrincipalRecord | null>;
-  findBySlug(slug: string): Promise<PrincipalRecord | null>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /**
@@ -238,7 +248,10 @@ export interface StatusListRepository {
    */
   takeNumber(domain: string): Promise<number>;
   findByUrl(url: string): Promise<StatusListRecord | null>;
+  /** Locks the row until the end of the transaction. */
   findForUpdate(url: string): Promise<StatusListRecord | null>;
+  /** Ascending URLs after `after` (exclusive), at most `limit`, of lists whose credential begins with one of `headers`. */
+  listUrlsByHeader(headers: readonly string[], after: string, limit: number): Promise<string[]>;
   /** Takes the next ordinal of the Principal's newest list, atomically; null when that list is full or absent. */
   takeOrdinal(
     principal: DidWeb,
@@ -372,6 +385,8 @@ export interface DecisionCommit {
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   /** Null: the RP is in no org, or the Grant says that it is the sandbox's. */
   readonly productionCheck: ProductionCheck | null;
+  /** Null: no balances were consulted. */
+  readonly budget: BudgetUse | null;
 }
 
 /**
@@ -380,6 +395,7 @@ export interface DecisionCommit {
  * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock, over 2 s behind, or below the
  * ledger's seal.
  * `PLAN_REQUIRED`: the org's entitlement does not cover it, its cap is reached; nothing stored, its Proof unspent.
+ * `OVERTAKEN`: the balances that it rests on are not the present ones, or are just being moved; nothing stored.
  * `LOCKED`: a lock was not had in time. `REFUSED`: the database refused this row; its neighbours are unaffected.
  */
 export type CommitOutcome =
@@ -390,6 +406,7 @@ export type CommitOutcome =
   | 'IDEMPOTENCY_TAKEN'
   | 'CLOCK'
   | 'PLAN_REQUIRED'
+  | 'OVERTAKEN'
   | 'LOCKED'
   | 'REFUSED';
 
@@ -405,10 +422,23 @@ export interface VerifyStore {
     key: string,
   ): Promise<{ bodyHash: string; receipt: ReceiptRecord } | null>;
   /**
-   * The commit of protocol §10: one round trip, each decision with its own outcome, in the same order.
+   * The commit of protocol §10: one round trip, each decision with its own outcome, in the same order. Those on one
+   * Grant's balances follow each other in it.
    * Rejects with `StoreError`: `unavailable` and `refused` mean that nothing of the batch is stored.
    */
   commitDecisions(decisions: readonly DecisionCommit[]): Promise<CommitOutcome[]>;
+  /** The balances of each Grant in one snapshot, and whether each Proof is spent; answers in the same order. */
+  findBudgets(queries: readonly BudgetQuery[]): Promise<BudgetFacts[]>;
+  /**
+   * Takes the lock of one Grant's budgets (400 ms at most, else `lock_timeout`), asks `decide` for a batch of decisions on
+   * what it then reads, and commits that: nobody else moves the budgets meanwhile. Decisions are evaluated under the lock,
+   * so `decide` must wait for nothing but the processor. It may be called a second time. `REFUSED` is of all of them.
+   */
+  commitInTurn(
+    grantId: GrantId,
+    jtis: readonly (string | null)[],
+    decide: (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>,
+  ): Promise<CommitOutcome[]>;
   /** Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. */
   findStored(receiptIds: readonly ReceiptId[]): Promise<ReadonlySet<ReceiptId>>;
 }

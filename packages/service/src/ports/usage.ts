@@ -23,9 +23,12 @@ export interface DayCount {
   readonly verifies: number;
 }
 
-export interface DayKeyCount extends DayCount {
+export interface DayKeyCount {
+  readonly day: Day;
   /** Null: recorded before keys were tracked. */
   readonly keyId: ApiKeyId | null;
+  readonly allow: number;
+  readonly deny: number;
 }
 
 /**
@@ -62,8 +65,8 @@ export interface TenantSummary {
 export interface UsageRepository {
   /** At most one row for each day and reason. */
   countByDay(filter: DecisionFilter): Promise<DayCount[]>;
-  /** At most one row for each day, key and reason. */
-  countByDayAndKey(filter: DecisionFilter): Promise<DayKeyCount[]>;
+  /** The same, and at most one row for each day and key. */
+  countByDayAndKey(filter: DecisionFilter): Promise<{ days: DayCount[]; keys: DayKeyCount[] }>;
   /** Outcomes count with their decision, whenever they were reported. */
   figuresByPrincipal(filter: Omit<DecisionFilter, 'keyId'>): Promise<PrincipalFigure[]>;
   /** All decisions ever made, but those of relying parties in these orgs. */

@@ -7,11 +7,17 @@ type Identity = Pick<ServiceIdentity, 'domain' | 'env'>;
 export const managedPrincipalDid = ({ domain }: Identity, slug: string): DidWeb =>
   `did:web:${domain}:org:${slug}` as DidWeb;
 
-/** The slug of the sandbox Principal, which nobody can register (interface §SelfServeStarter). */
+/** The slug of the sandbox's Principal and relying party, which nobody can register (interface §SelfServeStarter). */
 export const SANDBOX_SLUG = 'sandbox';
 
 export const managedRelyingPartyDid = ({ domain }: Identity, slug: string): DidWeb =>
   `did:web:${domain}:rp:${slug}` as DidWeb;
+
+/** True for the form of a managed relying party's DID of this service, whether there is one or not. */
+export const isManagedRelyingPartyDid = (identity: Identity, did: string): boolean => {
+  const head = managedRelyingPartyDid(identity, '');
+  return did.startsWith(head) && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(did.slice(head.length));
+};
 
 /** The domain part of a did:web DID, as it stands there. */
 export const domainOf = (did: string): string => did.split(':')[2] ?? '';

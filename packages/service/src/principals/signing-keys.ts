@@ -43,12 +43,15 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
  * every call passes the barrier.
  */
 export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Promise<void> => {
-  await deps.store.transaction(async (tx) => {
-    const { principal, key } = await lockKey(tx, request);
-    if (key.state === 'compromised') return;
-    await moveKey(deps, tx, request, key, 'compromised');
-    if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
-  });
+  await deps.store.transaction(
+    async (tx) => {
+      const { principal, key } = await lockKey(tx, request);
+      if (key.state === 'compromised') return;
+      await moveKey(deps, tx, request, key, 'compromised');
+      if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
+    },
+    { lane: 'urgent' },
+  );
   await passBarrier(deps, request.principal);
 };
 

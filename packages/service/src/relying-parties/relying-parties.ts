@@ -10,7 +10,12 @@ import { conflict, forbidden, invalidRequest, notFound } from '../errors.ts';
 import { issueApiKey } from '../keys/api-key.ts';
 import type { ProfileId, RelyingPartyRecord } from '../ports/records.ts';
 import { type RelyingPartyChange, StoreError } from '../ports/store.ts';
-import { isAllowedDomain, isServiceManagedDomain, managedRelyingPartyDid } from '../principals/domain.ts';
+import {
+  isAllowedDomain,
+  isServiceManagedDomain,
+  managedRelyingPartyDid,
+  SANDBOX_SLUG,
+} from '../principals/domain.ts';
 
 export interface RelyingPartyCreateRequest {
   readonly kind: 'managed' | 'hosted';
@@ -72,6 +77,7 @@ const identify = (
     if (slug === undefined) throw invalidRequest('slug: required with kind "managed"');
     if (did !== undefined)
       throw invalidRequest('did: the service makes the DID of a managed relying party; leave it out');
+    if (slug === SANDBOX_SLUG) throw conflict(`slug: ${slug} is reserved.`);
     return { did: managedRelyingPartyDid(identity, slug), slug };
   }
   if (did === undefined) throw invalidRequest('did: required with kind "hosted"');

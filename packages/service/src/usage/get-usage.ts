@@ -40,43 +40,42 @@ export const getUsage = async (
   const scope = await usageScope(deps, caller, query);
   const { key_id: keyId, by } = query;
   const filter = { ...range, ...scope, ...(keyId === undefined ? {} : { keyId }) };
-  const byKey = by === 'key';
   const { usage } = deps.store;
-  const rows = byKey ? await usage.countByDayAndKey(filter) : await usage.countByDay(filter);
+  const counted =
+    by === 'key'
+      ? await usage.countByDayAndKey(filter)
+      : { days: await usage.countByDay(filter), keys: null };
   return {
     ...range,
     relyingParties: scope.relyingParties,
     principal: scope.principal ?? null,
     keyId: keyId ?? null,
-    ...addUp(daysOf(range), rows, byKey),
+    ...addUp(daysOf(range), counted.days, counted.keys),
   };
 };
 
 const addUp = (
   days: readonly Day[],
-  rows: readonly (DayCount | DayKeyCount)[],
-  byKey: boolean,
+  rows: readonly DayCount[],
+  keyRows: readonly DayKeyCount[] | null,
 ): Pick<Usage, 'totals' | 'days'> => {
   const totals = new Tally();
-  const tallies = new Map(days.map((day) => [day, new DayTally()]));
-  for (const row of rows) {
-    totals.add(row.reason, row.verifies);
-    getOrMake(tallies, row.day, () => new DayTally()).addRow(row);
-  }
-  const listed = [...tallies].map(([day, { counts, reasons, keys }]) => ({
+  const tallies = new Map(days.map((day) => [day, new Tally()]));
+  for (const { day, reason, verifies } of rows)
+    for (const tally of [totals, getOrMake(tallies, day, () => new Tally())]) tally.add(reason, verifies);
+  const keys = keyRows === null ? null : keysByDay(keyRows);
+  const listed = [...tallies].map(([day, { counts, reasons }]) => ({
     day,
     ...counts,
     reasons,
-    ...(byKey ? { keys: new Map([...keys].map(([id, tally]) => [id, tally.counts])) } : {}),
+    ...(keys === null ? {} : { keys: keys.get(day) ?? new Map() }),
   }));
   return { totals: totals.counts, days: listed };
 };
 
-class DayTally extends Tally {
-  readonly keys = new Map<ApiKeyId | null, Tally>();
-
-  addRow(row: DayCount | DayKeyCount): void {
-    this.add(row.reason, row.verifies);
-    if ('keyId' in row) getOrMake(this.keys, row.keyId, () => new Tally()).add(row.reason, row.verifies);
-  }
-}
+const keysByDay = (rows: readonly DayKeyCount[]): Map<Day, Map<ApiKeyId | null, Counts>> => {
+  const days = new Map<Day, Map<ApiKeyId | null, Counts>>();
+  for (const { day, keyId, allow, deny } of rows)
+    getOrMake(days, day, () => new Map()).set(keyId, { verifies: allow + deny, allow, deny });
+  return days;
+};

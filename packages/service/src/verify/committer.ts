@@ -2,6 +2,8 @@
  * Getting decisions stored (protocol §10). An answer is given only for what is known: a batch whose answer was lost
  * is looked up by receipt id, and what is not found there stays unknown. Nothing is ever sent a second time.
  */
+import type { GrantId } from '@svc/protocol';
+import type { BudgetFacts } from '../ports/consumption.ts';
 import type { Log } from '../ports/ports.ts';
 import { type CommitOutcome, type DecisionCommit, type Store, StoreError } from '../ports/store.ts';
 import { Gatherer } from './gatherer.ts';
@@ -9,11 +11,20 @@ import { Gatherer } from './gatherer.ts';
 /** `UNKNOWN`: whether it is stored cannot be told now; the caller must hear 503. */
 export type StoredOutcome = CommitOutcome | 'UNKNOWN';
 
-const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
+type Batch = readonly DecisionCommit[];
+
+/** How many decisions one commit carries at most. */
+export const MAX_BATCH = 64;
+const GATHERING = {
+  maxBatch: MAX_BATCH,
+  maxInFlight: 2,
+  maxWaiting: 4096,
+  sizeOf: (batch: Batch) => batch.length,
+};
 
 export class Committer {
-  private readonly gatherer = new Gatherer<DecisionCommit, StoredOutcome>(
-    (batch) => this.commit(batch),
+  private readonly gatherer = new Gatherer<Batch, readonly StoredOutcome[]>(
+    (batches) => this.commitAll(batches),
     GATHERING,
   );
 
@@ -22,24 +33,51 @@ export class Committer {
     private readonly log: Log,
   ) {}
 
-  /** Resolves once the decision is stored, refused or unknown; rejects when nothing was sent. */
-  submit(decision: DecisionCommit): Promise<StoredOutcome> {
-    return this.gatherer.submit(decision);
+  /**
+   * Stores decisions in their order, together with those of others, `MAX_BATCH` at most. Resolves once each is stored,
+   * refused or unknown; rejects when nothing was sent.
+   */
+  submit(decisions: Batch): Promise<readonly StoredOutcome[]> {
+    return this.gatherer.submit(decisions);
   }
 
-  private async commit(batch: readonly DecisionCommit[]): Promise<readonly StoredOutcome[]> {
+  /** The same by themselves, evaluated with the lock of the Grant's budgets in hand. */
+  async submitInTurn(
+    grantId: GrantId,
+    jtis: readonly (string | null)[],
+    decide: (facts: readonly BudgetFacts[]) => Promise<Batch>,
+  ): Promise<readonly StoredOutcome[]> {
+    let decisions: Batch = [];
+    const remember = async (facts: readonly BudgetFacts[]) => {
+      decisions = await decide(facts);
+      return decisions;
+    };
+    return this.orLookUp(() => decisions, this.store.verify.commitInTurn(grantId, jtis, remember));
+  }
+
+  private async commitAll(batches: readonly Batch[]): Promise<readonly (readonly StoredOutcome[])[]> {
+    const decisions = batches.flat();
+    const outcomes = await this.orLookUp(() => decisions, this.store.verify.commitDecisions(decisions));
+    let end = 0;
+    return batches.map(({ length }) => {
+      end += length;
+      return outcomes.slice(end - length, end);
+    });
+  }
+
+  private async orLookUp(
+    decisions: () => Batch,
+    commit: Promise<readonly StoredOutcome[]>,
+  ): Promise<readonly StoredOutcome[]> {
     try {
-      return await this.store.verify.commitDecisions(batch);
+      return await commit;
     } catch (error) {
-      if (error instanceof StoreError && error.kind === 'ambiguous') return this.lookUp(batch, error);
+      if (error instanceof StoreError && error.kind === 'ambiguous') return this.lookUp(decisions(), error);
       throw error;
     }
   }
 
-  private async lookUp(
-    batch: readonly DecisionCommit[],
-    cause: StoreError,
-  ): Promise<readonly StoredOutcome[]> {
+  private async lookUp(batch: Batch, cause: StoreError): Promise<readonly StoredOutcome[]> {
     this.log.warn('commit.ambiguous', { decisions: batch.length, error: cause.message });
     try {
       const stored = await this.store.verify.findStored(batch.map(({ receiptId }) => receiptId));

@@ -15,6 +15,7 @@ const commitOf = (decision: 'ALLOW' | 'DENY', failed: readonly CheckId[] = []) =
     outcomes,
     evidence: { P3: { grant }, P9: { proof } },
     consulted: {},
+    consumption: null,
   };
   const caller = {
     subject: 'did:web:shop.example',

@@ -3,7 +3,7 @@ import { type Action, type CheckId, type Decided, type ReceiptId, TRUST_CONFIG }
 import type { RpCaller } from '../callers/caller.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
 import type { DecisionCommit, ProductionCheck, Spend } from '../ports/store.ts';
-import type { Idempotency } from './verifier.ts';
+import type { Idempotency } from './attempt.ts';
 
 /** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */
 const MAX_PROOF_WINDOW_SECONDS = 300;
@@ -25,6 +25,7 @@ export interface DecisionToCommit {
 export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => {
   const { caller, decided, receiptId, nowMs, jws, usedPrincipal, idempotency, productionCheck } = input;
   const { P3, P9, P15 } = decided.evidence;
+  const { balances } = decided.consulted;
   const authenticated = PRE_AUTHENTICATION.every((id) => decided.outcomes[id] === true);
   return {
     receiptId,
@@ -43,6 +44,7 @@ export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => 
     spend: spendOf(decided),
     idempotency,
     productionCheck,
+    budget: balances === undefined ? null : { balances, consumption: decided.consumption },
   };
 };
 

@@ -85,4 +85,20 @@ describe('a gatherer', () => {
     batches[0]?.finish([]);
     await expect(result).rejects.toThrow('too few');
   });
+
+  it('keeps an item that has a size of its own whole, within the batch size', async () => {
+    const { batches, run } = heldRunner();
+    const gatherer = new Gatherer(run, { ...options, maxWaiting: 9, sizeOf: (item) => item });
+    const results = [1, 2, 1, 3, 1].map((item) => gatherer.submit(item));
+    for (let i = 0; i < 4; i++) {
+      batches[i]?.finish();
+      await Promise.resolve();
+      await new Promise(setImmediate);
+    }
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 1], [3], [1]]);
+    expect(await Promise.all(results)).toEqual(['1', '2', '1', '3', '1']);
+    const held = [3, 3, 3].map((item) => gatherer.submit(item));
+    await expect(gatherer.submit(4)).rejects.toBeInstanceOf(OverloadedError);
+    expect(held).toHaveLength(3);
+  });
 });

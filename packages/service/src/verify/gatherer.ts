@@ -3,11 +3,14 @@
  * timer: with nothing under way an item goes at once, so one request alone loses nothing. Beside a batch under way only
  * a full one is sent: smaller ones would cost a round trip, and a commit its fsync, that waiting a moment saves.
  */
-export interface GathererOptions {
+export interface GathererOptions<Item> {
+  /** Of the items' sizes together; an item that is larger goes alone. */
   readonly maxBatch: number;
   readonly maxInFlight: number;
-  /** Items that may wait; one more is refused. */
+  /** Of the sizes of the items that wait; what is beyond is refused. */
   readonly maxWaiting: number;
+  /** 1 unless given. */
+  readonly sizeOf?: (item: Item) => number;
 }
 
 export class OverloadedError extends Error {
@@ -16,32 +19,47 @@ export class OverloadedError extends Error {
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  readonly size: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Gatherer<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
+  private waitingSize = 0;
   private inFlight = 0;
 
   /** `run` answers one result per item, in the same order; when it rejects, every item of the batch does. */
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly options: GathererOptions,
+    private readonly options: GathererOptions<Item>,
   ) {}
 
   submit(item: Item): Promise<Result> {
-    if (this.waiting.length >= this.options.maxWaiting)
+    const size = this.options.sizeOf?.(item) ?? 1;
+    if (this.waitingSize + size > this.options.maxWaiting)
       return Promise.reject(new OverloadedError('too many waiting'));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, size, resolve, reject });
+      this.waitingSize += size;
       this.pump();
     });
   }
 
   private pump(): void {
-    while (this.waiting.length >= this.fewestToSend())
-      void this.send(this.waiting.splice(0, this.options.maxBatch));
+    while (this.waitingSize >= this.fewestToSend()) void this.send(this.takeBatch());
+  }
+
+  private takeBatch(): Waiting<Item, Result>[] {
+    let count = 0;
+    let size = 0;
+    for (const item of this.waiting) {
+      if (count > 0 && size + item.size > this.options.maxBatch) break;
+      count += 1;
+      size += item.size;
+    }
+    this.waitingSize -= size;
+    return this.waiting.splice(0, count);
   }
 
   private fewestToSend(): number {

@@ -3,18 +3,11 @@
  * bits in memory for less than the bound of the trust configuration. A list that is missing, does not verify or is
  * not the one asked for is unavailable: nothing is allowed on its word.
  */
-import {
-  type Answer,
-  found,
-  parseCompactJws,
-  type Sha256,
-  type StatusFact,
-  TRUST_CONFIG,
-  unavailable,
-} from '@svc/protocol';
-import { decodeBitstring, getBit, parseStatusListCredential } from '@svc/status-list';
+import { type Answer, found, type Sha256, type StatusFact, TRUST_CONFIG, unavailable } from '@svc/protocol';
+import { getBit } from '@svc/status-list';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
+import { readOwnCredential } from '../grants/own-credential.ts';
 
 interface LoadedList {
   readonly bits: Uint8Array;
@@ -24,7 +17,6 @@ interface LoadedList {
 }
 
 const LISTS_IN_MEMORY = 512;
-const MAX_CREDENTIAL_CHARS = 262_144;
 /** Used up to 5 s before the engine would refuse it, so that a verify under way does not lose it. */
 const USED_FOR_MS = (TRUST_CONFIG.statusListMaxAgeSeconds - 5) * 1000;
 
@@ -68,21 +60,11 @@ export class StatusListReader {
     const loadedAtMs = this.deps.clock.nowMs();
     const stored = await this.deps.store.verify.findStatusCredential(url);
     if (stored === null) return this.refuse(url, 'not stored');
-    const jws = parseCompactJws(stored.credential, MAX_CREDENTIAL_CHARS);
-    if (!jws.ok) return this.refuse(url, jws.problem);
-    const key = this.deps.identity.statusKeys.published.find(({ kid }) => kid === jws.header.kid);
-    if (key === undefined || jws.header.typ !== 'vc+jwt')
-      return this.refuse(url, 'not signed by a status key');
-    if (!this.deps.crypto.verify(key.publicKey, jws.signingInput, jws.signature))
-      return this.refuse(url, 'signature does not verify');
-    const credential = parseStatusListCredential(jws.payload);
-    if (credential === null || credential.id !== url || credential.issuer !== this.deps.identity.did)
-      return this.refuse(url, 'not the credential of this list');
-    if (credential.validUntil !== undefined && Date.parse(credential.validUntil) <= loadedAtMs)
-      return this.refuse(url, 'expired');
-    const bits = decodeBitstring(credential.credentialSubject.encodedList);
-    if (bits === null) return this.refuse(url, 'bits do not decode');
-    return { bits, credentialHash: stored.credentialHash, validFrom: credential.validFrom, loadedAtMs };
+    const read = readOwnCredential(this.deps, url, stored.credential);
+    if ('problem' in read) return this.refuse(url, read.problem);
+    const { bits, validFrom, validUntil } = read;
+    if (validUntil !== null && Date.parse(validUntil) <= loadedAtMs) return this.refuse(url, 'expired');
+    return { bits, credentialHash: stored.credentialHash, validFrom, loadedAtMs };
   }
 
   private refuse(url: string, problem: string): null {

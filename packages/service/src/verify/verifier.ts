@@ -4,60 +4,40 @@
  * leaves before its Receipt is known to be stored.
  */
 import {
-  buildReceiptBody,
-  type Decided,
-  encodeUlid,
-  evaluate,
-  type Presented,
+  type GrantId,
   parsePresented,
   type ReceiptBody,
-  type ReceiptId,
+  type Undecided,
   type VerifyRequest,
 } from '@svc/protocol';
-import { receiptTextOf, signReceipt } from '@svc/receipts';
+import { receiptTextOf } from '@svc/receipts';
 import type { Authenticator } from '../callers/authenticator.ts';
 import type { RpCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { StoreError } from '../ports/store.ts';
-import { Committer, type StoredOutcome } from './committer.ts';
-import { buildDecisionCommit } from './decision-commit.ts';
-import { type Admission, EntitlementGate, type WithoutPlan } from './entitlement-gate.ts';
+import {
+  type Attempt,
+  type Attempted,
+  evaluateAttempt,
+  type Idempotency,
+  signDecision,
+  type VerifyAnswer,
+} from './attempt.ts';
+import { Budgets } from './budgets.ts';
+import { checkedOnce } from './checked-once.ts';
+import { Committer } from './committer.ts';
+import { EntitlementGate, type WithoutPlan } from './entitlement-gate.ts';
 import { FactLoader } from './fact-loader.ts';
 import { OverloadedError } from './gatherer.ts';
 import { GrantSignatureMemo } from './grant-signature-memo.ts';
 
-export interface Idempotency {
-  readonly key: string;
-  /** SHA-256 of the request body as received, hex. */
-  readonly bodyHash: string;
-}
-
-export interface VerifyAnswer {
-  /** The Receipt as JSON text. */
-  readonly text: string;
-  readonly decision: 'ALLOW' | 'DENY';
-  readonly reason: string | null;
-  /** True when this is the stored answer to an earlier request with the same idempotency key. */
-  readonly replayed: boolean;
-}
+export type { Idempotency, VerifyAnswer };
 
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
 /** Below the two seconds within which a caller must hear 503 when storage is gone. */
 const DEADLINE_MS = 1_700;
-
-interface Attempt extends Admission {
-  readonly request: VerifyRequest;
-  readonly presented: Presented;
-  readonly idempotency: Idempotency | null;
-  readonly proofSpent: boolean;
-}
-
-interface Attempted {
-  readonly outcome: StoredOutcome;
-  readonly answer: VerifyAnswer;
-}
 
 export interface VerifierOptions {
   /** Hears of every production check that no plan covers. */
@@ -69,6 +49,7 @@ export class Verifier {
   private readonly committer: Committer;
   private readonly memo: GrantSignatureMemo;
   private readonly gate: EntitlementGate;
+  private readonly budgets: Budgets;
 
   constructor(
     private readonly deps: ServiceDeps,
@@ -79,6 +60,7 @@ export class Verifier {
     this.committer = new Committer(deps.store, deps.log);
     this.memo = new GrantSignatureMemo(deps.crypto);
     this.gate = new EntitlementGate(deps, onWithoutPlan);
+    this.budgets = new Budgets(deps, this.committer);
   }
 
   /**
@@ -149,17 +131,15 @@ export class Verifier {
     const presented = parsePresented(request);
     let admission =
       this.gate.guess(first, presented) ?? this.gate.admit(await this.authenticateAgain(first), presented);
+    const crypto = checkedOnce(this.memo.cryptoFor(presented));
     let proofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
-      const { outcome, answer } = await this.attempt({
-        ...admission,
-        request,
-        presented,
-        idempotency,
-        proofSpent,
-      });
+      const loaded = await this.facts.load(presented, proofSpent);
+      const attempt = { ...admission, ...loaded, request, presented, idempotency, crypto };
+      const { outcome, answer } = await this.attempt(attempt);
       switch (outcome) {
         case 'STORED':
+          if (answer === null) throw internal('stored without having been evaluated');
           this.gate.noteStored(admission);
           return answer;
         case 'REPLAY':
@@ -183,6 +163,8 @@ export class Verifier {
           this.deps.log.warn('verify.clock', { evaluation });
           await this.deps.clock.resync();
           break;
+        case 'OVERTAKEN':
+          break;
         case 'LOCKED':
         case 'REFUSED':
         case 'UNKNOWN':
@@ -193,20 +175,12 @@ export class Verifier {
   }
 
   private async attempt(attempt: Attempt): Promise<Attempted> {
-    const { caller, request, presented, proofSpent } = attempt;
-    const { facts, usedPrincipal } = await this.facts.load(presented, proofSpent);
     const nowMs = this.deps.clock.nowMs();
-    const { did, profile, proofWindowSeconds } = caller.relyingParty;
-    const relyingParty = { did, profile, proofWindowSeconds };
-    const crypto = this.memo.cryptoFor(presented);
-    const decided = decidedOf(evaluate(presented, facts, { relyingParty, nowMs, crypto }));
-    const receiptId = `drc_${encodeUlid(nowMs, this.deps.random.bytes(10))}` as ReceiptId;
-    const body = buildReceiptBody(request, decided, { receiptId, relyingParty, nowMs, crypto });
-    const { jws, text } = await signReceipt(body, this.deps.identity.receiptKeys.signer);
-    const outcome = await this.committer.submit(
-      buildDecisionCommit({ ...attempt, decided, receiptId, nowMs, jws, usedPrincipal }),
-    );
-    return { outcome, answer: { text, decision: decided.decision, reason: decided.reason, replayed: false } };
+    const evaluation = evaluateAttempt(attempt, nowMs);
+    if (evaluation.kind === 'undecided') return this.budgets.attempt(attempt, budgetOf(evaluation));
+    const { commit, answer } = await signDecision(this.deps, attempt, evaluation, nowMs);
+    const [outcome = 'UNKNOWN'] = await this.committer.submit([commit]);
+    return { outcome, answer };
   }
 
   /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
@@ -230,9 +204,9 @@ export class Verifier {
   }
 }
 
-/** The loader answers every look-up, so an undecided evaluation is a bug. */
-const decidedOf = (evaluation: ReturnType<typeof evaluate>): Decided => {
-  if (evaluation.kind === 'decided') return evaluation;
-  const open = evaluation.lookups.map(({ fact }) => fact).join(', ');
-  throw internal(`unanswered look-ups: ${open}`);
+/** The loader answers every look-up but the one of balances. */
+const budgetOf = ({ lookups }: Undecided): GrantId => {
+  const [lookup, ...others] = lookups;
+  if (lookup?.fact === 'balances' && others.length === 0) return lookup.grantId;
+  throw internal(`unanswered look-ups: ${lookups.map(({ fact }) => fact).join(', ')}`);
 };

@@ -5,7 +5,7 @@
 import { Conditions } from '../conditions.ts';
 import type { Statement } from '../database.ts';
 import { DAY_MS } from '../receipt-ids.ts';
-import type { Search } from './find-ids.ts';
+import type { Search } from './search-decisions.ts';
 
 export interface DayCount {
   /** Counted from 1970-01-01. */

@@ -1,6 +1,6 @@
 /**
  * Finding one page of decisions by filter, newest first, in time that does not depend on how many are stored
- * (docs/decisions/0014).
+ * (docs/decisions/0014-decision-search.md).
  *
  * The ledger is read in spans from the newest down, until the page is full. Where receipts have been counted the stored
  * sums tell which days hold any of the filter, and how many; the others are never touched. A statement covers some days
@@ -14,7 +14,7 @@
 import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { type DecisionListFilter, StoreError } from '@svc/service';
 import type { Database } from '../database.ts';
-import { firstIdOfDay, lowestReceiptId } from '../receipt-ids.ts';
+import { firstIdOfDay, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
 import { daysWithAny, everyMonth, type Range, type Span } from './spans.ts';
 import { spanStatement } from './statements.ts';
 
@@ -23,43 +23,53 @@ export interface Search extends Omit<DecisionListFilter, 'principal'> {
   readonly principal?: DidWeb | null;
 }
 
-/** See `DecisionRepository.listIds`. */
-export async function findIds(
+export interface Found {
+  readonly receiptId: ReceiptId;
+}
+
+/** The newest `limit` rows of the filter, or all there are. `columns` of the receipts: `receipt_id as "receiptId"`, … */
+export async function searchDecisions<Row extends Found>(
   database: Database,
   filter: DecisionListFilter,
+  columns: string,
   limit: number,
-): Promise<ReceiptId[]> {
+): Promise<Row[]> {
   if (filter.relyingParties?.length === 0) return [];
+  const read: ReadSpan<Row> = (search, span, most) =>
+    database.read<Row>(spanStatement(search, span, columns, most));
   const { uncounted, counted } = await findRanges(database, filter);
-  const newest = await readSpans(database, filter, () => everyMonth(uncounted), limit);
+  const newest = await readSpans(read, filter, () => everyMonth(uncounted), limit);
   const missing = limit - newest.length;
   if (missing === 0) return newest;
 
-  const older: ReceiptId[][] = [];
+  const older: Row[][] = [];
   for (const search of await searchesOfCounted(database, filter)) {
     const days = (lacking: () => number) => daysWithAny(database, search, counted, lacking);
-    older.push(await readSpans(database, search, days, missing));
+    older.push(await readSpans(read, search, days, missing));
   }
   // Each is in order by itself, and no receipt is in two of them.
-  const merged = older.length === 1 ? older.flat() : older.flat().sort().reverse();
+  const merged = older.length === 1 ? older.flat() : older.flat().sort(byDescendingId);
   return [...newest, ...merged.slice(0, missing)];
 }
 
-/** Ids of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. */
-async function readSpans(
-  database: Database,
+const byDescendingId = (a: Found, b: Found): number => (a.receiptId > b.receiptId ? -1 : 1);
+
+type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<Row[]>;
+
+/** Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. */
+async function readSpans<Row>(
+  read: ReadSpan<Row>,
   search: Search,
   spans: (lacking: () => number) => Iterable<Span> | AsyncIterable<Span>,
   limit: number,
-): Promise<ReceiptId[]> {
-  const ids: ReceiptId[] = [];
-  const lacking = () => limit - ids.length;
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const lacking = () => limit - rows.length;
   for await (const span of spans(lacking)) {
-    for (const { id } of await database.read<{ id: ReceiptId }>(spanStatement(search, span, lacking())))
-      ids.push(id);
+    for (const row of await read(search, span, lacking())) rows.push(row);
     if (lacking() === 0) break;
   }
-  return ids;
+  return rows;
 }
 
 /** What to look for among the counted receipts. A Grant may have been signed by several, of whom one may. */
@@ -89,13 +99,10 @@ async function findRanges(
   if (sinceMs !== undefined) from.push(lowestReceiptId(sinceMs));
   if (untilMs !== undefined) before.push(lowestReceiptId(untilMs));
   if (beforeId !== undefined) before.push(beforeId);
-  const all = { from: highest(from), before: lowest(before) };
-  const split = highest([all.from, lowest([all.before, ledger.countedBefore])]);
+  const all = { from: from.reduce(higherId), before: before.reduce(lowerId) };
+  const split = higherId(all.from, lowerId(all.before, ledger.countedBefore));
   return { uncounted: { ...all, from: split }, counted: { ...all, before: split } };
 }
-
-const highest = (ids: readonly string[]): string => ids.reduce((a, b) => (a > b ? a : b));
-const lowest = (ids: readonly string[]): string => ids.reduce((a, b) => (a < b ? a : b));
 
 interface Ledger {
   readonly countedBefore: string;

@@ -1,8 +1,8 @@
 /** Which parts of the ledger a search reads, newest first. What is left out holds nothing that it looks for. */
 import type { Database } from '../database.ts';
-import { dayNumberOf, firstIdOfDay } from '../receipt-ids.ts';
+import { dayNumberOf, firstIdOfDay, higherId, lowerId } from '../receipt-ids.ts';
 import { type DayCount, dayCountsStatement } from './day-counts.ts';
-import type { Search } from './find-ids.ts';
+import type { Search } from './search-decisions.ts';
 
 /** Receipt ids from `from` (inclusive) to `before` (exclusive); none where `from` is not lower. */
 export interface Range {
@@ -13,20 +13,23 @@ export interface Range {
 export interface Span {
   /** Apart from each other, the highest first. */
   readonly ranges: readonly Range[];
-  /** Few of its receipts are looked for, so all of these are gathered; else they are met on the way down. */
-  readonly isSparse: boolean;
+  /**
+   * How many of its receipts are looked for. Of few, all are gathered; of many, enough are met on the way down; where it
+   * is not known, the planner weighs one against the other.
+   */
+  readonly density: 'few' | 'many' | 'unknown';
 }
 
 /** More partitions than this are never planned or locked by one statement. */
-const MOST_DAYS = 31;
+export const MOST_DAYS = 31;
 /** A day that has more than this many of what is looked for is walked through. */
 const SPARSE_VERIFIES = 1_000;
 
-/** The whole range, a month at a time. */
+/** The whole range, a month at a time, for where nothing has been counted. */
 export function* everyMonth({ from, before }: Range): Generator<Span> {
   for (let end = before; from < end; ) {
-    const start = higher(from, firstIdOfDay(lastDayOf(end) + 1 - MOST_DAYS));
-    yield { ranges: [{ from: start, before: end }], isSparse: false };
+    const start = higherId(from, firstIdOfDay(lastDayOf(end) + 1 - MOST_DAYS));
+    yield { ranges: [{ from: start, before: end }], density: 'unknown' };
     end = start;
   }
 }
@@ -73,11 +76,18 @@ async function* countedDays(
 
 const spanOf = (days: readonly DayCount[], range: Range, search: Search): Span => ({
   ranges: joinDays(days).map(({ first, last }) => ({
-    from: higher(range.from, firstIdOfDay(first)),
-    before: lower(range.before, firstIdOfDay(last + 1)),
+    from: higherId(range.from, firstIdOfDay(first)),
+    before: lowerId(range.before, firstIdOfDay(last + 1)),
   })),
-  isSparse: !isInOrder(search) && !days.some((day) => isDense(day, search)),
+  density: densityOf(days, search),
 });
+
+/** Of a Grant no more is known than how many its Principal has. */
+const densityOf = (days: readonly DayCount[], search: Search): Span['density'] => {
+  if (isInOrder(search)) return 'many';
+  if (!days.some((day) => isDense(day, search))) return 'few';
+  return search.grantId === undefined ? 'many' : 'unknown';
+};
 
 /** Days that follow each other as one. */
 const joinDays = (days: readonly DayCount[]): { first: number; last: number }[] => {
@@ -103,6 +113,3 @@ const lastDayOf = (before: string): number => {
   const day = dayNumberOf(before);
   return before === firstIdOfDay(day) ? day - 1 : day;
 };
-
-const higher = (a: string, b: string): string => (a > b ? a : b);
-const lower = (a: string, b: string): string => (a < b ? a : b);

@@ -2,23 +2,34 @@
  * The statement that reads one span. Its bounds are values and it has no name, so the planner knows them: it plans and
  * locks the partitions of the span alone.
  */
-import { REASON_CODES } from '@svc/protocol';
+import { REASON_CODES, type ReceiptId } from '@svc/protocol';
 import { Conditions } from '../conditions.ts';
 import type { Statement } from '../database.ts';
-import type { Search } from './find-ids.ts';
-import type { Span } from './spans.ts';
+import { dayNumberOf } from '../receipt-ids.ts';
+import type { Search } from './search-decisions.ts';
+import { MOST_DAYS, type Span } from './spans.ts';
 
-/** Answers `id`, descending, at most `limit`. */
-export function spanStatement(search: Search, span: Span, limit: number): Statement {
-  const where = conditionsOf(search, span);
-  // How many a Grant has on a day is not known, so there the planner weighs its index against the walk.
-  if (span.isSparse || search.grantId !== undefined) addHashes(search, where);
-  const newest = `order by receipt_id desc limit ${where.parameter(limit)}`;
-  const found = `select receipt_id as id from receipts where ${where.text}`;
+/**
+ * Answers at most `limit` rows of the columns, which `receipt_id` is among, the newest first. Each range is a query of
+ * its own: conditions that name them all would be planned, and checked, for every partition once more.
+ */
+export function spanStatement(
+  search: Search,
+  { ranges, density }: Span,
+  columns: string,
+  limit: number,
+): Statement {
+  const where = conditionsOf(search);
+  if (density !== 'many') addHashes(search, where);
+  const parts = ranges.map(
+    ({ from, before }) => `select ${columns} from receipts
+      where receipt_id >= ${where.parameter(from)} and receipt_id < ${where.parameter(before)} and ${where.text}`,
+  );
+  const newest = `order by "receiptId" desc limit ${where.parameter(limit)}`;
+  if (density !== 'few' && parts.length === 1) return { text: `${parts[0]} ${newest}`, values: where.values };
   // Materialized: the planner would else walk down in order and hope to meet them soon.
-  const text = span.isSparse
-    ? `with found (receipt_id) as materialized (${found}) select receipt_id as id from found ${newest}`
-    : `${found} ${newest}`;
+  const found = parts.map((part) => (density === 'few' ? part : `(${part} ${newest})`)).join(' union all ');
+  const text = `with found as materialized (${found}) select * from found ${newest}`;
   return { text, values: where.values };
 }
 
@@ -31,15 +42,9 @@ function addHashes({ relyingParties, principal, keyId, grantId }: Search, where:
     .add('hashtext(key_id) = hashtext(?)', keyId);
 }
 
-function conditionsOf(search: Search, { ranges }: Span): Conditions {
+function conditionsOf(search: Search): Conditions {
   const { relyingParties, principal, keyId, grantId, reason, decision } = search;
-  const where = new Conditions();
-  const within = ranges.map(
-    ({ from, before }) =>
-      `receipt_id >= ${where.parameter(from)} and receipt_id < ${where.parameter(before)}`,
-  );
-  where
-    .require(within.length === 1 ? within.join() : `(${within.join(' or ')})`)
+  const where = new Conditions()
     .add('principal = ?', principal ?? undefined)
     .add('key_id = ?', keyId)
     .add('grant_id = ?', grantId)
@@ -52,3 +57,28 @@ function conditionsOf(search: Search, { ranges }: Span): Conditions {
   if (decision === 'DENY') where.require('reason is not null').add('reason = any (?::text[])', REASON_CODES);
   return where;
 }
+
+/** Rows by descending ids, which are given in this order. The ids of one day at a time, for the same reason. */
+export function* byIdsStatements(ids: readonly ReceiptId[], columns: string): Generator<Statement> {
+  const days = groupByDay(ids);
+  for (let at = 0; at < days.length; at += MOST_DAYS) {
+    const where = new Conditions();
+    const parts = days
+      .slice(at, at + MOST_DAYS)
+      .map(
+        (those) =>
+          `select ${columns} from receipts where receipt_id = any (${where.parameter(those)}::text[])`,
+      );
+    yield { text: `${parts.join(' union all ')} order by "receiptId" desc`, values: where.values };
+  }
+}
+
+const groupByDay = (ids: readonly ReceiptId[]): ReceiptId[][] => {
+  const days = new Map<number, ReceiptId[]>();
+  for (const id of ids) {
+    const day = days.get(dayNumberOf(id));
+    if (day === undefined) days.set(dayNumberOf(id), [id]);
+    else day.push(id);
+  }
+  return [...days.values()];
+};

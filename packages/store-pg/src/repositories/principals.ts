@@ -59,7 +59,6 @@ export function principalRepository(database: Database): PrincipalRepository {
       return inserted;
     },
     find: (did) => findWhere('p.did = $1', did),
-    findBySlug: (slug) => findWhere('p.slug = $1', slug),
     async listDidsOfOrg(orgId) {
       const rows = await database.read<{ did: DidWeb }>({
         text: 'select did from principals where org_id = $1 order by did',

@@ -62,7 +62,15 @@ describe('principals', () => {
       documentHash: null,
     });
     expect(inserted).toMatchObject({ verifiedSinceMs: null, document: null, keys: [] });
-    expect(await stores.first.principals.findBySlug(did)).toEqual(inserted);
+    expect(await stores.first.principals.find(did)).toEqual(inserted);
+  });
+
+  it('a slug is taken as part of a DID alone: after a change of the domain it is free again', async () => {
+    const did = `did:web:${randomBytes(6).toString('hex')}.example:org:one` as DidWeb;
+    const { slug } = world.principal;
+    const moved = { ...world.principal, did, keys: [], documentHash: null };
+    expect(await stores.first.principals.insert(moved)).toMatchObject({ did, slug });
+    await expect(stores.first.principals.insert(moved)).rejects.toMatchObject({ kind: 'conflict' });
   });
 
   it('a key moves forward only; each move is dated and bumps the version, anything else changes nothing', async () => {
@@ -132,7 +140,7 @@ describe('API keys', () => {
     expect(key).toMatchObject({ keyHash: world.keyHash, keyId: world.keyId, role: 'rp', revokedAtMs: null });
     expect(await stores.first.apiKeys.findById(world.keyId)).toEqual(key);
     const caller = await stores.first.verify.findRpCaller(world.keyHash);
-    expect(caller).toEqual({ key, relyingParty: world.relyingParty });
+    expect(caller).toEqual({ key, relyingParty: world.relyingParty, entitlement: null });
     expect(await stores.first.verify.findRpCaller('00'.repeat(32))).toBeNull();
   });
 

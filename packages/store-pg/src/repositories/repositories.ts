@@ -4,6 +4,8 @@ import { agentRepository } from './agents.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { auditRepository } from './audit.ts';
 import { checkpointRepository } from './checkpoints.ts';
+import { conformanceRunRepository } from './conformance-runs.ts';
+import { consumptionRepository } from './consumption.ts';
 import { decisionRepository } from './decisions.ts';
 import { entitlementRepository } from './entitlements.ts';
 import { evidenceRepository } from './evidence.ts';
@@ -13,6 +15,7 @@ import { outcomeRepository } from './outcomes.ts';
 import { principalRepository } from './principals.ts';
 import { receiptRepository } from './receipts.ts';
 import { relyingPartyRepository } from './relying-parties.ts';
+import { selfServeRepository } from './self-serve.ts';
 import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
 import { usageRepository } from './usage.ts';
@@ -32,7 +35,10 @@ export const repositories = (database: Database, ledger = database): Repositorie
   receipts: receiptRepository(database),
   decisions: decisionRepository(ledger),
   outcomes: outcomeRepository(ledger),
+  consumption: consumptionRepository(ledger),
   checkpoints: checkpointRepository(ledger),
   usage: usageRepository(ledger),
   serviceKeys: serviceKeyRepository(database),
+  selfServe: selfServeRepository(database),
+  conformanceRuns: conformanceRunRepository(database),
 });

@@ -66,6 +66,14 @@ export function statusListRepository(database: Database): StatusListRepository {
       });
       return rows[0] ?? null;
     },
+    async listUrlsByHeader(headers, after, limit) {
+      const rows = await database.read<{ url: string }>({
+        text: `select url from status_lists where split_part(credential, '.', 1) = any ($1) and url > $2
+          order by url limit $3`,
+        values: [headers, after, limit],
+      });
+      return rows.map(({ url }) => url);
+    },
     async takeOrdinal(principal) {
       const rows = await database.write<TakenOrdinal>({ text: takeOrdinalSql, values: [principal] });
       return rows[0] ?? null;

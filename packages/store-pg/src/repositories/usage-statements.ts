@@ -6,24 +6,20 @@ import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
 /** One row for each day and reason. */
 export function dayStatement(filter: DecisionFilter, countedBefore: string): Statement {
-  return countStatement({ table: dayTable(filter), columns: ['day', 'reason'] }, filter, countedBefore);
-}
-
-/** One row for each day, key and reason. */
-export function keyStatement(filter: DecisionFilter, countedBefore: string): Statement {
-  const table = filter.principal === undefined ? 'usage_by_key' : 'usage_counts';
-  return countStatement({ table, columns: ['day', 'key_id', 'reason'] }, filter, countedBefore);
+  const parameters = new Conditions();
+  const sums: Sums = { table: dayTable(filter), columns: ['day', 'reason'] };
+  const text = `select day::text, reason, sum(verifies)::bigint as verifies
+    from (${countsSql(sums, filter, countedBefore, parameters)}) as part group by day, reason`;
+  return { text, values: parameters.values };
 }
 
 /** Where sums are stored, and what they are asked by: columns of the table, which the receipts have too. */
-interface Sums {
+export interface Sums {
   readonly table: 'usage_by_day' | 'usage_by_key' | 'usage_by_principal' | 'usage_counts';
   /** The same by whole months, where the day is not asked for. */
   readonly monthly?: 'usage_monthly' | 'usage_monthly_by_principal';
-  readonly columns: readonly (keyof typeof SHOWN)[];
+  readonly columns: readonly ('day' | 'key_id' | 'principal' | 'reason')[];
 }
-
-const SHOWN = { day: 'day::text', key_id: 'key_id as "keyId"', principal: 'principal', reason: 'reason' };
 
 /** The coarsest that can answer. */
 function dayTable({ relyingParties, principal, keyId }: DecisionFilter): Sums['table'] {
@@ -38,15 +34,6 @@ const principalSums = ({ relyingParties }: Pick<DecisionFilter, 'relyingParties'
     ? { table: 'usage_by_principal', monthly: 'usage_monthly_by_principal' }
     : { table: 'usage_counts', monthly: 'usage_monthly' }),
 });
-
-function countStatement(sums: Sums, filter: DecisionFilter, countedBefore: string): Statement {
-  const parameters = new Conditions();
-  const shown = sums.columns.map((name) => SHOWN[name]).join(', ');
-  const text = `select ${shown}, sum(verifies)::bigint as verifies
-    from (${countsSql(sums, filter, countedBefore, parameters)}) as part
-    group by ${sums.columns.join(', ')}`;
-  return { text, values: parameters.values };
-}
 
 /**
  * Everything that was counted about Principals. A correction has the Receipt of what it corrects, so one filter finds
@@ -109,15 +96,18 @@ const UNCOUNTED = 'receipt_id >= (select counted_before from ledger_count)';
  * Rows to add up, for the columns asked by: the sums of whole days, the receipts of these days that are not in the sums
  * yet, and all receipts of a day that is asked for in part.
  */
-function countsSql(
+export function countsSql(
   sums: Sums,
   { sinceMs, untilMs, ...filter }: DecisionFilter,
   countedBefore: string,
   parameters: Conditions,
 ): string {
   const conditions = conditionsOf(filter, parameters);
-  const receipts = (from: string, to: string, ...more: string[]) =>
-    receiptsSql(sums, [from, to], [...conditions, ...more], parameters);
+  const receipts = (from: string, to: string, ...more: string[]) => {
+    // Their index of Principals is one of hashes.
+    const indexed = given('hashtext(principal) = hashtext(?)', filter.principal, parameters);
+    return receiptsSql(sums, [from, to], [...conditions, ...indexed, ...more], parameters);
+  };
   const wholeFromMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
   const wholeToMs = Math.floor(untilMs / DAY_MS) * DAY_MS;
   const [since, until] = [lowestReceiptId(sinceMs), lowestReceiptId(untilMs)];
@@ -180,18 +170,18 @@ function receiptsSql(
 }
 
 /** In columns that sums, receipts and attestations name alike. */
-function conditionsOf(
+const conditionsOf = (
   { relyingParties, principal, keyId }: Partial<DecisionFilter>,
   parameters: Conditions,
-): string[] {
-  const is = (text: string, value: unknown) =>
-    value === undefined || value === null ? [] : [text.replace('?', parameters.parameter(value))];
-  return [
-    ...is('relying_party = any (?::text[])', relyingParties),
-    ...is('principal = ?', principal),
-    ...is('key_id = ?', keyId),
-  ];
-}
+): string[] => [
+  ...given('relying_party = any (?::text[])', relyingParties, parameters),
+  ...given('principal = ?', principal, parameters),
+  ...given('key_id = ?', keyId, parameters),
+];
+
+/** A condition, unless there is nothing to compare with. */
+const given = (text: string, value: unknown, parameters: Conditions): string[] =>
+  value === undefined || value === null ? [] : [text.replace('?', parameters.parameter(value))];
 
 /** Nothing was decided before 1970, and dates begin after the year 0. */
 const dateOf = (ms: number): string => new Date(Math.max(ms, 0)).toISOString().slice(0, 10);

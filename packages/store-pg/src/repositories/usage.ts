@@ -8,21 +8,21 @@
  */
 import {
   type DayCount,
-  type DayKeyCount,
   type PrincipalFigure,
   StoreError,
   type TenantSummary,
   type UsageRepository,
 } from '@svc/service';
 import type { Database, Statement } from '../database.ts';
-import { dayStatement, figuresStatement, keyStatement, totalStatement } from './usage-statements.ts';
+import { countByDayAndKey } from './usage-by-key.ts';
+import { dayStatement, figuresStatement, totalStatement } from './usage-statements.ts';
 
 export function usageRepository(database: Database): UsageRepository {
   const count = async <Row extends object>(build: (countedBefore: string) => Statement): Promise<Row[]> =>
     database.read<Row>(build(await findCountedBefore(database)));
   return {
     countByDay: (filter) => count<DayCount>((countedBefore) => dayStatement(filter, countedBefore)),
-    countByDayAndKey: (filter) => count<DayKeyCount>((countedBefore) => keyStatement(filter, countedBefore)),
+    countByDayAndKey: async (filter) => countByDayAndKey(database, filter, await findCountedBefore(database)),
     figuresByPrincipal: (filter) =>
       count<PrincipalFigure>((countedBefore) => figuresStatement(filter, countedBefore)),
     countAll: (apart) => count<DayCount>((countedBefore) => totalStatement(apart, countedBefore)),

@@ -6,7 +6,9 @@ const tables = `
       (select string_agg(format(E'\\n  %s %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
           case when l.collname = 'C' then ' collate "C"' else '' end,
           case when a.attnotnull then ' not null' else '' end,
-          coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')), ',' order by a.attnum)
+          coalesce(case a.attgenerated
+            when 's' then ' generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
+            else ' default ' || pg_get_expr(d.adbin, d.adrelid) end, '')), ',' order by a.attnum)
        from pg_attribute a
        left join pg_collation l on l.oid = a.attcollation
        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum

@@ -171,6 +171,7 @@ export function denyCommit(world: World, change: Partial<DecisionCommit> = {}): 
     spend: null,
     idempotency: null,
     productionCheck: null,
+    budget: null,
     ...change,
   };
 }

@@ -82,11 +82,11 @@ async function commitHalf(batch: Batch, send: Send): Promise<CommitOutcome[]> {
 /** Data exceptions, constraints, serialisation and deadlocks, program limits, raised errors. */
 const ROW_ERROR_CLASSES = new Set(['22', '23', '40', '54', 'P0']);
 
-const isCausedByRows = ({ cause }: StoreError): boolean =>
+export const isCausedByRows = ({ cause }: StoreError): boolean =>
   isServerAnswer(cause) && ROW_ERROR_CLASSES.has((cause.code ?? '').slice(0, 2));
 
 /** PostgreSQL reports it as a violated check of the parent table that no constraint is named for. */
-function isMissingPartition(error: unknown): boolean {
+export function isMissingPartition(error: unknown): boolean {
   if (!(error instanceof StoreError) || !isServerAnswer(error.cause)) return false;
   const { code, table, constraint } = error.cause;
   return code === '23514' && table === 'receipts' && constraint === undefined;

@@ -1,5 +1,5 @@
 /** A batch of decisions as the column arrays of `svc_commit_decisions`, in the order of its parameters. */
-import type { DecisionCommit } from '@svc/service';
+import type { BudgetUse, DecisionCommit } from '@svc/service';
 import type { Statement } from '../database.ts';
 
 const columns: readonly ((decision: DecisionCommit) => string | number | boolean | null)[] = [
@@ -31,7 +31,27 @@ const columns: readonly ((decision: DecisionCommit) => string | number | boolean
   (d) => d.productionCheck?.entitlementVersion ?? null,
   (d) => d.productionCheck?.isCapped ?? false,
   (d) => d.productionCheck?.isEnforced ?? false,
+  (d) => (d.budget === null ? null : budgetJson(d.budget)),
 ];
+
+/** What is null is left out. */
+const budgetJson = ({ balances, consumption }: BudgetUse): string =>
+  JSON.stringify({
+    grant_id: balances.grantId,
+    version: balances.version,
+    ...(consumption === null
+      ? {}
+      : {
+          key: consumption.key,
+          delta_total: consumption.deltaTotal,
+          delta_period: consumption.deltaPeriod,
+          delta_uses: consumption.deltaUses,
+          period_start_ms: consumption.periodStartMs,
+          limit_total: consumption.limits.total,
+          limit_per_period: consumption.limits.perPeriod,
+          limit_uses: consumption.limits.uses,
+        }),
+  });
 
 const text = `select svc_commit_decisions(${columns.map((_, index) => `$${index + 1}`).join(', ')}) as outcomes`;
 

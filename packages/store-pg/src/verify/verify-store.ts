@@ -1,9 +1,11 @@
 /** The verify path: prepared statements only, one round trip each. */
-import type { DidWeb, ReceiptId, Sha256 } from '@svc/protocol';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { RpCallerRecord, VerifyStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
+import { type CommitInTurnContext, commitInTurn } from './commit-in-turn.ts';
+import { findBudgets } from './find-budgets.ts';
 import { findFacts } from './find-facts.ts';
 import { findStored } from './find-stored.ts';
 
@@ -12,6 +14,7 @@ export interface VerifyStoreOptions {
   readonly databaseUrl: string;
   readonly lookupMs: number;
   readonly commit: CommitContext;
+  readonly commitInTurn: CommitInTurnContext;
 }
 
 // The key comes back revoked or not: authentication decides, so that it can tell the two apart.
@@ -32,12 +35,15 @@ const statusCredentialSql = `
   select credential, credential_hash as "credentialHash" from status_lists where url = $1`;
 
 // The age is the one after which \`svc_commit_decisions\` lets the key be used again.
-const idempotentSql = `
-  select k.body_hash as "bodyHash", r.receipt_id as "receiptId", r.relying_party as "relyingParty", r.jws
-  from idempotency_keys k join receipts r on r.receipt_id = k.receipt_id
-  where k.relying_party = $1 and k.key = $2 and k.created_at >= clock_timestamp() - interval '10 minutes'`;
+const idempotencySql = `
+  select body_hash as "bodyHash", receipt_id as "receiptId" from idempotency_keys
+  where relying_party = $1 and key = $2 and created_at >= clock_timestamp() - interval '10 minutes'`;
 
-export function verifyStore({ database, databaseUrl, lookupMs, commit }: VerifyStoreOptions): VerifyStore {
+// Never joined with what leads to it: an id that is not known to the planner locks the partitions of all days.
+const receiptSql = 'select jws from receipts where receipt_id = $1';
+
+export function verifyStore(options: VerifyStoreOptions): VerifyStore {
+  const { database, databaseUrl, lookupMs, commit } = options;
   return {
     async findRpCaller(keyHash) {
       const rows = await database.read<RpCallerRecord>({
@@ -57,23 +63,21 @@ export function verifyStore({ database, databaseUrl, lookupMs, commit }: VerifyS
       return rows[0] ?? null;
     },
     async findIdempotent(relyingParty, key) {
-      const [row] = await database.read<IdempotentRow>({
-        name: 'find_idempotent',
-        text: idempotentSql,
+      const [found] = await database.read<{ bodyHash: string; receiptId: ReceiptId }>({
+        name: 'find_idempotency_key',
+        text: idempotencySql,
         values: [relyingParty, key],
       });
-      if (row === undefined) return null;
-      const { bodyHash, ...receipt } = row;
-      return { bodyHash, receipt };
+      if (found === undefined) return null;
+      const { bodyHash, receiptId } = found;
+      const [stored] = await database.read<{ jws: string }>({ text: receiptSql, values: [receiptId] });
+      return stored === undefined
+        ? null
+        : { bodyHash, receipt: { receiptId, relyingParty, jws: stored.jws } };
     },
     commitDecisions: (decisions) => commitDecisions(commit, decisions),
+    findBudgets: (queries) => findBudgets(database, queries),
+    commitInTurn: (grantId, jtis, decide) => commitInTurn(options.commitInTurn, grantId, jtis, decide),
     findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs),
   };
-}
-
-interface IdempotentRow {
-  readonly bodyHash: string;
-  readonly receiptId: ReceiptId;
-  readonly relyingParty: DidWeb;
-  readonly jws: string;
 }

@@ -3,6 +3,7 @@ import type { Routes } from '@svc/contract';
 import { exportDecisions as exportPage, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
 import { exportCsv, exportNdjson } from '../../present/decision-export.ts';
+import { ExportTurns } from './export-turns.ts';
 
 const FORMATS = {
   ndjson: { contentType: 'application/x-ndjson', text: exportNdjson, fileName: 'decisions.ndjson' },
@@ -13,14 +14,14 @@ const FORMATS = {
   },
 } as const;
 
-export const exportDecisions =
-  (deps: ServiceDeps): Handler<Routes['exportDecisions']> =>
-  async ({ caller, query: { format, ...query } }) => {
+export const exportDecisions = (deps: ServiceDeps): Handler<Routes['exportDecisions']> => {
+  const turns = new ExportTurns();
+  return async ({ caller, query: { format, ...query } }) => {
     const { rowCount, nextCursor, batches } = await exportPage(deps, caller, query);
     const { contentType, text, fileName } = FORMATS[format];
     return {
       status: 200,
-      stream: text(batches),
+      stream: turns.take(caller, text(batches)),
       contentType,
       headers: {
         'X-Svc-Rows': String(rowCount),
@@ -29,3 +30,4 @@ export const exportDecisions =
       },
     };
   };
+};

@@ -63,7 +63,7 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   [TOKENS.orgAdmin]: { class: 'org', subject: org, role: 'admin', ...withKey(key('5', 'org:admin')) },
   [TOKENS.observer]: { class: 'observer', subject: did, ...withKey(key('6', 'observer')) },
   [TOKENS.admin]: { class: 'admin', subject: null, keyId: null },
-  [TOKENS.provision]: { class: 'provision', subject: null, keyId: null },
+  [TOKENS.provision]: { class: 'provision', subject: null, keyId: null, ordinal: 0 },
 };
 
 const STATUS_LIST = 'eyJhbGciOiJFZERTQSJ9.eyJsaXN0Ijp0cnVlfQ.c2ln';
@@ -74,6 +74,8 @@ const exampleOf = (route: Route, status: number): unknown => {
   return (declared.schema?.meta() as { example?: unknown } | undefined)?.example;
 };
 
+async function* nothing(): AsyncGenerator<string> {}
+
 /** Answers each route with its first declared status and that schema's example. */
 const exampleHandlers = (): Handlers => {
   const handlers: Record<string, () => Promise<unknown>> = {};
@@ -82,13 +84,15 @@ const exampleHandlers = (): Handlers => {
     const declared = route.responses[status];
     const example = exampleOf(route, status);
     handlers[id] = async () =>
-      declared?.kind === 'raw' || declared?.kind === 'stream'
-        ? {
-            status,
-            rawBody: example === undefined ? STATUS_LIST : JSON.stringify(example),
-            contentType: declared.contentTypes[0],
-          }
-        : { status, body: example };
+      declared?.kind === 'stream'
+        ? { status, stream: nothing(), contentType: declared.contentTypes[0] }
+        : declared?.kind === 'raw'
+          ? {
+              status,
+              rawBody: example === undefined ? STATUS_LIST : JSON.stringify(example),
+              contentType: declared.contentTypes[0],
+            }
+          : { status, body: example };
   }
   // Examples were parsed against these very schemas by the contract's own tests.
   return handlers as unknown as Handlers;
@@ -134,6 +138,7 @@ export const startService = async (options: Options = {}) => {
     publicBaseUrl: 'https://svc.example',
     statusHost: null,
     pages: [],
+    features: new Set(['sandbox', 'self-serve'] as const),
     trustProxyHops: 0,
     toApiError: () => null,
     ...options.deps,
@@ -154,7 +159,11 @@ export const startService = async (options: Options = {}) => {
     const sent = rawBody ?? (body === undefined ? null : JSON.stringify(body));
     const response = await fetch(base + path, {
       method,
-      headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       body: sent as string | null,
     });
     const text = await response.text();
@@ -195,12 +204,15 @@ const checkDeclared = (method: string, path: string, response: Response, text: s
   if (problem !== null) throw new Error(problem);
 };
 
-const matchRoute = (method: string, path: string): Route | null =>
-  (Object.values(routes) as Route[]).find(
+const matchRoute = (method: string, path: string): Route | null => {
+  const found = (Object.values(routes) as Route[]).filter(
     (route) =>
       route.method === method.toLowerCase() &&
       new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  ) ?? null;
+  );
+  // A fixed segment comes before a parameter.
+  return found.find((route) => !route.path.includes('{')) ?? found[0] ?? null;
+};
 
 /** A valid body for a route, from its schema's example. */
 export const exampleBody = (id: RouteId): unknown => {
@@ -223,6 +235,9 @@ const exampleParam = (id: RouteId, name: string): string => {
 };
 
 const EXAMPLE_PARAMS: Readonly<Record<string, readonly string[]>> = {
+  day: ['2026-11-20'],
+  id: ['urn:svc:grant:01M7VZGC008Q2R7V9X1C4E6H8J'],
+  run_id: ['cfr_01KAGT3Z5M8Q2R7V9X1C4E6H8K'],
   receipt_id: ['drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K'],
   org_id: ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'],
   key_id: ['3fa1c09be742'],

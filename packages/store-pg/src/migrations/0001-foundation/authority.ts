@@ -16,6 +16,8 @@ create table status_lists (
   unique (domain, number)
 );
 create index status_lists_by_principal on status_lists (principal, number desc);
+-- By what the credential says of its signer: which lists a key rotation leaves to be signed anew.
+create index status_lists_by_signer on status_lists (split_part(credential, '.', 1), url);
 
 -- revocation_recorded_at closes the Grant to new decisions; revoked_at is stamped afterwards, under the
 -- Principal's exclusive lock, and is what the world is shown.

@@ -6,6 +6,7 @@
  * (3, 0) partition creation, (4, 0) migration, (5, hash of a domain) status list numbers, (6, hash of a name) work
  * for one node at a time, (7, hash of a receipt id) its outcome ledger. And (8, hash of an org id) is shared by commits
  * of the org's production checks, exclusive to those that draw on a cap, and to whoever pushes the org's entitlement.
+ * (9, hash of a Grant id) is exclusive to whoever reads its balances to move them: commits, and restores (consumption.ts).
  *
  * What makes it correct:
  * - The function is VOLATILE plpgsql under READ COMMITTED, so each statement has its own snapshot, and the one
@@ -17,6 +18,12 @@
  * - An org's lock fences its entitlement: it is shared, or exclusive under a cap, as the evaluation found the row, and
  *   the version read afterwards tells whether it still is that row. So checks are counted and capped one batch after
  *   another, and no decision passes by a row that a push has replaced.
+ * - A decision on balances holds only on the version that it was evaluated on, read under the Grant's lock; in one batch
+ *   those of a Grant can follow each other, each on what the one before leaves. Where one of them is not stored, those
+ *   behind it are not either, and give back what they had claimed. The amounts are held against the limits once more.
+ * - A batch never waits for a Grant's lock: whoever has it may be evaluating, and this batch has others in it. Who wants
+ *   to wait takes it first in a transaction of its own, with nothing else in hand (verify/commit-in-turn.ts); then this
+ *   function finds that it has it.
  * - Waiting follows one order in every session: Principal locks by hash, day locks by number, org locks by hash,
  *   idempotency keys, spent Proofs, each sorted. No two batches, and no batch and revokers, can wait for each other
  *   in a circle.
@@ -85,7 +92,9 @@ create function svc_commit_decisions(
   p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[],
   p_idempotency_key text[], p_idempotency_body_hash text[],
   -- The entitlement as the evaluation found it: version 0 without a row. The org is null for what is no production check.
-  p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[]
+  p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[],
+  -- Null for what consulted no balances: {grant_id, version}, and what an ALLOW consumes: {key, delta_…, limit_…, period_start_ms}.
+  p_budgets jsonb[]
 ) returns text[]
 language plpgsql volatile
 set lock_timeout = '400ms'
@@ -104,6 +113,9 @@ declare
   v_missed_days integer[] := '{}';
   v_missed_orgs integer[] := '{}';
   v_is_exclusive boolean;
+  v_has_budgets boolean := cardinality(array_remove(p_budgets, null)) > 0;
+  v_missed_budgets integer[] := '{}';
+  v_claimed text[];
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'decisions are committed under READ COMMITTED only' using errcode = 'invalid_transaction_state';
@@ -131,6 +143,13 @@ begin
       if not (case when v_is_exclusive then svc_lock_exclusive(8, v_key, v_deadline)
           else svc_lock_shared(8, v_key, v_deadline) end) then
         v_missed_orgs := v_missed_orgs || v_key;
+      end if;
+    end loop;
+  end if;
+  if v_has_budgets then
+    for v_key in select distinct hashtext(b ->> 'grant_id') from unnest(p_budgets) as b where b is not null order by 1 loop
+      if not pg_try_advisory_xact_lock(9, v_key) then
+        v_missed_budgets := v_missed_budgets || v_key;
       end if;
     end loop;
   end if;
@@ -190,6 +209,10 @@ begin
     ) as d;
   end if;
 
+  if v_has_budgets then
+    v_outcome := svc_judge_budgets(p_budgets, v_missed_budgets, v_outcome);
+  end if;
+
   if cardinality(array_remove(p_idempotency_key, null)) > 0 then
     with candidate as (
       select distinct on (d.relying_party, d.key) d.relying_party, d.key, d.body_hash, d.receipt_id
@@ -242,6 +265,27 @@ begin
       where d.outcome = 'REPLAY' and stored.relying_party = d.relying_party and stored.key = d.key
         and stored.receipt_id = d.receipt_id;
     end if;
+  end if;
+
+  if v_has_budgets and array_position(v_outcome, null) is not null then
+    v_claimed := v_outcome;
+    v_outcome := svc_judge_budgets(p_budgets, v_missed_budgets, v_outcome);
+    if v_outcome is distinct from v_claimed then
+      delete from idempotency_keys stored
+      using unnest(p_relying_party, p_idempotency_key, p_receipt_id, v_claimed, v_outcome)
+        as d (relying_party, key, receipt_id, claimed, outcome)
+      where d.claimed is null and d.outcome is not null and stored.relying_party = d.relying_party and stored.key = d.key
+        and stored.receipt_id = d.receipt_id;
+      delete from spent_proofs stored
+      using unnest(p_spend_grant_id, p_spend_jti, v_claimed, v_outcome) as d (grant_id, jti, claimed, outcome)
+      where d.claimed is null and d.outcome is not null and stored.grant_id = d.grant_id and stored.jti = d.jti;
+      -- What lost to one of them in this batch has not lost.
+      select array_agg(case when d.outcome = 'REPLAY' and s.jti is null then 'OVERTAKEN' else d.outcome end order by d.ordinal)
+      into v_outcome
+      from unnest(p_spend_grant_id, p_spend_jti, v_outcome) with ordinality as d (grant_id, jti, outcome, ordinal)
+      left join spent_proofs s on s.grant_id = d.grant_id and s.jti = d.jti;
+    end if;
+    perform svc_consume(p_budgets, p_receipt_id, p_evaluated_at_ms, v_outcome);
   end if;
 
   if array_position(v_outcome, null) is not null then

@@ -24,12 +24,17 @@ create table entitlements (
   check ((check_cap is null) = (checks_since_cap is null))
 ) with (fillfactor = 50);
 
--- The production checks of an org whose receipt ids lie from p_first (inclusive) to p_end (exclusive).
+-- The production checks of an org whose receipt ids lie from p_first (inclusive) to p_end (exclusive). Planned for its
+-- bounds each time: a plan for any bounds locks the partitions of all days.
 create function svc_count_stored_checks(p_org_id text, p_first text, p_end text) returns bigint
-language sql stable
+language plpgsql stable
+set plan_cache_mode = force_custom_plan
 as $$
-  select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
-  where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end
+begin
+  return (
+    select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
+    where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end);
+end
 $$;
 
 -- The production checks of an org from an instant up to the ledger's seal, and the seal: whole days that are counted

@@ -2,12 +2,15 @@
 import { authority } from './authority.ts';
 import { checkpoints } from './checkpoints.ts';
 import { commit } from './commit.ts';
+import { conformance } from './conformance.ts';
+import { consumption } from './consumption.ts';
 import { entitlements } from './entitlements.ts';
 import { identities } from './identities.ts';
 import { ledger } from './ledger.ts';
 import { outcomes } from './outcomes.ts';
 import { partitions } from './partitions.ts';
 import { retention } from './retention.ts';
+import { selfServe } from './self-serve.ts';
 import { usage } from './usage.ts';
 
 export const foundation = {
@@ -21,7 +24,10 @@ export const foundation = {
     retention,
     usage,
     entitlements,
+    selfServe,
     checkpoints,
+    consumption,
+    conformance,
     commit,
   ].join('\n'),
 };

@@ -31,7 +31,8 @@ create table principals (
   did text collate "C" primary key,
   kind text not null check (kind in ('managed', 'hosted')),
   domain text collate "C" not null,
-  slug text collate "C" unique,
+  -- Unique as a part of the DID: after a change of the service's domain it can be given again.
+  slug text collate "C",
   verification_state text not null check (verification_state in ('verified', 'unverified')),
   verified_since timestamptz,
   last_checked_at timestamptz,
@@ -59,7 +60,7 @@ create index principal_keys_by_principal on principal_keys (principal);
 create table relying_parties (
   did text collate "C" primary key,
   kind text not null check (kind in ('managed', 'hosted')),
-  slug text collate "C" unique,
+  slug text collate "C",
   name text not null,
   proof_window_seconds integer not null,
   verify_rate_limit_per_minute integer not null,

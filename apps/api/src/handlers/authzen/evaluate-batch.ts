@@ -1,0 +1,105 @@
+/**
+ * `POST /access/v1/evaluations`: each item is one evaluation with a Receipt of its own. A failure of one is told in its
+ * place and denies it alone, because others may be decided and their Proofs spent.
+ */
+import { type Body, describeProblems, ERROR_STATUS, PLACES, type Routes, routes } from '@svc/contract';
+import { isJsonObject } from '@svc/protocol';
+import { type Log, type RpCaller, ServiceError } from '@svc/service';
+import { ApiError, type Handler } from '../../http/index.ts';
+import type { EvaluateOne } from './evaluate.ts';
+import type { AuthZenRequest } from './mapping.ts';
+
+type Batch = Routes['evaluateAccesses']['body']['_zod']['output'];
+type Answered = Extract<
+  Body<Routes['evaluateAccesses'], 200>,
+  { evaluations: unknown }
+>['evaluations'][number];
+
+export const evaluateAccesses =
+  (evaluate: EvaluateOne, log: Log): Handler<Routes['evaluateAccesses']> =>
+  async ({ caller, body, countMore }) => {
+    const { evaluations = [] } = body;
+    // Without items the contract has held it to be one evaluation.
+    if (evaluations.length === 0) return { status: 200, body: await evaluate(caller, parseSingle(body)) };
+    countMore(evaluations.length - 1);
+    const one = evaluateItem(evaluate, caller, body, log);
+    return { status: 200, body: { evaluations: await runAll(evaluations, one, body) } };
+  };
+
+const parseSingle = (body: Batch): AuthZenRequest => routes.evaluateAccess.body.parse(body);
+
+type EvaluateItem = (item: unknown, index: number) => Promise<Answered>;
+
+const runAll = async (
+  items: readonly unknown[],
+  one: EvaluateItem,
+  { options }: Batch,
+): Promise<Answered[]> => {
+  const semantic = options?.evaluations_semantic ?? 'execute_all';
+  if (semantic === 'execute_all') return Promise.all(items.map(one));
+  const answered: Answered[] = [];
+  for (const [index, item] of items.entries()) {
+    const answer = await one(item, index);
+    answered.push(answer);
+    // When storage is gone, every further item would wait for it in turn.
+    if (answer.decision === (semantic === 'permit_on_first_permit') || isOutage(answer)) break;
+  }
+  return answered;
+};
+
+const isOutage = ({ context }: Answered): boolean =>
+  'error' in context && context.error.status === ERROR_STATUS.SERVICE_UNAVAILABLE;
+
+const evaluateItem =
+  (evaluate: EvaluateOne, caller: RpCaller, batch: Batch, log: Log): EvaluateItem =>
+  async (item, index) => {
+    try {
+      return await evaluate(caller, parseItem(batch, item, index));
+    } catch (error) {
+      return failure(error, index, log);
+    }
+  };
+
+/** Throws INVALID_REQUEST. */
+const parseItem = (batch: Batch, item: unknown, index: number): AuthZenRequest => {
+  const merged = isJsonObject(item) ? withDefaults(batch, item) : item;
+  const schema = routes.evaluateAccess.body;
+  const parsed = schema.safeParse(merged);
+  if (parsed.success) return parsed.data;
+  throw new ApiError('INVALID_REQUEST', describeProblems(schema, merged, placeOf(index)));
+};
+
+const placeOf = (index: number) => {
+  const whole = PLACES.body.field(`evaluations[${index}]`);
+  return { whole, field: (path: string) => `${whole}.${path}` };
+};
+
+const REQUIRED = ['type', 'id', 'name'] as const;
+
+/** An item's own member takes the place of the default, from which only what it must have is filled in. */
+const withDefaults = (batch: Batch, item: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const merged: Record<string, unknown> = { ...item };
+  for (const name of ['subject', 'action', 'resource', 'context'] as const) {
+    const standard = batch[name];
+    if (standard === undefined) continue;
+    const own = item[name];
+    if (own === undefined) merged[name] = standard;
+    else if (isJsonObject(own) && name !== 'context') merged[name] = { ...pick(standard, REQUIRED), ...own };
+  }
+  return merged;
+};
+
+const pick = (from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(from, name) ? [[name, from[name]]] : [])));
+
+const failure = (error: unknown, index: number, log: Log): Answered => {
+  if (error instanceof ApiError || error instanceof ServiceError) {
+    const status = ERROR_STATUS[error.code];
+    if (status >= 500)
+      log.warn('authzen.not_evaluated', { index, code: error.code, detail: error.detail, err: error.cause });
+    return { decision: false, context: { error: { status, message: error.message } } };
+  }
+  log.error('authzen.failed', { index, err: error });
+  const error500 = { status: ERROR_STATUS.INTERNAL, message: 'The service failed.' };
+  return { decision: false, context: { error: error500 } };
+};

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from './api-error.ts';
+import { readAnyNumbers, requireJsonType } from './json-of-authzen.ts';
+
+/** As the reader sees a value: numbers that are no safe integer are nothing. */
+const asRead = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, member: unknown) =>
+    typeof member === 'number' && !Number.isSafeInteger(member) ? null : member,
+  );
+
+const accepts = (text: string, parse: (text: string) => unknown): boolean => {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('JSON with numbers of any form', () => {
+  it('reads as what it is, except that a number which strict JSON refuses reads as null', () => {
+    const json = fc
+      .jsonValue({ maxDepth: 4 })
+      .filter((value) => accepts(JSON.stringify(asRead(value)), readAnyNumbers));
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(readAnyNumbers(JSON.stringify(value))).toEqual(asRead(value));
+      }),
+    );
+  });
+
+  it.each(['1.5', '-1.5', '1e3', '1E-3', '100.0', '9007199254740992', '-9007199254740992', '1e400'])(
+    '%s reads as null',
+    (text) => {
+      expect(readAnyNumbers(`{"a":${text},"b":"${text}"}`)).toEqual({ a: null, b: text });
+    },
+  );
+
+  it('never takes what is not JSON, however near', () => {
+    const near = fc.string({
+      unit: fc.constantFrom(
+        ...'{}[]",:\\',
+        ...'0123456789',
+        '.',
+        '-',
+        '+',
+        'e',
+        'E',
+        'null',
+        '"a"',
+        ' ',
+        'u0031',
+      ),
+      maxLength: 24,
+    });
+    fc.assert(
+      fc.property(near, (text) => {
+        if (accepts(text, readAnyNumbers)) expect(accepts(text, JSON.parse)).toBe(true);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it.each(['01.5', '1.', '.5', '1.5.5', '--1.5', '1.5e', '+1.5', '0x1.8', '1.5 1.5', '"1.5', '"\\"1.5'])(
+    'refuses %s',
+    (text) => {
+      expect(() => readAnyNumbers(`{"a":${text}}`)).toThrow(ApiError);
+    },
+  );
+
+  it('still refuses what two readers would read differently', () => {
+    for (const text of ['{"a":1.5,"a":2.5}', '{"a":"\\ud800"}', '['.repeat(40) + ']'.repeat(40)])
+      expect(() => readAnyNumbers(text)).toThrow(ApiError);
+  });
+
+  it('looks at a text of quotes and backslashes once', () => {
+    const text = `"${'\\"'.repeat(1_000_000)}`;
+    expect(() => readAnyNumbers(text)).toThrow(ApiError);
+  });
+});
+
+it('the content type is application/json, whatever its case and parameters', () => {
+  for (const type of ['application/json', 'Application/JSON', 'application/json; charset=utf-8'])
+    expect(accepts(type, requireJsonType)).toBe(true);
+  for (const type of ['', 'text/json', 'application/jsonp', 'application/problem+json'])
+    expect(accepts(type, requireJsonType)).toBe(false);
+});

@@ -1,0 +1,42 @@
+/** From the environment to a runner and what it stands on. */
+import { type Config, type Environment, loadSecrets } from '@svc/config';
+import {
+  ConfigurationError,
+  createRunReporter,
+  createRunTransport,
+  openService,
+  type RunnerDeps,
+  readConfig,
+  readVectorsBeside,
+} from '@svc/process';
+import type { Store } from '@svc/service';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+
+export interface OpenedRunner {
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly runner: RunnerDeps;
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+/** Throws `ConfigurationError`; rejects when the database cannot be asked. */
+export const openRunner = async (env: Environment, logger: Logger): Promise<OpenedRunner> => {
+  const config = readConfig(env);
+  if (config.database.kind !== 'external')
+    throw new ConfigurationError([
+      'DATABASE_URL is required: the embedded database belongs to the process that starts it',
+    ]);
+  const vectors = readVectorsBeside(new URL('./vectors/', import.meta.url));
+  const secrets = loadSecrets(config);
+  const { service, close } = await openService({ config, secrets, databaseUrl: config.database.url, logger });
+  const registry = new Registry();
+  const runner = {
+    runs: service.store.conformanceRuns,
+    vectors,
+    transport: createRunTransport(config, service.identity),
+    ...createRunReporter(logger, registry),
+  };
+  return { config, registry, runner, store: service.store, close };
+};

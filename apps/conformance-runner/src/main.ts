@@ -1,0 +1,78 @@
+/**
+ * The conformance runner: a process that asks endpoints which others name. `--once` runs what is waiting, `--help` lists
+ * variables.
+ */
+import { describeVariables } from '@svc/config';
+import {
+  closeOnSignal,
+  createAdminService,
+  createLogger,
+  endOnCrash,
+  explainStartFailure,
+  type Readiness,
+  readParameters,
+  runWaiting,
+  startConformanceRunner,
+} from '@svc/process';
+import type { Store } from '@svc/service';
+import type { Logger } from 'pino';
+import { type OpenedRunner, openRunner } from './compose.ts';
+
+const HELP = `The conformance runner of the verification service: takes the runs that were started over the API and sends the
+vectors to their endpoints. Any number of runners may run at once.
+
+  --once    what is waiting, then end; the exit code is 1 if storage could not be asked
+  --help    this text
+
+It is configured by the environment of the API, and DATABASE_URL is required:
+
+`;
+
+const main = async (): Promise<void> => {
+  const parameters = readParameters(process.argv.slice(2), ['--once', '--help']);
+  if (parameters.has('--help')) return console.log(HELP + describeVariables());
+  const logger = createLogger('info');
+  endOnCrash(logger);
+  const opened = await openRunner(process.env, logger);
+  if (parameters.has('--once')) await runOnce(opened);
+  else await runUntilStopped(opened, logger);
+};
+
+const runUntilStopped = async (
+  { config, registry, runner, store, close }: OpenedRunner,
+  logger: Logger,
+): Promise<void> => {
+  const admin = createAdminService({ registry, logger, readiness: () => readinessOf(store) });
+  const { port } = await admin.listen(config.adminPort, config.host);
+  const running = startConformanceRunner(runner);
+  closeOnSignal(async () => {
+    await running.stop();
+    await admin.close();
+    await close();
+  }, logger);
+  const { sha256, conformanceVersion } = runner.vectors;
+  logger.info({ vectors: sha256, conformanceVersion, adminPort: port }, 'working');
+};
+
+const readinessOf = async (store: Pick<Store, 'now'>): Promise<Readiness> => {
+  const ok = await store.now().then(
+    () => true,
+    () => false,
+  );
+  return { ok, checks: { storage: ok ? 'ok' : 'unreachable' } };
+};
+
+const runOnce = async ({ runner, close }: OpenedRunner): Promise<void> => {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  try {
+    await runWaiting(runner, stopping.signal);
+  } finally {
+    await close();
+  }
+};
+
+main().catch((error: unknown) => {
+  console.error(explainStartFailure(error));
+  process.exit(1);
+});

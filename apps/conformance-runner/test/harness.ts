@@ -1,0 +1,108 @@
+/** Runner processes as they are built, endpoints for them, and runs waiting in a database. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { ConformanceReport } from '@svc/conformance';
+import { encodeUlid, type Sha256 } from '@svc/protocol';
+import type { Store } from '@svc/service';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+
+const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+export interface RunnerProcess {
+  readonly log: readonly string[];
+  readonly pid: number;
+  /** The exit code, or null after a kill. */
+  readonly ended: Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface RunnerOptions {
+  readonly databaseUrl: string;
+  readonly hosts?: Readonly<Record<string, string>>;
+  readonly parameters?: readonly string[];
+}
+
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-runner-test-'));
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Killed at the end of the test. */
+export const startRunner = ({ databaseUrl, hosts = {}, parameters = [] }: RunnerOptions): RunnerProcess => {
+  if (!existsSync(PROGRAM)) throw new Error('the runner is not built: run `npm run build` first');
+  const child = spawn(process.execPath, [PROGRAM, ...parameters], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: databaseUrl,
+      SVC_BASE_URL: 'http://svc.example',
+      SVC_ADMIN_PORT: '0',
+      SVC_DATA_DIR: dataDir,
+      SVC_OUTBOUND_MAP: JSON.stringify(hosts),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => log.push(line));
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => resolve(code));
+  });
+  const runner = {
+    log,
+    pid: child.pid ?? -1,
+    ended,
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+  };
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return runner;
+};
+
+/** All that is waiting; its log is in the message when it failed. */
+export const runOnce = async (options: Omit<RunnerOptions, 'parameters'>): Promise<void> => {
+  const runner = startRunner({ ...options, parameters: ['--once'] });
+  const code = await runner.ended;
+  if (code !== 0) throw new Error(`exit ${code}:\n${runner.log.join('\n')}`);
+};
+
+/** A run of an account of its own, as the API stores one. */
+export const insertRun = async (store: Store, endpoint: string): Promise<string> => {
+  const runId = `cfr_${encodeUlid(Date.now(), randomBytes(10))}`;
+  const vectors = { sha256: `sha256:${'0'.repeat(64)}` as Sha256, conformanceVersion: '0.0.0' };
+  const run = await store.conformanceRuns.insert({
+    runId,
+    account: `rp ${runId}`,
+    keyId: 'key',
+    endpoint,
+    vectors,
+  });
+  if (run === null) throw new Error('the account has a run');
+  return runId;
+};
+
+export const readRun = async (store: Store, runId: string) => {
+  const run = await store.conformanceRuns.find(runId);
+  if (run === null) throw new Error('no such run');
+  const { reportText, ...rest } = run;
+  return { ...rest, report: reportText === null ? null : (JSON.parse(reportText) as ConformanceReport) };
+};
+
+/** Waits for what the runner does; rejects with its log when it ends before. */
+export const until = async (
+  { log, ended }: RunnerProcess,
+  condition: () => boolean | Promise<boolean>,
+): Promise<void> => {
+  const isOver = ended.then(() => true);
+  while (!(await condition())) {
+    const next = new Promise<false>((resolve) => setTimeout(() => resolve(false), 5));
+    if (await Promise.race([isOver, next])) throw new Error(`the runner ended:\n${log.join('\n')}`);
+  }
+};

@@ -1,0 +1,240 @@
+/** What a runner promises: every run ends, with the right word, and no endpoint is asked by two (interface §Conformance run). */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { ConformanceEngine } from '@svc/conformance';
+import { createOwnEngine, readVectorSet, serveConformance } from '@svc/conformance/node';
+import type { Store } from '@svc/service';
+import { createStore } from '@svc/store-pg';
+import { withDatabase } from '@svc/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { insertRun, readRun, runOnce, startRunner, until } from './harness.ts';
+
+const INDEPENDENT = fileURLToPath(
+  new URL('../../../examples/independent-engine/server.mjs', import.meta.url),
+);
+const database = withDatabase();
+const published = readVectorSet();
+let store: Store;
+let sql: Client;
+let independent: { readonly url: string; readonly process: ChildProcess };
+beforeAll(async () => {
+  store = createStore({ databaseUrl: database.url });
+  sql = new Client({ connectionString: database.url });
+  await sql.connect();
+  const child = spawn(process.execPath, [INDEPENDENT, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  independent = { url: String(line).replace(/^.* at /, ''), process: child };
+});
+afterAll(async () => {
+  independent?.process.kill();
+  await sql?.end();
+  await store?.close();
+});
+
+const ENDPOINT = 'https://engine.example/';
+const originOf = (url: string) => url.replace(/\/$/, '');
+const options = (hosts: Readonly<Record<string, string>> = {}) => ({ databaseUrl: database.url, hosts });
+
+const serve = async (engine: ConformanceEngine = createOwnEngine()) => {
+  const server = await serveConformance(engine);
+  onTestFinished(() => server.close());
+  return originOf(server.url);
+};
+
+/** Asks for `describe` are counted by path; every request waits for the gate, and then is not answered. */
+const startSilent = async () => {
+  const asked: string[] = [];
+  const server = createServer((request) => void asked.push(request.url ?? ''));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+describe('an engine', () => {
+  it('ours, and the independent one, pass every vector in at most 50 requests', async () => {
+    const hosts = { 'own.example': await serve(), 'independent.example': originOf(independent.url) };
+    const ids = [
+      await insertRun(store, 'https://own.example/'),
+      await insertRun(store, 'https://independent.example/'),
+    ];
+    await runOnce(options(hosts));
+    for (const id of ids) {
+      const run = await readRun(store, id);
+      expect(run).toMatchObject({
+        status: 'passed',
+        error: null,
+        vectors: { sha256: published.sha256, conformanceVersion: published.conformanceVersion },
+        report: { totals: { cases: published.cases.length, passed: published.cases.length } },
+      });
+      expect(run.requests).toBeGreaterThan(1);
+      expect(run.requests).toBeLessThanOrEqual(50);
+      expect(run.report?.requests).toBe(run.requests);
+    }
+  });
+
+  it('with one fault fails, and the report names the case and the difference', async () => {
+    const right = createOwnEngine();
+    const faulty = published.cases.find(({ op, expected }) => op === 'isJti' && expected === true);
+    if (faulty === undefined) throw new Error('no such vector');
+    const isJti: NonNullable<typeof right.ops.isJti> = (input) =>
+      input === faulty.input ? false : (right.ops.isJti?.(input) ?? null);
+    const url = await serve({ ...right, ops: { ...right.ops, isJti } });
+    const id = await insertRun(store, ENDPOINT);
+    await runOnce(options({ 'engine.example': url }));
+    const { status, report } = await readRun(store, id);
+    expect(status).toBe('failed');
+    const failed = report?.sets.flatMap(({ cases }) => cases.filter(({ outcome }) => outcome !== 'passed'));
+    expect(failed).toMatchObject([
+      { id: faulty.id, outcome: 'failed', difference: { pointer: '', expected: 'true', got: 'false' } },
+    ]);
+  });
+});
+
+it('an endpoint that the guard refuses is an error that says why', async () => {
+  const refused = {
+    'https://127.0.0.1/': 'not a host name',
+    'https://[::1]/': 'not a host name',
+    'https://10.0.0.1/': 'not a host name',
+    'https://localhost/': 'not a host name',
+    'https://engine.internal/': 'special-use name',
+    'https://engine.example:8443/': 'a port other than 443',
+    'http://engine.example/': 'not https',
+    'https://svc.example/': 'a host of the service itself',
+    'https://status.svc.example/': 'a host of the service itself',
+  };
+  const ids = await Promise.all(Object.keys(refused).map((endpoint) => insertRun(store, endpoint)));
+  await runOnce(options());
+  const errors = await Promise.all(ids.map(async (id) => readRun(store, id)));
+  expect(errors.map(({ status }) => status)).toEqual(ids.map(() => 'error'));
+  for (const [i, why] of Object.values(refused).entries())
+    expect([errors[i]?.endpoint, errors[i]?.error]).toEqual([
+      errors[i]?.endpoint,
+      expect.stringMatching(`^describe: .*(${why}|without a dot)`),
+    ]);
+});
+
+describe('of a run under way', () => {
+  it('SIGKILL: it is not taken again, and ends as interrupted by whoever comes next', async () => {
+    const silent = await startSilent();
+    const id = await insertRun(store, 'https://engine.example/killed');
+    const runner = startRunner(options({ 'engine.example': silent.url }));
+    await until(runner, () => silent.asked.length > 0);
+    runner.signal('SIGKILL');
+    await runner.ended;
+    await runOnce(options({ 'engine.example': silent.url }));
+    expect(await readRun(store, id)).toMatchObject({ status: 'running' });
+    await sql.query(`update conformance_runs set leased_until = now() where run_id = $1`, [id]);
+    await runOnce(options({ 'engine.example': silent.url }));
+    expect(await readRun(store, id)).toMatchObject({
+      status: 'error',
+      error: 'interrupted: the runner ended',
+      report: null,
+    });
+    expect(silent.asked).toHaveLength(1);
+  });
+
+  it('SIGTERM: it ends as interrupted at once, the exit code is 0, and what waits is left to others', async () => {
+    const silent = await startSilent();
+    const ids = [];
+    for (let i = 0; i < 5; i++) ids.push(await insertRun(store, `https://engine.example/${i}`));
+    const runner = startRunner(options({ 'engine.example': silent.url }));
+    await until(runner, () => silent.asked.length === 4);
+    runner.signal('SIGTERM');
+    expect(await runner.ended).toBe(0);
+    const runs = await Promise.all(ids.map((id) => readRun(store, id)));
+    expect(runs.map(({ status, error }) => [status, error])).toEqual([
+      ...Array(4).fill(['error', 'interrupted: the runner was stopped']),
+      ['running', null],
+    ]);
+    expect(runs.map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 0]);
+    await runOnce(options({ 'engine.example': await serve() }));
+    expect((await readRun(store, ids[4] ?? '')).status).toBe('passed');
+  });
+});
+
+it('two runners at once ask each endpoint once', async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(503).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const hosts = { 'engine.example': `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i++) ids.push(await insertRun(store, `https://engine.example/${i}`));
+  await Promise.all([runOnce(options(hosts)), runOnce(options(hosts))]);
+  expect(asked.toSorted()).toEqual(ids.map((_, i) => `/${i}`).toSorted());
+  for (const id of ids) expect((await readRun(store, id)).status).toBe('error');
+});
+
+it('shows liveness, readiness and metrics on its admin port', async () => {
+  const runner = startRunner(options({ 'engine.example': await serve() }));
+  await until(runner, () => runner.log.some((line) => line.includes('"working"')));
+  const id = await insertRun(store, ENDPOINT);
+  await until(runner, async () => (await readRun(store, id)).status !== 'running');
+  await until(runner, () => runner.log.some((line) => line.includes('conformance.ended')));
+  const { adminPort } = JSON.parse(runner.log.find((line) => line.includes('"working"')) ?? '{}');
+  const admin = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`);
+  expect((await admin('/readyz')).status).toBe(200);
+  expect(await (await admin('/metrics')).text()).toContain('svc_conformance_runs_total{outcome="passed"} 1');
+  expect(runner.log.some((line) => line.includes('engine.example/'))).toBe(false);
+});
+
+it('holds no more memory for endpoints that send without end than for one that answers', async () => {
+  const poison = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const piece = Buffer.alloc(65_536, 0x20);
+    const pour = () => {
+      while (!response.destroyed) if (!response.write(piece)) break;
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  await new Promise<void>((resolve) => poison.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    poison.closeAllConnections();
+    poison.close();
+  });
+  const hosts = {
+    'engine.example': await serve(),
+    'poison.example': `http://127.0.0.1:${(poison.address() as AddressInfo).port}`,
+  };
+  const runner = startRunner(options(hosts));
+  const runAll = async (endpoint: string, count: number) => {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i++) ids.push(await insertRun(store, endpoint));
+    await until(runner, async () => {
+      const { rowCount } = await sql.query(
+        `select from conformance_runs where status = 'running' and run_id = any ($1)`,
+        [ids],
+      );
+      return rowCount === 0;
+    });
+    const { rows } = await sql.query<{ error: string }>(
+      'select distinct error from conformance_runs where run_id = any ($1)',
+      [ids],
+    );
+    return rows.map(({ error }) => error);
+  };
+  await runAll(ENDPOINT, 4);
+  const before = highWaterMarkMiB(runner.pid);
+  expect(await runAll('https://poison.example/', 24)).toEqual(['describe: more than 4194304 bytes']);
+  expect(highWaterMarkMiB(runner.pid) - before).toBeLessThan(128);
+});
+
+/** Of resident memory; elsewhere than on Linux there is nothing to read, and nothing is held against it. */
+const highWaterMarkMiB = (pid: number): number => {
+  if (process.platform !== 'linux') return 0;
+  const [, kib = '0'] = /VmHWM:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
+};

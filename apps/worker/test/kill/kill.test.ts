@@ -1,0 +1,187 @@
+/**
+ * A worker that is killed (SIGKILL) at any statement of any job, alone or with a second one beside it, leaves nothing
+ * that the next round does not put right: in the end the database is that of an undisturbed run, and has no fault.
+ *
+ * Each statement is met twice: the process dies before it reaches the server, and after it was executed but before its
+ * answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all tries every one (some minutes).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkDatabase, type Fault } from '@svc/fsck';
+import { createDatabase, type DroppableDatabase, withDatabase } from '@svc/testkit';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { startWorker, type WorkerProcess } from '../harness.ts';
+import { type Cut, startKillingProxy } from './killing-proxy.ts';
+import { type HostsProcess, startHostsProcess } from './start-hosts.ts';
+import { readWholeState, type WholeState } from './whole-state.ts';
+import { makeWorkForEveryJob } from './work-for-every-job.ts';
+
+/** How many statements are tried alone, and how many beside a second worker. */
+const [ALONE, BESIDE] = process.env.SVC_KILL_AT === 'all' ? [Number.POSITIVE_INFINITY, 100] : [10, 4];
+
+const prepared = withDatabase();
+const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-kill-'));
+let hosts: HostsProcess;
+let names: Readonly<Record<string, string>>;
+let expected: WholeState;
+/** Of an undisturbed round. */
+let statements: number;
+
+beforeAll(async () => {
+  const answers = await makeWorkForEveryJob({ databaseUrl: prepared.url, keysDir });
+  hosts = await startHostsProcess(answers);
+  names = Object.fromEntries(Object.keys(answers).map((name) => [name, hosts.url]));
+  const before = await readWholeState(prepared.url);
+  expected = await onCopy(async (url) => {
+    const proxy = await startKillingProxy(url, null, () => {});
+    await startOnce(proxy.url).ended;
+    statements = proxy.statements();
+    await proxy.close();
+    await runToTheEnd(url);
+    return readWholeState(url);
+  });
+  expect(listChanged(before, expected)).toEqual(expect.arrayContaining(EVERY_JOB_CHANGES));
+}, 60_000);
+afterAll(() => {
+  hosts?.stop();
+  rmSync(keysDir, { recursive: true, force: true });
+});
+
+/** What an undisturbed round must have changed for every job to have had something to do. */
+const EVERY_JOB_CHANGES = [
+  ...[
+    'audit_events',
+    'checkpoints',
+    'closed_days',
+    'content_checks',
+    'evidence',
+    'grants',
+    'idempotency_keys',
+  ],
+  ...[
+    'merkle_tiles',
+    'partitions',
+    'principal_keys',
+    'principals',
+    'receipts',
+    'service_keys',
+    'spent_proofs',
+  ],
+  ...['status_lists', 'usage_by_day', 'usage_by_key', 'usage_by_principal', 'usage_counts'],
+];
+
+const listChanged = (before: WholeState, after: WholeState): string[] =>
+  Object.keys(after).filter((table) => JSON.stringify(before[table]) !== JSON.stringify(after[table]));
+
+const onCopy = async <T>(work: (url: string) => Promise<T>): Promise<T> => {
+  const copy: DroppableDatabase = await createDatabase(inject('databaseAdminUrl'), prepared.url);
+  try {
+    return await work(copy.url);
+  } finally {
+    await copy.drop();
+  }
+};
+
+const startOnce = (databaseUrl: string): WorkerProcess =>
+  startWorker({ databaseUrl, keysDir, hosts: names, parameters: ['--once'] });
+
+/** What a round leaves to the next, in its log. */
+const LEFT = /"msg":"(job\.failed|[a-z_]+\.not_[a-z_]+)"/;
+
+/** Rounds until one leaves nothing: on a starved machine even an undisturbed worker loses connections. */
+const runToTheEnd = async (databaseUrl: string): Promise<void> => {
+  for (let round = 1; ; round++) {
+    const worker = startOnce(databaseUrl);
+    const code = await worker.ended;
+    if (code === 0 && !worker.log.some((line) => LEFT.test(line))) return;
+    if (round === 10) throw new Error(`exit ${code}:\n${worker.log.join('\n')}`);
+  }
+};
+
+/** The worker was alive at that statement: false when its round had fewer. */
+const runAndKill = async (url: string, cut: Cut): Promise<boolean> => {
+  let worker: WorkerProcess | null = null;
+  let isKilled = false;
+  const proxy = await startKillingProxy(url, cut, () => {
+    isKilled = true;
+    worker?.signal('SIGKILL');
+  });
+  worker = startOnce(proxy.url);
+  await worker.ended;
+  await proxy.close();
+  return isKilled;
+};
+
+/** A server notices a client's death at its next word to it; its locks go then. */
+const untilAlone = async (url: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const others = `select pg_sleep(0.02) from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  while (((await client.query(others)).rowCount ?? 0) > 0);
+  await client.end();
+};
+
+const expectUndisturbed = async (url: string, what = 'undisturbed'): Promise<void> => {
+  await untilAlone(url);
+  await runToTheEnd(url);
+  const state = await readWholeState(url);
+  for (const table of Object.keys({ ...expected, ...state }))
+    expect(state[table], `${what}: ${table}`).toEqual(expected[table]);
+  const faults: Fault[] = [];
+  await checkDatabase({ databaseUrl: url, onFault: (fault) => faults.push(fault) });
+  expect(faults, what).toEqual([]);
+};
+
+/** Statements to die at, evenly spread over a round. */
+const spread = (count: number): number[] => {
+  const taken = Math.min(count, statements);
+  return Array.from({ length: taken }, (_, i) => 1 + Math.floor(((i + 0.5) * statements) / taken));
+};
+
+const WHEN = ['before', 'after'] as const;
+
+it('an undisturbed round leaves no fault, and nothing for the next', async () => {
+  await onCopy(async (url) => {
+    await runToTheEnd(url);
+    await expectUndisturbed(url);
+  });
+}, 60_000);
+
+it('a worker killed at any statement leaves nothing that the next one does not put right', async () => {
+  const cuts = spread(ALONE).flatMap((statement) => WHEN.map((when) => ({ statement, when })));
+  let killed = 0;
+  await twoAtATime(cuts, (cut) =>
+    onCopy(async (url) => {
+      if (await runAndKill(url, cut)) killed += 1;
+      await expectUndisturbed(url, describe(cut));
+    }),
+  );
+  // A round has some statements more on a slow machine, which asks now and then whether its locks are still held.
+  expect(killed).toBeGreaterThan(0.9 * cuts.length);
+}, 3_600_000);
+
+it('so does one that has a second worker beside it', async () => {
+  const cuts = spread(BESIDE).map((statement, i) => ({ statement, when: WHEN[i % 2] ?? 'before' }));
+  await twoAtATime(cuts, (cut) =>
+    onCopy(async (url) => {
+      const second = startOnce(url);
+      // It may be over before that statement, where the second one did the work.
+      await runAndKill(url, cut);
+      await second.ended;
+      await expectUndisturbed(url, describe(cut));
+    }),
+  );
+}, 3_600_000);
+
+const describe = ({ statement, when }: Cut): string => `killed ${when} statement ${statement}`;
+
+const twoAtATime = async (cuts: readonly Cut[], work: (cut: Cut) => Promise<void>): Promise<void> => {
+  const left = cuts.values();
+  const lane = async () => {
+    for (const cut of left) await work(cut);
+  };
+  await Promise.all([lane(), lane()]);
+};

@@ -1,0 +1,62 @@
+/** Receipts of days gone by, signed as the service signs them: no commit would take them any more. */
+import { randomBytes } from 'node:crypto';
+import {
+  type ApiKeyId,
+  buildReceiptBody,
+  type DidWeb,
+  encodeUlid,
+  evaluate,
+  parsePresented,
+  type ReceiptId,
+  type Signer,
+} from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { signReceipt } from '@svc/receipts';
+import type { Client } from 'pg';
+
+export interface Ledger {
+  readonly sql: Client;
+  readonly signer: Signer;
+  readonly relyingParty: DidWeb;
+  readonly keyId: ApiKeyId;
+}
+
+const DAY_MS = 86_400_000;
+
+/** `count` denied decisions spread over a day; `hasAction` fills the columns that are cleared after 7 years. */
+export const insertSignedReceipts = async (
+  { sql, signer, relyingParty, keyId }: Ledger,
+  day: string,
+  count: number,
+  hasAction = false,
+): Promise<void> => {
+  await sql.query('select svc_ensure_receipt_partitions($1, $1)', [day]);
+  const action = hasAction ? ['commerce:purchase', 42_700, 'USD', 'order/1'] : [null, null, null, null];
+  for (let i = 0; i < count; i++) {
+    const nowMs = Date.parse(`${day}T00:00:00Z`) + Math.floor((i * DAY_MS) / count);
+    const receiptId = `drc_${encodeUlid(nowMs, randomBytes(10))}` as ReceiptId;
+    const jws = await signDenied(signer, relyingParty, receiptId, nowMs);
+    await sql.query(
+      `insert into receipts (receipt_id, relying_party, key_id, decision, reason, evaluated_at, jws, content_hash,
+         action_type, amount, currency, resource)
+       values ($1, $2, $3, 'DENY', 'GRANT_MALFORMED', to_timestamp($4 / 1000.0), $5, sha256(convert_to($5, 'UTF8')),
+         $6, $7, $8, $9)`,
+      [receiptId, relyingParty, keyId, nowMs, jws, ...action],
+    );
+  }
+};
+
+/** A request of nothing at all: denied by the first check, whatever the facts are. */
+const signDenied = async (
+  signer: Signer,
+  did: DidWeb,
+  receiptId: ReceiptId,
+  nowMs: number,
+): Promise<string> => {
+  const request = { grant: '', proof: '', action: {} };
+  const relyingParty = { did, profile: 'svc-base-v1', proofWindowSeconds: 120 } as const;
+  const decided = evaluate(parsePresented(request), {}, { relyingParty, nowMs, crypto: nativeCrypto });
+  if (decided.kind !== 'decided') throw new Error('not decided');
+  const body = buildReceiptBody(request, decided, { receiptId, relyingParty, nowMs, crypto: nativeCrypto });
+  return (await signReceipt(body, signer)).jws;
+};

@@ -1,0 +1,21 @@
+/** Starts the hosts of hosted Principals; they end with the test process. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** Bodies by host name and path. */
+export type HostAnswers = Record<string, Record<string, string>>;
+
+export interface HostsProcess {
+  readonly url: string;
+  stop(): void;
+}
+
+export const startHostsProcess = async (answers: HostAnswers): Promise<HostsProcess> => {
+  const program = fileURLToPath(new URL('./hosts-program.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(answers)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const [line] = await once(child.stdout ?? child, 'data');
+  return { url: String(line).trim(), stop: () => child.kill() };
+};

@@ -1,0 +1,58 @@
+/** All that a database holds, without what two runs that did the same must differ in: times, random ids, signatures. */
+import pg from 'pg';
+
+/** What jobs write into a row that depends on when, or by which signature, they did it. Everything else must be equal. */
+const VARYING: Readonly<Record<string, readonly string[]>> = {
+  audit_events: ['event_id', 'occurred_at'],
+  checkpoints: ['jws', 'hash', 'created_at'],
+  closed_days: ['closed_at'],
+  content_checks: ['checked_at'],
+  evidence: ['hash', 'body', 'created_at'],
+  grants: ['revoked_at'],
+  ledger_count: ['counted_before'],
+  ledger_seal: ['sealed_until', 'sealed_before'],
+  principal_keys: ['since', 'created_at'],
+  principals: [
+    'verified_since',
+    'last_checked_at',
+    'last_proven_at',
+    'document_hash',
+    'document_resolved_at',
+  ],
+  retention: ['actions_cleared_before'],
+  service_keys: ['first_seen_at'],
+  status_lists: ['credential', 'credential_hash', 'valid_from'],
+};
+
+/** By table, each row as sorted JSON text; of what varies, only whether it is there. Partitions by name. */
+export type WholeState = Readonly<Record<string, readonly string[]>>;
+
+const TABLES = `
+  select relname as name from pg_class
+  where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+    and relname not like 'knex%'
+  order by 1`;
+const PARTITIONS = `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass`;
+
+export const readWholeState = async (databaseUrl: string): Promise<WholeState> => {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const names = async (text: string) =>
+      (await client.query<{ name: string }>(text)).rows.map(({ name }) => name).sort();
+    const state: Record<string, readonly string[]> = { partitions: await names(PARTITIONS) };
+    for (const table of await names(TABLES)) {
+      const { rows } = await client.query<{ row: Record<string, unknown> }>(
+        `select to_jsonb(t) as row from ${table} as t`,
+      );
+      const varying = VARYING[table] ?? [];
+      state[table] = rows.map(({ row }) => JSON.stringify(masked(row, varying))).sort();
+    }
+    return state;
+  } finally {
+    await client.end();
+  }
+};
+
+const masked = (row: Record<string, unknown>, varying: readonly string[]) =>
+  Object.entries(row).map(([name, value]) => [name, varying.includes(name) ? value !== null : value]);

@@ -1,0 +1,101 @@
+/**
+ * `npm run bench -- day`: what it takes to close a large day, with verifies beside it, to prove that a Receipt is in it,
+ * and to prove a whole database. Ends with 1 when a bar is missed.
+ */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VerifyRequests } from '../fixtures/verify-requests.ts';
+import { makeWorld, type World } from '../fixtures/world.ts';
+import { Cleanup } from '../harness/cleanup.ts';
+import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
+import { type Database, startDatabase } from '../harness/database.ts';
+import { describeMachine } from '../harness/report.ts';
+import { printRows, type Row } from '../ledger/table.ts';
+import { measureClosing } from './close-day.ts';
+import { fillYesterday, pickReceiptIds } from './fill-day.ts';
+import { dataDirOf, measureFsck, storeDecisions } from './fsck.ts';
+import { measureInclusion } from './inclusion.ts';
+import { parseDayOptions } from './options.ts';
+
+const AGENTS = 20;
+const INCLUSIONS = 2_000;
+const began = performance.now();
+
+function progress(line: string): void {
+  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+}
+
+/** A real Receipt's JWS. */
+async function takeReceipt(node: ApiNode, world: World): Promise<string> {
+  const [body] = new VerifyRequests(world).sign(1);
+  const headers = {
+    authorization: `Bearer ${world.relyingParty.apiKey}`,
+    'content-type': 'application/json',
+  };
+  const response = await fetch(node.url, { method: 'POST', headers, body: body?.toString() ?? '' });
+  const answer = (await response.json()) as { receipt?: string };
+  if (answer.receipt === undefined) throw new Error(`POST /verify: ${response.status}`);
+  return answer.receipt;
+}
+
+interface Started {
+  readonly database: Database;
+  readonly node: ApiNode;
+  readonly world: World;
+}
+
+async function start(place: Place, name: string, api: string): Promise<Started> {
+  const database = await startDatabase(join(place.folder, `${name}-database`), place.cleanup);
+  const node = await startApiNode(place, { name, api, databaseUrl: database.url });
+  return { database, node, world: await makeWorld(node, AGENTS) };
+}
+
+const options = parseDayOptions(process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'day'));
+if (process.platform !== 'linux') {
+  console.error('The benchmark reads memory from /proc, so it runs on Linux only.');
+  process.exit(2);
+}
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const place = { folder, cleanup };
+  const { api, receipts, decisions, rate, rounds } = options;
+  progress(`${describeMachine()}, load ${loadavg()[0]?.toFixed(1)}`);
+  const rows: Row[] = [];
+
+  if (decisions > 0) {
+    const { database, node, world } = await start(place, 'fsck', api);
+    const worldFile = join(folder, 'world.json');
+    await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
+    await storeDecisions({ ...{ place, node, database, world, worldFile, progress }, count: decisions });
+    rows.push(await measureFsck(database.url, dataDirOf(place, 'fsck'), options, node.baseUrl));
+    await node.stop();
+  }
+
+  const { database, node, world } = await start(place, 'day', api);
+  const jws = await takeReceipt(node, world);
+  progress(`filling a day with ${receipts.toLocaleString('en')} Receipts of ${jws.length} characters`);
+  const { did: relyingParty, keyId } = world.relyingParty;
+  await fillYesterday(database.url, { receipts, jws, relyingParty, keyId });
+  const closer = await startApiNode(place, { name: 'day', api, databaseUrl: database.url, first: node });
+  progress(`closing it with ${rate} verifies a second beside, load ${loadavg()[0]?.toFixed(1)}`);
+  const { url: databaseUrl, postgresPid } = database;
+  const run = { databaseUrl, postgresPid, world, verifying: node, rate, rounds, progress };
+  rows.push(...(await measureClosing('closed by another process', { ...run, closing: closer })));
+  rows.push(...(await measureClosing('closed by the verifying node', { ...run, closing: node })));
+  progress('asking for inclusion proofs');
+  rows.push(await measureInclusion(node, await pickReceiptIds(database.url, INCLUSIONS, receipts)));
+
+  console.log(printRows(rows));
+  progress(`load ${loadavg()[0]?.toFixed(1)} at the end`);
+  if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
+} catch (problem) {
+  console.error(problem instanceof Error ? problem.message : problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}

@@ -1,0 +1,107 @@
+/** What a decision costs with the full ledger against an empty one: interleaved rounds of the same load on both. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeWorld } from '../fixtures/world.ts';
+import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
+import { startDatabase } from '../harness/database.ts';
+import { LoadProcess } from '../harness/load-process.ts';
+import { cpuUsPerDecision } from '../harness/ratios.ts';
+import { perSecond } from '../harness/rounds.ts';
+import type { LoadReport } from '../load/messages.ts';
+import { median } from '../load/percentile.ts';
+import { execute, type LedgerDatabase } from './database.ts';
+import { atMost, type Row } from './table.ts';
+
+const BAR = 1.15;
+const AGENTS = 100;
+const CONNECTIONS = 64;
+const WARM_UP_MS = 3_000;
+const LEAD_IN_MS = 300;
+const MOST_PER_SECOND = 8_000;
+
+export interface DecisionsRun {
+  readonly place: Place;
+  readonly api: string;
+  /** Of the full ledger. */
+  readonly node: ApiNode;
+  readonly database: LedgerDatabase;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly progress: (line: string) => void;
+}
+
+interface Side {
+  readonly name: 'full' | 'empty';
+  readonly node: ApiNode;
+  readonly database: LedgerDatabase;
+  readonly load: LoadProcess;
+  readonly reports: LoadReport[];
+}
+
+export async function measureDecisions(run: DecisionsRun): Promise<Row[]> {
+  const { place, api, node, database, rounds, seconds, progress } = run;
+  const emptyDatabase = await startDatabase(join(place.folder, 'empty-database'), place.cleanup);
+  const emptyNode = await startApiNode(place, { name: 'empty', api, databaseUrl: emptyDatabase.url });
+  const sides = [
+    await sideOf(place, 'empty', emptyNode, emptyDatabase),
+    await sideOf(place, 'full', node, database),
+  ];
+  for (const side of sides) await loadOnce(side, WARM_UP_MS);
+  for (let round = 1; round <= rounds; round++) {
+    // Who goes first changes, since the second finds the machine warm.
+    for (const side of round % 2 === 0 ? sides : [...sides].reverse())
+      side.reports.push(await loadOnce(side, seconds * 1000));
+    const speeds = sides.map(({ name, reports }) => `${name} ${Math.round(perSecondOfLast(reports))}/s`);
+    progress(`round ${round} of ${rounds}: ${speeds.join(', ')}`);
+  }
+  const of = (name: Side['name']) => sides.find((side) => side.name === name)?.reports ?? [];
+  const ratios = of('full').map((report, i) => {
+    const empty = of('empty')[i];
+    return empty === undefined ? Number.NaN : cpuUsPerDecision(report) / cpuUsPerDecision(empty);
+  });
+  const value = median(ratios);
+  const cost = (name: Side['name']) => `${Math.round(median(of(name).map(cpuUsPerDecision)))} µs ${name}`;
+  return [
+    {
+      what: 'CPU of a decision, full against empty',
+      p50: '',
+      figure: value.toFixed(2),
+      ...atMost(value, BAR),
+      note: `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}; ${cost('full')}, ${cost('empty')}`,
+    },
+  ];
+}
+
+async function sideOf(
+  place: Place,
+  name: Side['name'],
+  node: ApiNode,
+  database: LedgerDatabase,
+): Promise<Side> {
+  // Names of its own, since those of an earlier run are taken in a database that is kept.
+  const world = await makeWorld(node, AGENTS, `bench-${Date.now().toString(36)}`);
+  const worldFile = join(place.folder, `${name}-world.json`);
+  await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
+  return { name, node, database, load: LoadProcess.start(place, { worldFile }), reports: [] };
+}
+
+async function loadOnce({ name, node, database, load }: Side, windowMs: number): Promise<LoadReport> {
+  await load.sign(Math.ceil(MOST_PER_SECOND * ((windowMs + LEAD_IN_MS) / 1000)));
+  await execute(database.url, 'checkpoint');
+  const pids = { serverPid: node.program.pid, postgresPid: database.postgresPid };
+  const report = await load.load({
+    url: node.url,
+    connections: CONNECTIONS,
+    leadInMs: LEAD_IN_MS,
+    windowMs,
+    ...pids,
+  });
+  const [other] = Object.entries(report.others);
+  if (other !== undefined) throw new Error(`${name} answered other than ALLOW: ${other[1]} × ${other[0]}`);
+  return report;
+}
+
+const perSecondOfLast = (reports: readonly LoadReport[]): number => {
+  const last = reports.at(-1);
+  return last === undefined ? 0 : perSecond(last);
+};

@@ -1,0 +1,93 @@
+/**
+ * `npm run bench -- ledger`: what the API takes to answer about a large ledger, and what a decision costs with one. Ends
+ * with 1 when a bar is missed.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Cleanup } from '../harness/cleanup.ts';
+import { describeMachine } from '../harness/report.ts';
+import { cpuMsOfMachine, cpuMsOfTree } from '../load/cpu.ts';
+import { LedgerCluster } from './database.ts';
+import { measureDecisions } from './decisions.ts';
+import { measureExport } from './export.ts';
+import { startNodes } from './nodes.ts';
+import { parseLedgerOptions } from './options.ts';
+import { prepare } from './prepare.ts';
+import { measureRequests } from './requests.ts';
+import { printRows, type Row } from './table.ts';
+
+const began = performance.now();
+
+function progress(line: string): void {
+  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+}
+
+/** From now until it is called: what processes other than this benchmark's used, in percent of one core. */
+function shareElsewhere(postgresPid: number): () => number {
+  const read = () => cpuMsOfMachine() - cpuMsOfTree(process.pid) - cpuMsOfTree(postgresPid);
+  const [before, beganMs] = [read(), performance.now()];
+  return () => Math.round(((read() - before) / (performance.now() - beganMs)) * 100);
+}
+
+const options = parseLedgerOptions(process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ledger'));
+if (process.platform !== 'linux') {
+  console.error('The benchmark reads CPU times from /proc, so it runs on Linux only.');
+  process.exit(2);
+}
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const kept = resolve(options.folder ?? join(folder, 'ledger'));
+  mkdirSync(kept, { recursive: true });
+  const place = { folder, cleanup };
+  const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
+
+  progress(`${describeMachine()}, ${load()}`);
+  const cluster = await LedgerCluster.open(join(kept, 'database'), options.folder !== null, cleanup);
+  const { ledger, database } = await prepare({
+    place,
+    cluster,
+    file: join(kept, 'ledger.json'),
+    receipts: options.receipts,
+    isShort: options.isShort,
+    api: options.api,
+    progress,
+  });
+  if (!options.isFillOnly) {
+    const rows: Row[] = [];
+    const nodes = await startNodes(place, options.api, database.url);
+    progress(`asking, ${load()}`);
+    const elsewhere = shareElsewhere(database.postgresPid);
+    rows.push(...(await measureRequests({ nodes, ledger, samples: options.samples, progress })));
+    progress(`exporting, ${load()}`);
+    rows.push(...(await measureExport({ nodes, ledger, database })));
+    const duringReads = `everything else used ${elsewhere()} % of a core during the requests`;
+    if (options.rounds > 0) {
+      progress(`deciding, ${load()}`);
+      const { rounds, seconds, api } = options;
+      rows.push(
+        ...(await measureDecisions({ place, api, node: nodes[0], database, rounds, seconds, progress })),
+      );
+    }
+    if (options.json !== null)
+      writeFileSync(
+        options.json,
+        JSON.stringify(
+          { machine: describeMachine(), ledger: { ...ledger, tenants: undefined }, rows },
+          null,
+          2,
+        ),
+      );
+    console.log(printRows(rows));
+    progress(`${describeMachine()}; ${duringReads}, ${load()} at the end`);
+    if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
+  }
+} catch (problem) {
+  console.error(problem instanceof Error ? problem.message : problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}

@@ -1,0 +1,91 @@
+/**
+ * Several nodes of the API on one database, and clients that spread over them: what a key may ask is counted per node and
+ * minute, and the operator has one token only. One request is under way at a time, so a node more makes nothing faster.
+ */
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
+
+const NODES = 4;
+/** Interface §Limits, less some for what is asked besides. */
+const PER_KEY_AND_MINUTE = 110;
+const WINDOW_MS = 60_000;
+
+export type Nodes = readonly [ApiNode, ...ApiNode[]];
+
+export async function startNodes(place: Place, api: string, databaseUrl: string): Promise<Nodes> {
+  const first = await startApiNode(place, { name: 'ledger', api, databaseUrl });
+  const others: ApiNode[] = [];
+  while (others.length < NODES - 1)
+    others.push(await startApiNode(place, { name: 'ledger', api, databaseUrl, first }));
+  return [first, ...others];
+}
+
+export interface Answer {
+  readonly ms: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: number;
+}
+
+export interface GetOptions {
+  /** Bearer token; none on a public route. */
+  readonly key?: string;
+  /** False: the body is only counted. Default true. */
+  readonly isRead?: boolean;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+
+/** From sending the request to the last byte of the answer. Throws on anything but 200. */
+export function get(node: ApiNode, path: string, { key, isRead = true }: GetOptions = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const began = performance.now();
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const sent = request(`${node.origin}${path}`, { agent, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (isRead || response.statusCode !== 200) chunks.push(chunk);
+      });
+      response.on('error', reject);
+      response.on('end', () => {
+        const ms = performance.now() - began;
+        const text = Buffer.concat(chunks).toString();
+        if (response.statusCode === 200) resolve({ ms, text, headers: response.headers, bytes });
+        else reject(new Error(`GET ${path}: ${response.statusCode} ${text}`));
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** Whose turn it is among pairs of a node and a key, so that none is asked more often than it may be. */
+export class Turns {
+  private readonly window = { number: Number.NaN, counts: new Map<string, number>() };
+
+  constructor(private readonly nodes: Nodes) {}
+
+  /** Waits for the next minute where every pair is used up. */
+  async take(keys: readonly string[]): Promise<{ node: ApiNode; key: string }> {
+    for (;;) {
+      const { counts } = this.turn();
+      for (const node of this.nodes) {
+        const key = keys.find((one) => (counts.get(`${node.origin} ${one}`) ?? 0) < PER_KEY_AND_MINUTE);
+        if (key === undefined) continue;
+        const pair = `${node.origin} ${key}`;
+        counts.set(pair, (counts.get(pair) ?? 0) + 1);
+        return { node, key };
+      }
+      await delay(WINDOW_MS - (Date.now() % WINDOW_MS) + 1_000);
+    }
+  }
+
+  private turn() {
+    const number = Math.floor(Date.now() / WINDOW_MS);
+    if (number !== this.window.number) Object.assign(this.window, { number, counts: new Map() });
+    return this.window;
+  }
+}

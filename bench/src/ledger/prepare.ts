@@ -1,0 +1,126 @@
+/** A database full of receipts, counted: found where one is kept, else made. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rollUpUsage, type UsageRepository } from '@svc/service';
+import { createStore } from '@svc/store-pg';
+import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
+import { type LedgerCluster, type LedgerDatabase, withSession } from './database.ts';
+import { DAY_MS, DAYS, startOfDay } from './days.ts';
+import { fill } from './fill.ts';
+import { takeTemplates } from './templates.ts';
+import { insertTenants, type Tenants } from './tenants.ts';
+
+export interface Ledger {
+  readonly receipts: number;
+  readonly isShort: boolean;
+  readonly firstDayMs: number;
+  /** Exclusive. */
+  readonly endMs: number;
+  readonly tenants: Tenants;
+  readonly fillSeconds: number;
+  readonly countSeconds: number;
+}
+
+export interface PrepareRequest {
+  readonly place: Place;
+  readonly cluster: LedgerCluster;
+  /** What was made is written down here, once it is whole. */
+  readonly file: string;
+  readonly receipts: number;
+  readonly isShort: boolean;
+  readonly api: string;
+  readonly progress: (line: string) => void;
+}
+
+/** The database is running, for measuring, when this resolves. */
+export async function prepare(
+  request: PrepareRequest,
+): Promise<{ ledger: Ledger; database: LedgerDatabase }> {
+  const { cluster, file, receipts, isShort } = request;
+  const found = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ledger) : null;
+  if (found !== null && (found.receipts !== receipts || found.isShort !== isShort))
+    throw new Error(
+      `${file} tells of ${found.receipts} other receipts: delete its folder, or ask for the same`,
+    );
+  const ledger = found ?? (await make(request));
+  const database = await cluster.startForMeasuring();
+  return { ledger, database };
+}
+
+async function make(request: PrepareRequest): Promise<Ledger> {
+  const { place, cluster, file, receipts, isShort, api, progress } = request;
+  rmSync(file, { force: true });
+  const { url: databaseUrl } = await cluster.startForFilling();
+  const endMs = startOfDay(Date.now());
+  const firstDayMs = endMs - DAYS * DAY_MS;
+  progress('taking real receipts to copy');
+  const templates = await withApi(place, api, databaseUrl, (node) => takeTemplates(node, isShort));
+  progress('registering who takes part');
+  const tenants = await insertTenants(databaseUrl, firstDayMs, DAYS);
+  const filled = await timed(() =>
+    fill({ databaseUrl, firstDayMs, days: DAYS, receipts, templates, progress }),
+  );
+  progress('counting usage, as the worker does');
+  const counted = await timed(() => count(databaseUrl, receipts, progress));
+  const ledger = {
+    receipts,
+    isShort,
+    firstDayMs,
+    endMs,
+    tenants,
+    fillSeconds: filled,
+    countSeconds: counted,
+  };
+  writeFileSync(file, JSON.stringify(ledger), { mode: 0o600 });
+  return ledger;
+}
+
+/** Migrates the database, too. */
+async function withApi<Result>(
+  place: Place,
+  api: string,
+  databaseUrl: string,
+  work: (node: ApiNode) => Promise<Result>,
+): Promise<Result> {
+  const node = await startApiNode(place, { name: 'filling', api, databaseUrl });
+  try {
+    return await work(node);
+  } finally {
+    await node.stop();
+  }
+}
+
+const PROGRESS_MS = 15_000;
+/** A year at once takes longer steps than the worker's, which are short for the sake of the decisions beside them. */
+const STEP = 100_000;
+
+/** The worker's job, in steps of our own length. */
+async function count(databaseUrl: string, receipts: number, progress: (line: string) => void): Promise<void> {
+  const store = createStore({ databaseUrl });
+  let done = 0;
+  const timer = setInterval(
+    () => progress(`${done.toLocaleString('en')} of ${receipts.toLocaleString('en')} counted`),
+    PROGRESS_MS,
+  );
+  try {
+    await withSession(databaseUrl, async (session) => {
+      const countSealed = async () => {
+        const { rows } = await session.query('select svc_count_usage($1)::integer as counted', [STEP]);
+        done += rows[0]?.counted;
+        return rows[0]?.counted as number;
+      };
+      const usage: UsageRepository = { ...store.usage, countSealed };
+      await rollUpUsage({ store: { ...store, usage } }, new AbortController().signal);
+      await session.query('vacuum analyze');
+    });
+  } finally {
+    clearInterval(timer);
+    await store.close();
+  }
+  if (done < receipts) throw new Error(`only ${done} of ${receipts} receipts were counted`);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return (performance.now() - began) / 1000;
+}

@@ -1,0 +1,92 @@
+/** Hosts of one's own are reached by no name, whichever address they have at the moment. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { nodeDns } from '../src/dns.ts';
+import { createAuthority, type TestAuthority } from './support/certificates.ts';
+import { type ConnectSpy, spyOnConnects } from './support/connect-spy.ts';
+import { addressesReply, type DnsServer, RCODE, startDnsServer } from './support/dns-server.ts';
+import { startHttpsHost, type TestHost } from './support/hosts.ts';
+import { HOST_ADDRESS, OTHER_ADDRESS, worldOf } from './support/world.ts';
+
+const SERVICE_V6 = '2606:2800:21f:cb07::1';
+let authority: TestAuthority;
+let host: TestHost;
+let dnsServer: DnsServer;
+let spy: ConnectSpy;
+let isServiceDnsDown = false;
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  host = await startHttpsHost(await authority.issue(['other.example', 'moving.example']), (_, response) =>
+    response.end('{}'),
+  );
+  dnsServer = await startDnsServer((question) => {
+    const { name, nth } = question;
+    if (name === 'svc.example')
+      return isServiceDnsDown
+        ? { rcode: RCODE.SERVFAIL }
+        : addressesReply(question, [OTHER_ADDRESS, SERVICE_V6]);
+    if (name === 'alias.example') return addressesReply(question, [HOST_ADDRESS, OTHER_ADDRESS]);
+    if (name === 'alias6.example') return addressesReply(question, [SERVICE_V6]);
+    if (name === 'machine.example') return addressesReply(question, ['93.184.215.77']);
+    if (name === 'moving.example')
+      return addressesReply(question, [nth === 0 ? HOST_ADDRESS : OTHER_ADDRESS], 0);
+    if (name === 'other.example') return addressesReply(question, [HOST_ADDRESS]);
+    return { rcode: RCODE.NXDOMAIN };
+  });
+  spy = spyOnConnects();
+});
+afterAll(async () => {
+  spy.restore();
+  await Promise.all([host.close(), dnsServer.close()]);
+});
+beforeEach(() => {
+  isServiceDnsDown = false;
+  spy.clear();
+});
+
+const world = () =>
+  worldOf(
+    authority.ca,
+    { [HOST_ADDRESS]: host.endpoint },
+    {
+      dns: nodeDns({ servers: [dnsServer.server], timeoutMs: 500 }),
+      forbidden: {
+        hosts: ['svc.example', 'gone.example', '93.184.215.99'],
+        addresses: () => ['93.184.215.77'],
+      },
+    },
+  ).outbound;
+
+it('a host that is none of them is asked', async () => {
+  expect(await world().post('https://other.example/', '{}')).toMatchObject({ kind: 'answered', status: 200 });
+  expect(spy.connects).toHaveLength(1);
+});
+
+it.each(['svc.example', 'status.svc.example', 'gone.example', 'a.gone.example'])(
+  '%s: by name',
+  async (name) => {
+    expect(await world().get(`https://${name}/`)).toMatchObject({ kind: 'refused', rule: 'name' });
+    expect(spy.connects).toEqual([]);
+  },
+);
+
+it.each(['alias', 'alias6', 'machine'])('%s.example: by address, one of several too', async (name) => {
+  expect(await world().post(`https://${name}.example/`, '{}')).toMatchObject({
+    kind: 'refused',
+    rule: 'address',
+  });
+  expect(spy.connects).toEqual([]);
+});
+
+it('a name that moves to an address of theirs between two requests', async () => {
+  const outbound = world();
+  expect(await outbound.get('https://moving.example/')).toMatchObject({ kind: 'answered' });
+  expect(await outbound.get('https://moving.example/')).toMatchObject({ kind: 'refused', rule: 'address' });
+  expect(spy.connects).toEqual([`127.0.0.1:${host.endpoint.port}`]);
+});
+
+it('nothing is asked while their own addresses cannot be looked up', async () => {
+  isServiceDnsDown = true;
+  expect(await world().get('https://other.example/')).toMatchObject({ kind: 'unreachable', fault: 'dns' });
+  expect(spy.connects).toEqual([]);
+});

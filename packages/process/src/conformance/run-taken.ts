@@ -1,0 +1,122 @@
+/**
+ * One run in the hands of this process: the vectors against the endpoint, under a lease that is prolonged while it goes
+ * on. Whoever loses the lease stops, and stores nothing.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type RunLimits, runConformance, type Transport, type VectorSet } from '@svc/conformance';
+import type { ConformanceRunRepository, EndedRun, TakenRun } from '@svc/service';
+import { fitReport } from './fit-report.ts';
+
+export interface RunDeps {
+  readonly runs: Pick<ConformanceRunRepository, 'prolong' | 'finish'>;
+  readonly vectors: VectorSet;
+  readonly transport: Transport;
+  readonly limits?: Partial<RunLimits>;
+  /** Default: a third of the lease (store-pg, repositories/conformance-runs.ts). */
+  readonly prolongEveryMs?: number;
+}
+
+/** `lost`: the lease was; what became of the run is for others to say. */
+export interface RanRun {
+  readonly runId: string;
+  readonly outcome: EndedRun['status'] | 'lost';
+  readonly requests: number;
+  readonly durationMs: number;
+  readonly error: string | null;
+}
+
+const PROLONGED_EVERY_MS = 5_000;
+const STORE_ATTEMPTS = 4;
+const STORE_AGAIN_MS = 1_000;
+
+/** Never rejects: a failure of storage leaves the run to the end of its lease. */
+export const runTaken = async (deps: RunDeps, run: TakenRun, stop: AbortSignal): Promise<RanRun> => {
+  const beganMs = performance.now();
+  const over = new AbortController();
+  const end = AbortSignal.any([stop, over.signal]);
+  let requests = 0;
+  const counted: Transport = {
+    post: (...request) => {
+      end.throwIfAborted();
+      requests += 1;
+      return unlessAborted(end, deps.transport.post(...request));
+    },
+  };
+  const lost = keepLease(deps, run, () => requests, over);
+  const ended = await conclude({ ...deps, transport: counted }, run, end, () => requests);
+  over.abort();
+  const isLost = (await lost) || !(await store(deps.runs, run, ended));
+  const { status, error } = ended;
+  return {
+    runId: run.runId,
+    outcome: isLost ? 'lost' : status,
+    requests,
+    durationMs: performance.now() - beganMs,
+    error: isLost ? null : error,
+  };
+};
+
+const conclude = async (
+  { vectors, transport, limits = {} }: RunDeps,
+  { endpoint }: TakenRun,
+  end: AbortSignal,
+  requests: () => number,
+): Promise<EndedRun> => {
+  try {
+    const report = await runConformance({
+      url: endpoint,
+      vectors,
+      transport,
+      limits,
+      clock: { nowMs: () => performance.now() },
+    });
+    const { status, error } = report;
+    return { status, error, requests: report.requests, reportText: fitReport(report) };
+  } catch (error) {
+    const why = end.aborted ? 'interrupted: the runner was stopped' : 'interrupted: the runner failed';
+    if (!end.aborted) reportUnexpected(error);
+    return { status: 'error', error: why, requests: requests(), reportText: null };
+  }
+};
+
+/** `runConformance` throws for nothing that an endpoint does: this is a bug, and must be seen. */
+const reportUnexpected = (error: unknown): void => {
+  process.emitWarning(error instanceof Error ? error : String(error));
+};
+
+/** Resolves when `over` is aborted; true where it was aborted here, since the lease is lost. */
+const keepLease = async (
+  { runs, prolongEveryMs = PROLONGED_EVERY_MS }: RunDeps,
+  run: TakenRun,
+  requests: () => number,
+  over: AbortController,
+): Promise<boolean> => {
+  for (;;) {
+    await pause(prolongEveryMs, undefined, { signal: over.signal, ref: false }).catch(() => {});
+    if (over.signal.aborted) return false;
+    // A storage that does not answer is asked again; if it stays away, the lease lapses by itself.
+    const isHeld = await runs.prolong(run, requests()).catch(() => true);
+    if (over.signal.aborted) return false;
+    if (isHeld) continue;
+    over.abort();
+    return true;
+  }
+};
+
+const store = async (runs: RunDeps['runs'], run: TakenRun, ended: EndedRun): Promise<boolean> => {
+  for (let attempt = 1; attempt <= STORE_ATTEMPTS; attempt++) {
+    const stored = await runs.finish(run, ended).catch(() => null);
+    // An answer that was lost may have been stored: the next attempt then finds it ended, which is as well.
+    if (stored !== null) return stored || attempt > 1;
+    if (attempt < STORE_ATTEMPTS) await pause(STORE_AGAIN_MS);
+  }
+  return false;
+};
+
+/** Rejects at once when the signal is aborted; what is under way is left to its own time-out. */
+const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });

@@ -1,0 +1,78 @@
+/**
+ * Takes conformance runs from the database, some at a time, until it is stopped. Any number of runners may do so: each
+ * run goes to one of them, once.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConformanceRunRepository, VectorSetName } from '@svc/service';
+import { type RanRun, type RunDeps, runTaken } from './run-taken.ts';
+
+export interface RunnerDeps extends Omit<RunDeps, 'runs'> {
+  readonly runs: Pick<ConformanceRunRepository, 'take' | 'prolong' | 'finish' | 'endInterrupted'>;
+  readonly onTaken: (runId: string, endpointHost: string) => void;
+  readonly onRan: (ran: RanRun) => void;
+  readonly onInterrupted: (runs: number) => void;
+  /** Of looking for work. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface ConformanceRunner {
+  /** Takes no more; what is under way ends as interrupted. */
+  stop(): Promise<void>;
+}
+
+/** Each holds an answer of 4 MiB at most, and reads it on the one thread. */
+const AT_A_TIME = 4;
+const LOOKS_EVERY_MS = 1_000;
+const AFTER_FAILURE_MS = 5_000;
+
+export const startConformanceRunner = (deps: RunnerDeps): ConformanceRunner => {
+  const stopping = new AbortController();
+  const places = Array.from({ length: AT_A_TIME }, (_, place) => work(deps, place === 0, stopping.signal));
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(places);
+    },
+  };
+};
+
+/** Runs what is waiting, one after the other, until nothing is. Rejects when storage cannot be asked. */
+export const runWaiting = async (deps: RunnerDeps, stop: AbortSignal): Promise<void> => {
+  await endInterrupted(deps);
+  while (!stop.aborted && (await runNext(deps, stop)));
+};
+
+const work = async (deps: RunnerDeps, isFirst: boolean, stop: AbortSignal): Promise<void> => {
+  while (!stop.aborted) {
+    let pauseMs = LOOKS_EVERY_MS;
+    try {
+      if (isFirst) await endInterrupted(deps);
+      if (await runNext(deps, stop)) continue;
+    } catch (error) {
+      deps.onFailure(error);
+      pauseMs = AFTER_FAILURE_MS;
+    }
+    await pause(pauseMs, undefined, { signal: stop }).catch(() => {});
+  }
+};
+
+/** False when no run waits. */
+const runNext = async (deps: RunnerDeps, stop: AbortSignal): Promise<boolean> => {
+  const run = await deps.runs.take(randomUUID(), nameOf(deps));
+  if (run === null) return false;
+  // The rest of the URL may be a secret of its owner.
+  deps.onTaken(run.runId, new URL(run.endpoint).host);
+  deps.onRan(await runTaken(deps, run, stop));
+  return true;
+};
+
+const endInterrupted = async ({ runs, onInterrupted }: RunnerDeps): Promise<void> => {
+  const ended = await runs.endInterrupted();
+  if (ended > 0) onInterrupted(ended);
+};
+
+const nameOf = ({ vectors }: RunnerDeps): VectorSetName => ({
+  sha256: vectors.sha256 as VectorSetName['sha256'],
+  conformanceVersion: vectors.conformanceVersion,
+});

@@ -1,0 +1,259 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { encodeMultikey } from '@svc/protocol';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PublishedDays, recordOf } from '../../../test/published-days.ts';
+import { publicKeyOf, SERVICE, serviceDocument } from '../../../test/world.ts';
+import { run } from '../run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-'));
+const didFile = join(folder, 'did.json');
+writeFileSync(didFile, JSON.stringify(serviceDocument));
+
+let service: PublishedDays;
+let server: Server;
+let origin: string;
+let headers: Record<string, string> = {};
+/** Answered before everything else, once each. */
+const before: { status: number; headers?: Record<string, string> }[] = [];
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const path = request.url ?? '';
+    const first = before.shift();
+    if (first !== undefined) {
+      response.writeHead(first.status, first.headers).end();
+      return;
+    }
+    const { status, body } = service.serve(path);
+    response.writeHead(status, headers);
+    if (typeof body === 'string') response.end(body);
+    else {
+      for await (const piece of body()) response.write(piece);
+      response.destroy();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+let state: string;
+let states = 0;
+beforeEach(async () => {
+  state = join(folder, `state-${states++}.json`);
+  headers = {};
+  service = new PublishedDays();
+  for (const size of [2, 0, 500]) await service.close(size);
+});
+
+const monitor = (...args: string[]) =>
+  run(['monitor', origin, '--did-document', didFile, '--state', state, ...args], false);
+
+describe('svc-receipt monitor', () => {
+  it('is well, then raises the alarm with what was seen and what is there now', async () => {
+    const well = await monitor();
+    expect(well).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(well.stdout).toMatch(/^WELL\n {2}days {11}2026-11-10 to 2026-11-12: 3, 3 of them new\n/);
+    const written = readFileSync(state, 'utf8');
+    expect(JSON.parse(written).days).toHaveLength(3);
+
+    const [first] = service.days;
+    service.days.shift();
+    const gone = await monitor();
+    expect(gone.exitCode).toBe(1);
+    expect(gone.stdout).toContain('  - vanished-day 2026-11-10: a published day is not served any more\n');
+    expect(gone.stdout).toContain(`      before: ${first?.checkpoint.root}\n      now:    nothing`);
+    expect(readFileSync(state, 'utf8')).toBe(written);
+    const json = JSON.parse((await monitor('--json')).stdout);
+    expect(json).toMatchObject({
+      verdict: 'alarm',
+      alarms: [{ code: 'vanished-day', checkpoints: [first?.jws] }],
+    });
+  });
+
+  it('takes pinned keys, and chooses which days it fetches again', async () => {
+    const keys = ['--key', encodeMultikey(publicKeyOf(2)), '--service-did', SERVICE];
+    const look = (...args: string[]) =>
+      run(['monitor', origin, ...keys, '--state', state, '--json', ...args], false);
+    expect((await look('--since', '2026-11-11')).exitCode).toBe(0);
+    const again = JSON.parse((await look('--recheck', '1')).stdout);
+    expect(again).toMatchObject({ verdict: 'well', days: { count: 2, new: 0, fetched_again: 1 } });
+  });
+
+  it.each([
+    [
+      'a redirect',
+      { status: 302, headers: { location: '/checkpoints/2026-11-12' } },
+      'with a redirect (302)',
+    ],
+    ['an error', { status: 500 }, 'it answered 500'],
+  ])('cannot tell from %s', async (_, answer, problem) => {
+    before.push(answer);
+    const { exitCode, stdout } = await monitor();
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(/^COULD NOT TELL\n/);
+    expect(stdout).toContain(problem);
+  });
+
+  it('cannot tell from a connection that is refused or lost, nor from an answer without end', async () => {
+    const refused = await run(
+      ['monitor', 'http://127.0.0.1:1', '--did-document', didFile, '--state', state],
+      false,
+    );
+    expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('it did not answer') });
+    async function* cut() {
+      yield Buffer.from('a'.repeat(64));
+    }
+    service.answer('/checkpoints/2026-11-12/leaves', { status: 200, body: cut });
+    expect((await monitor()).exitCode).toBe(2);
+    service.answer('/checkpoints/latest', { status: 200, body: 'x'.repeat(70_000) });
+    const { exitCode, stdout } = await monitor();
+    expect([exitCode, stdout.includes('more than 65536 bytes')]).toEqual([2, true]);
+  });
+
+  it('waits for a rate limit once', async () => {
+    before.push({ status: 429, headers: { 'retry-after': '0' } });
+    expect((await monitor()).exitCode).toBe(0);
+    before.push(
+      { status: 429, headers: { 'retry-after': '0' } },
+      { status: 429, headers: { 'retry-after': '0' } },
+    );
+    expect(await monitor()).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('it answered 429'),
+    });
+  });
+
+  it('never begins anew over a state that it cannot read, and leaves nothing half written', async () => {
+    writeFileSync(state, '{"format":"svc-receipt-mon');
+    const { exitCode, stderr } = await monitor();
+    expect([exitCode, stderr.includes('cannot be used: it is not JSON')]).toEqual([2, true]);
+    expect(readFileSync(state, 'utf8')).toBe('{"format":"svc-receipt-mon');
+    state = join(folder, 'no-such-folder', 'state.json');
+    expect(await monitor()).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cannot be written'),
+    });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('escapes what a service could write into the terminal', async () => {
+    const body = recordOf(service.days[0]?.jws ?? '').replace('"day":"2026', '"day":"\\u001b[2J2026');
+    service.answer('/checkpoints/latest', { status: 200, body });
+    const { exitCode, stdout } = await monitor();
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toMatch(/(?!\n)\p{C}/u);
+  });
+});
+
+describe('svc-receipt monitor as a process', () => {
+  const start = (...args: string[]) => {
+    const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+    const child = spawn(
+      process.execPath,
+      [
+        '--import',
+        'tsx',
+        '--conditions',
+        'svc-source',
+        main,
+        'monitor',
+        origin,
+        '--did-document',
+        didFile,
+        ...args,
+      ],
+      { cwd: fileURLToPath(new URL('../../..', import.meta.url)), stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const lines: string[] = [];
+    let heard = () => {};
+    child.stdout.on('data', (chunk: Buffer) => {
+      lines.push(...chunk.toString().trim().split('\n'));
+      heard();
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const line = async (count: number) => {
+      while (lines.length < count)
+        await Promise.race([
+          ended,
+          new Promise<void>((resolve) => {
+            heard = resolve;
+          }),
+        ]);
+      return JSON.parse(lines[count - 1] ?? '{}');
+    };
+    return { child, line, ended };
+  };
+
+  it('goes on while it cannot tell, ends with the first alarm', async () => {
+    service.answer('/checkpoints/latest', { status: 503, body: '' });
+    const { line, ended } = start('--state', state, '--json', '--every', '1');
+    expect(await line(1)).toMatchObject({ verdict: 'undecided' });
+    service.answer('/checkpoints/latest', null);
+    expect(await line(2)).toMatchObject({ verdict: 'well' });
+    service.answer('/checkpoints/2026-11-11', { status: 404, body: '' });
+    expect(await ended).toBe(1);
+  });
+
+  it('ends in order when it is told to, with the verdict of its last look', async () => {
+    const { child, line, ended } = start('--state', state, '--json', '--every', '3600');
+    expect(await line(1)).toMatchObject({ verdict: 'well', days: { new: 3 } });
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(JSON.parse(readFileSync(state, 'utf8')).days).toHaveLength(3);
+  });
+});
+
+describe('svc-receipt monitor refuses with exit code 2', () => {
+  it.each([
+    ['no service', ['--did-document', didFile], 'one base URL'],
+    ['two services', ['https://a.example', 'https://b.example', '--did-document', didFile], 'one base URL'],
+    ['no pin', ['https://a.example'], 'either --did-document or --key'],
+    [
+      'two pins',
+      ['https://a.example', '--did-document', didFile, '--key', 'z'],
+      'either --did-document or --key',
+    ],
+    ['a key that is none', ['https://a.example', '--key', 'z6Mk'], 'is not an Ed25519 Multikey'],
+    [
+      'a document of another service',
+      ['https://a.example', '--did-document', didFile, '--service-did', 'did:web:b'],
+      'not of did:web:b',
+    ],
+    ['an address with a path', ['https://a.example/x', '--did-document', didFile], 'must be http(s)://host'],
+    [
+      'an address with a password',
+      ['https://u:p@a.example', '--did-document', didFile],
+      'must be http(s)://host',
+    ],
+    ['another scheme', ['file:///etc', '--did-document', didFile], 'must be http(s)://host'],
+    [
+      'a day that is none',
+      ['https://a.example', '--did-document', didFile, '--since', '2026-02-30'],
+      '--since must be a day',
+    ],
+    [
+      'a time that is none',
+      ['https://a.example', '--did-document', didFile, '--every', '0'],
+      '--every must be a number, 1 to',
+    ],
+    [
+      "another command's option",
+      ['https://a.example', '--did-document', didFile, '--grant', 'x'],
+      'monitor has no option --grant',
+    ],
+  ])('%s', async (_, args, problem) => {
+    const { exitCode, stderr } = await run(['monitor', ...args], false);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)]);
+  });
+});

@@ -1,0 +1,117 @@
+/** `svc-receipt monitor`: looks at the checkpoints of a service, once or again and again. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { nativeSha256 } from '@svc/merkle/native';
+import { nativeCrypto } from '@svc/protocol/native';
+import { type Look, lookAtCheckpoints } from '../../monitor/monitor.ts';
+import { type MonitorPin, pinDocument, pinKeys } from '../../monitor/pin.ts';
+import type { Seen, SeenDay } from '../../monitor/seen.ts';
+import { InputError, readText } from '../inputs.ts';
+import type { Command } from '../options.ts';
+import type { Paint } from '../report.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Output } from '../verdict.ts';
+import { createHttpSource } from './http-source.ts';
+import { describeLook, lookAsJson, verdictOfLook } from './report.ts';
+import { defaultStateFile, readState, writeState } from './state-file.ts';
+
+export type MonitorCommand = Extract<Command, { name: 'monitor' }>;
+
+const EXIT_CODES = { well: 0, alarm: 1, undecided: 2 } as const;
+
+/** With `--every` it goes on until an alarm, or until it is stopped. The last look is the answer. */
+export const runMonitor = async (
+  command: MonitorCommand,
+  paint: Paint,
+  terminal: Terminal,
+): Promise<Output> => {
+  const { origin, everySeconds, json } = command;
+  const state = command.state ?? defaultStateFile(origin);
+  const pin = await readPin(command);
+  const stop = terminal.stop();
+  let seen = await readState(state, pin);
+  for (;;) {
+    const look = await lookOnce(command, { pin, seen, state, stop, terminal });
+    seen = look.seen;
+    const verdict = verdictOfLook(look);
+    const stdout = json ? lookAsJson(look, state) : describeLook(look, state, paint);
+    if (everySeconds === null || verdict === 'alarm' || stop.aborted)
+      return { exitCode: EXIT_CODES[verdict], stdout, stderr: '' };
+    terminal.print(stdout);
+    await pause(everySeconds * 1000, undefined, { signal: stop }).catch(() => {});
+    if (stop.aborted) return { exitCode: EXIT_CODES[verdict], stdout: '', stderr: '' };
+  }
+};
+
+interface LookContext {
+  readonly pin: MonitorPin;
+  readonly seen: Seen;
+  readonly state: string;
+  readonly stop: AbortSignal;
+  readonly terminal: Terminal;
+}
+
+const lookOnce = async (
+  { origin, recheck, since }: MonitorCommand,
+  { pin, seen, state, stop, terminal }: LookContext,
+): Promise<Look> => {
+  const writer = new StateWriter(state);
+  try {
+    const look = await lookAtCheckpoints({
+      ...{ origin, pin, seen, since, stop },
+      source: createHttpSource(origin, stop),
+      crypto: nativeCrypto,
+      sha256: nativeSha256,
+      choose: (days) => (recheck === null ? days : sampleOf(days, recheck)),
+      remember: (days) => writer.keep(days),
+      onProgress: (what) => terminal.progress(what),
+    });
+    return look;
+  } finally {
+    terminal.progress(null);
+    writer.flush();
+  }
+};
+
+/** Writes at once after a while without, and otherwise at the end: a first look can see thousands of days. */
+class StateWriter {
+  readonly #path: string;
+  #pending: Seen | null = null;
+  #writtenMs = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  keep(seen: Seen): void {
+    this.#pending = seen;
+    if (performance.now() - this.#writtenMs > GATHER_MS) this.flush();
+  }
+
+  flush(): void {
+    if (this.#pending === null) return;
+    writeState(this.#path, this.#pending);
+    this.#pending = null;
+    this.#writtenMs = performance.now();
+  }
+}
+
+const GATHER_MS = 2_000;
+
+/** So many of them, each as likely as any other, in their order. */
+const sampleOf = (days: readonly SeenDay[], count: number): readonly SeenDay[] => {
+  let wanted = Math.min(count, days.length);
+  return days.filter((_, i) => {
+    const isTaken = Math.random() * (days.length - i) < wanted;
+    if (isTaken) wanted -= 1;
+    return isTaken;
+  });
+};
+
+const readPin = async ({ didDocument, serviceDid, keys }: MonitorCommand): Promise<MonitorPin> => {
+  const pinned =
+    didDocument === undefined
+      ? pinKeys(keys, serviceDid, nativeCrypto)
+      : pinDocument(await readText(didDocument, 'the DID document'), serviceDid, nativeCrypto);
+  if (pinned.ok) return pinned.pin;
+  throw new InputError(`the pin cannot be used: ${pinned.problem}`);
+};

@@ -1,0 +1,58 @@
+/** The file in which a monitor remembers what it saw. It is replaced as a whole, so that no crash leaves half of it. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import type { MonitorPin } from '../../monitor/pin.ts';
+import { formatSeen, parseSeen, type Seen } from '../../monitor/seen.ts';
+import { InputError } from '../inputs.ts';
+
+/** A day has some 900 bytes. */
+const MAX_BYTES = 67_108_864;
+
+/** In the current directory, told apart by host. */
+export const defaultStateFile = (origin: string): string =>
+  `svc-receipt-monitor.${new URL(origin).host.replaceAll(':', '_')}.json`;
+
+/** Empty where there is no file yet. Rejects with InputError: a damaged file is evidence, and is never begun anew. */
+export const readState = async (path: string, pin: MonitorPin): Promise<Seen> => {
+  const text = await readIfThere(path);
+  if (text === null) return [];
+  const parsed = parseSeen(text, pin);
+  if (parsed.ok) return parsed.seen;
+  throw new InputError(
+    `the state ${path} cannot be used: ${parsed.problem}. Keep it, and restore it or name another with --state`,
+  );
+};
+
+const readIfThere = async (path: string): Promise<string | null> => {
+  try {
+    if ((await stat(path)).size > MAX_BYTES)
+      throw new InputError(`the state ${path} must be at most ${MAX_BYTES} bytes`);
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    if (error instanceof InputError) throw error;
+    throw new InputError(`the state ${path} cannot be read: ${messageOf(error)}`);
+  }
+};
+
+/** Throws InputError. */
+export const writeState = (path: string, seen: Seen): void => {
+  const beside = `${path}.${process.pid}.tmp`;
+  try {
+    const file = openSync(beside, 'w', 0o644);
+    try {
+      writeSync(file, formatSeen(seen));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw new InputError(`the state ${path} cannot be written: ${messageOf(error)}`);
+  }
+};
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error');

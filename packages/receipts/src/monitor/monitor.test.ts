@@ -1,0 +1,423 @@
+import { leafOfReceipt } from '@svc/merkle/checkpoint';
+import { nativeSha256 } from '@svc/merkle/native';
+import { encodeMultikey } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { closeDay, PublishedDays, recordOf } from '../../test/published-days.ts';
+import {
+  documentOf,
+  publicKeyOf,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+  statusSigner,
+} from '../../test/world.ts';
+import { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor.ts';
+import { type MonitorPin, pinDocument, pinKeys } from './pin.ts';
+import { formatSeen, parseSeen, type Seen } from './seen.ts';
+import { SourceError } from './source.ts';
+
+const pinned = (result: ReturnType<typeof pinDocument>): MonitorPin => {
+  if (!result.ok) throw new Error(result.problem);
+  return result.pin;
+};
+const pin = pinned(pinDocument(serviceDocument, undefined, nativeCrypto));
+
+let service: PublishedDays;
+let remembered: Seen;
+beforeEach(async () => {
+  service = new PublishedDays();
+  remembered = [];
+  for (const size of [3, 0, 1, 300]) await service.close(size);
+});
+
+const look = async (changes: Partial<MonitorOptions> = {}): Promise<Look> =>
+  lookAtCheckpoints({
+    source: service.source(),
+    origin: 'https://svc.example',
+    pin,
+    crypto: nativeCrypto,
+    sha256: nativeSha256,
+    // What a run writes is all that the next one knows.
+    seen: remembered,
+    choose: (days) => days,
+    since: null,
+    remember: (seen) => {
+      const parsed = parseSeen(formatSeen(seen), pin);
+      if (!parsed.ok) throw new Error(parsed.problem);
+      remembered = parsed.seen;
+    },
+    onProgress: () => {},
+    stop: new AbortController().signal,
+    ...changes,
+  });
+
+const WELL = { alarms: [], doubts: [], notes: [] };
+const codes = ({ alarms }: Look) => alarms.map(({ code, day }) => `${code} ${day}`);
+const dayAt = (i: number) => {
+  const day = service.days[i];
+  if (day === undefined) throw new Error('no such day');
+  return day;
+};
+
+describe('an honest service', () => {
+  it('is followed from its first day on; leaves are read once, checkpoints every time', async () => {
+    expect(await look()).toMatchObject({ ...WELL, newDays: 4, fetchedAgain: 0 });
+    await service.close(2);
+    service.asked.length = 0;
+    expect(await look()).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 4 });
+    expect(service.asked.filter((path) => path.endsWith('/leaves'))).toEqual([
+      '/checkpoints/2026-11-14/leaves',
+    ]);
+    expect(await look()).toMatchObject({ ...WELL, newDays: 0, fetchedAgain: 5 });
+    expect(remembered.map(({ checkpoint }) => checkpoint.day)).toHaveLength(5);
+  });
+
+  it('that has closed no day yet is well', async () => {
+    service = new PublishedDays();
+    expect(await look()).toMatchObject({ ...WELL, newDays: 0 });
+  });
+
+  it('is followed from a later day on where that is asked for', async () => {
+    expect(await look({ since: '2026-11-12' })).toMatchObject({ ...WELL, newDays: 2 });
+    expect(remembered[0]?.checkpoint.day).toBe('2026-11-12');
+    expect(await look({ since: '2026-12-31' })).toMatchObject({ ...WELL, newDays: 0 });
+  });
+
+  it('fetches no more of the days known than are chosen', async () => {
+    await look();
+    service.asked.length = 0;
+    expect(await look({ choose: (days) => days.slice(1, 2) })).toMatchObject({ ...WELL, fetchedAgain: 1 });
+    expect(service.asked).toEqual([
+      '/checkpoints/latest',
+      '/checkpoints/2026-11-11',
+      '/.well-known/did.json',
+    ]);
+  });
+
+  it('may be told by keys alone, pinned', async () => {
+    const keys = [encodeMultikey(publicKeyOf(2))];
+    expect(await look({ pin: pinned(pinKeys(keys, SERVICE, nativeCrypto)) })).toMatchObject(WELL);
+    const other = pinned(pinKeys([encodeMultikey(publicKeyOf(5))], undefined, nativeCrypto));
+    expect(codes(await look({ pin: other, seen: [] }))).toEqual(['wrong-checkpoint null']);
+  });
+});
+
+describe('a day that was seen raises the alarm, with both checkpoints as evidence,', () => {
+  beforeEach(async () => {
+    await look();
+  });
+  const replace = async (i: number, draft: { size?: number; seed?: number }) => {
+    const { checkpoint, leaves } = dayAt(i);
+    const { day, previous_root: previousRoot } = checkpoint;
+    service.days[i] = await closeDay({ day, previousRoot, size: leaves.length, ...draft });
+  };
+
+  it.each([
+    ['rewritten under another root', 0, { seed: 2 }, 'root'],
+    ['with another size', 0, { size: 4 }, 'tree_size'],
+    ['that was the latest', 3, { seed: 2 }, 'root'],
+  ])('%s', async (_, i, draft, member) => {
+    const before = dayAt(i);
+    await replace(i, draft);
+    const { alarms } = await look();
+    expect(alarms).toEqual([
+      expect.objectContaining({
+        code: 'changed-day',
+        day: before.checkpoint.day,
+        message: expect.stringContaining(member),
+        seen: String(before.checkpoint[member as 'root']),
+        now: String(dayAt(i).checkpoint[member as 'root']),
+        checkpoints: [before.jws, dayAt(i).jws],
+      }),
+    ]);
+    // It stays one until the day is what it was.
+    expect(codes(await look())).toEqual([`changed-day ${before.checkpoint.day}`]);
+    service.days[i] = before;
+    expect(await look()).toMatchObject(WELL);
+  });
+
+  it('together with every day after it, each validly signed and in a chain', async () => {
+    let previousRoot = dayAt(0).checkpoint.previous_root;
+    for (const [i, { checkpoint, leaves }] of service.days.entries()) {
+      const seed = i === 0 ? 2 : 1;
+      const day = await closeDay({ day: checkpoint.day, previousRoot, size: leaves.length, seed });
+      service.days[i] = day;
+      previousRoot = day.checkpoint.root;
+    }
+    // The third day has the root that it had: only its neighbour's was rewritten.
+    expect(codes(await look())).toEqual(['changed-day 2026-11-10', 'changed-day 2026-11-11']);
+  });
+
+  it('signed anew by another key of the service', async () => {
+    const before = dayAt(1);
+    const { day, previous_root: previousRoot } = before.checkpoint;
+    const signer = signerOf(7, `${SERVICE}#status-2`);
+    const wider = pinned(
+      pinDocument(documentOf(SERVICE, { 'status-1': 2, 'status-2': 7 }), undefined, nativeCrypto),
+    );
+    service.days[1] = await closeDay({ day, previousRoot, size: 0, signer });
+    const { alarms } = await look({ pin: wider, origin: 'https://status.svc.example' });
+    expect(alarms).toMatchObject([{ code: 'changed-day', seen: before.jws, now: dayAt(1).jws }]);
+  });
+
+  it('that is gone', async () => {
+    service.answer('/checkpoints/2026-11-11', { status: 404, body: '{}' });
+    expect(codes(await look())).toEqual(['vanished-day 2026-11-11']);
+  });
+
+  it('that is not the latest any more, as all after it are gone', async () => {
+    service.days.pop();
+    expect(codes(await look())).toEqual(['rolled-back 2026-11-13', 'vanished-day 2026-11-13']);
+    service.days.length = 0;
+    expect(codes(await look())).toContain('rolled-back 2026-11-13');
+  });
+
+  it('while whoever asks for the latest is shown another', async () => {
+    const { day, previous_root: previousRoot } = dayAt(3).checkpoint;
+    const fork = await closeDay({ day, previousRoot, size: 300, seed: 9 });
+    service.answer('/checkpoints/latest', { status: 200, body: recordOf(fork.jws) });
+    expect(codes(await look())).toEqual([`changed-day ${day}`]);
+  });
+});
+
+describe('a new day', () => {
+  beforeEach(async () => {
+    await look();
+  });
+
+  it('that does not name the root of the day before breaks the chain', async () => {
+    await service.close(2, { previousRoot: `sha256:${'0'.repeat(64)}` });
+    const { alarms, newDays } = await look();
+    expect(newDays).toBe(0);
+    expect(alarms).toMatchObject([
+      {
+        code: 'broken-chain',
+        day: '2026-11-14',
+        seen: dayAt(3).checkpoint.root,
+        now: `sha256:${'0'.repeat(64)}`,
+      },
+    ]);
+  });
+
+  it('that is shown otherwise as the latest is a fork', async () => {
+    const { day, previous_root: previousRoot } = (await service.close(2)).checkpoint;
+    const fork = await closeDay({ day, previousRoot, size: 2, seed: 3 });
+    service.answer('/checkpoints/latest', { status: 200, body: recordOf(fork.jws) });
+    expect(codes(await look())).toEqual(['changed-day 2026-11-14']);
+  });
+
+  it('before the latest must have been published', async () => {
+    await service.close(1);
+    await service.close(1);
+    service.answer('/checkpoints/2026-11-14', { status: 404, body: '{}' });
+    expect(codes(await look())).toEqual(['missing-day 2026-11-14']);
+  });
+
+  it.each([
+    ['another key under the kid of the service', { signer: signerOf(5, statusSigner.kid) }],
+    ['a kid that is not pinned', { signer: signerOf(2, `${SERVICE}#status-9`) }],
+    [
+      'another service',
+      { signer: signerOf(2, 'did:web:other.example#status-1'), serviceDid: 'did:web:other.example' },
+    ],
+  ])('signed by %s is none', async (_, draft) => {
+    await service.close(1, draft);
+    const { alarms } = await look();
+    expect(alarms).toMatchObject([{ code: 'wrong-checkpoint', day: null, now: dayAt(4).jws }]);
+  });
+
+  it('must be the one that was asked for, and its record must say what was signed', async () => {
+    await service.close(1);
+    await service.close(1);
+    service.answer('/checkpoints/2026-11-14', { status: 200, body: recordOf(dayAt(5).jws) });
+    expect(codes(await look())).toEqual(['wrong-checkpoint 2026-11-14']);
+    const record = recordOf(dayAt(4).jws).replace('"tree_size":1', '"tree_size":2');
+    service.answer('/checkpoints/2026-11-14', { status: 200, body: record });
+    expect(codes(await look())).toEqual(['wrong-checkpoint 2026-11-14']);
+  });
+});
+
+describe('leaves', () => {
+  const path = '/checkpoints/2026-11-13/leaves';
+  const lines = () => dayAt(3).leaves.map((leaf) => `${leaf}\n`);
+  const other = formatLeaf('drc_01M7VZGC008Q2R7V9X1C4E6H8K');
+  const swap = ([first = '', second = '', ...rest]: string[]) => [second, first, ...rest];
+
+  it.each<readonly [string, (leaves: string[]) => string, string]>([
+    ['one missing', (all) => all.slice(1).join(''), '299'],
+    ['one too many', (all) => [...all, `${other}\n`].join(''), 'more of them'],
+    [
+      'one replaced',
+      (all) => [...all.slice(0, 7), `${other}\n`, ...all.slice(8)].join(''),
+      'leaves with root',
+    ],
+    ['two in the wrong order', (all) => swap(all).join(''), 'leaves with root'],
+    ['cut off within a line', (all) => all.join('').slice(0, -10), 'a line cut off after 299 leaves'],
+    ['without the last line break', (all) => all.join('').slice(0, -1), 'a line cut off'],
+    ['none', () => '', '0'],
+    ['in capitals', (all) => all.join('').toUpperCase(), 'another line after 0 leaves'],
+    ['with another line break', (all) => all.join('').replaceAll('\n', '\r\n'), 'another line after 0'],
+    ['a page of HTML', () => '<!doctype html>'.repeat(100), 'another line after 0 leaves'],
+  ])('%s raise the alarm, and do so until they are right', async (_, change, found) => {
+    service.answer(path, { status: 200, body: change(lines()) });
+    for (const _look of [1, 2]) {
+      const { alarms } = await look();
+      expect(alarms).toMatchObject([
+        { code: 'wrong-leaves', day: '2026-11-13', checkpoints: [dayAt(3).jws] },
+      ]);
+      expect(alarms[0]?.now).toContain(found);
+    }
+    // Its checkpoint counts nevertheless: it was signed.
+    expect(remembered).toHaveLength(4);
+    service.answer(path, null);
+    expect(await look()).toMatchObject(WELL);
+  });
+
+  it('without end are not read beyond what was signed', async () => {
+    let read = 0;
+    async function* endless() {
+      for (;;) {
+        read += 1;
+        yield Buffer.from(`${other}\n`);
+      }
+    }
+    service.answer(path, { status: 200, body: endless });
+    expect(codes(await look())).toEqual(['wrong-leaves 2026-11-13']);
+    expect(read).toBe(301);
+  });
+
+  it('of a line without end are not gathered', async () => {
+    async function* endless() {
+      for (;;) yield Buffer.alloc(1_000, 'a');
+    }
+    service.answer(path, { status: 200, body: endless });
+    expect(codes(await look())).toEqual(['wrong-leaves 2026-11-13']);
+  });
+
+  it('that break off say nothing: they are asked for again', async () => {
+    async function* broken() {
+      yield Buffer.from(lines().slice(0, 5).join(''));
+      throw new SourceError('the connection was lost');
+    }
+    service.answer(path, { status: 200, body: broken });
+    expect(await look()).toMatchObject({
+      alarms: [],
+      doubts: [{ path, message: 'the connection was lost' }],
+      newDays: 4,
+    });
+    service.answer(path, null);
+    expect(await look()).toMatchObject({ ...WELL, newDays: 0 });
+  });
+
+  it('must begin and end with the Receipts that the checkpoint names', async () => {
+    // As many leaves as a size says, under a root that the service signed for others.
+    await service.close(5, { seed: 4 });
+    const { checkpoint } = dayAt(4);
+    const forged = { ...checkpoint, first_receipt_id: dayAt(4).checkpoint.last_receipt_id };
+    expect(forged.first_receipt_id).not.toBe(checkpoint.first_receipt_id);
+    const { checkLeaves } = await import('./leaves.ts');
+    expect(await checkLeaves(service.source(), checkpoint, nativeSha256)).toEqual({ kind: 'whole' });
+    expect(await checkLeaves(service.source(), forged, nativeSha256)).toMatchObject({ kind: 'wrong' });
+  });
+});
+
+function formatLeaf(receiptId: string): string {
+  return Buffer.from(leafOfReceipt(receiptId)).toString('hex');
+}
+
+describe('what cannot be told is no alarm, and nothing is forgotten for it:', () => {
+  it.each([
+    ['a 500', { status: 500, body: '{"error":"INTERNAL"}' }],
+    ['a 503', { status: 503, body: '' }],
+    ['no JSON', { status: 200, body: '<html>Sign in to the hotel network</html>' }],
+    ['JSON that is no checkpoint', { status: 200, body: '{"ok":true}' }],
+    ['an array', { status: 200, body: '[]' }],
+  ])('%s', async (_, served) => {
+    await look();
+    for (const path of ['/checkpoints/latest', '/checkpoints/2026-11-11']) service.answer(path, served);
+    const { alarms, doubts } = await look();
+    expect(alarms).toEqual([]);
+    expect(doubts.map(({ path }) => path)).toEqual(['/checkpoints/latest', '/checkpoints/2026-11-11']);
+    expect(remembered).toHaveLength(4);
+  });
+
+  it('an alarm beside it is still one', async () => {
+    await look();
+    service.answer('/checkpoints/2026-11-10', { status: 500, body: '' });
+    service.answer('/checkpoints/2026-11-11', { status: 404, body: '' });
+    const { alarms, doubts } = await look();
+    expect([alarms.length, doubts.length]).toEqual([1, 1]);
+  });
+
+  it('stopped before its end', async () => {
+    await look();
+    service.asked.length = 0;
+    const { alarms, doubts } = await look({ stop: AbortSignal.abort() });
+    expect([alarms, doubts.length, service.asked]).toEqual([[], 1, []]);
+  });
+});
+
+describe('the published DID document', () => {
+  const serveKeys = (keys: Record<string, number>) =>
+    service.answer('/.well-known/did.json', { status: 200, body: JSON.stringify(documentOf(SERVICE, keys)) });
+  const KEYS = { 'receipt-1': 6, 'receipt-2': 1, 'status-1': 2 };
+
+  it('that gives a pinned kid to another key, or drops it, raises the alarm', async () => {
+    serveKeys({ ...KEYS, 'status-1': 5 });
+    const { alarms } = await look();
+    expect(alarms).toMatchObject([
+      { code: 'changed-key', seen: encodeMultikey(publicKeyOf(2)), now: encodeMultikey(publicKeyOf(5)) },
+    ]);
+    serveKeys({ 'receipt-1': 6, 'status-1': 2 });
+    expect((await look()).alarms).toMatchObject([{ code: 'changed-key', now: null }]);
+    const keys = pinned(pinKeys([encodeMultikey(publicKeyOf(2))], undefined, nativeCrypto));
+    serveKeys({ ...KEYS, 'status-1': 5 });
+    expect((await look({ pin: keys })).alarms).toMatchObject([{ code: 'changed-key', now: null }]);
+  });
+
+  it('with a further key is noted, and that key does not count', async () => {
+    serveKeys({ ...KEYS, 'status-2': 7 });
+    const { alarms, notes } = await look();
+    expect([alarms, notes.length]).toEqual([[], 1]);
+    expect(notes[0]).toContain(`${SERVICE}#status-2`);
+    await service.close(1, { signer: signerOf(7, `${SERVICE}#status-2`) });
+    expect((await look()).alarms).toMatchObject([{ code: 'wrong-checkpoint' }]);
+  });
+
+  it('is asked for on the host of the DID alone, and tells nothing when it cannot be read', async () => {
+    await look({ origin: 'https://status.svc.example' });
+    expect(service.asked).not.toContain('/.well-known/did.json');
+    service.answer('/.well-known/did.json', { status: 200, body: 'no' });
+    expect(await look()).toMatchObject({ alarms: [], doubts: [{ path: '/.well-known/did.json' }] });
+  });
+});
+
+describe('what is remembered', () => {
+  beforeEach(async () => {
+    await look();
+  });
+
+  it.each<readonly [string, (text: string) => string, string]>([
+    ['cut off', (text) => text.slice(0, -20), 'not JSON'],
+    ['empty', () => '', 'not JSON'],
+    ['of another format', (text) => text.replace('monitor/1', 'monitor/2'), 'not of the form'],
+    ['with a day less', (text) => text.replace(/.*2026-11-11.*\n/, ''), 'no chain'],
+    [
+      'with a day under another name',
+      (text) => text.replace('"day":"2026-11-11"', '"day":"2026-11-19"'),
+      'is of',
+    ],
+    [
+      'with a signature changed',
+      (text) => text.replace(/(.{10})"\}\n\]/, 'AAAAAAAAAA"}\n]'),
+      'checkpoint of',
+    ],
+    ['with something else in it', (text) => text.replace('"days":[', '"days":[7,'), 'is no day'],
+  ])('is refused when it is %s', (_, change, problem) => {
+    const text = formatSeen(remembered);
+    expect(parseSeen(text, pin).ok).toBe(true);
+    const parsed = parseSeen(change(text), pin);
+    expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
+  });
+});

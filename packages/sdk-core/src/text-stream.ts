@@ -1,0 +1,92 @@
+/** A body of any length, read as it comes. */
+import { startDeadline } from './deadline.ts';
+import { SvcError } from './errors.ts';
+
+/** A 200 whose body has begun. */
+export interface TextStream {
+  requestId: string | null;
+  header(name: string): string | null;
+  /**
+   * The text, a piece at a time, each asked for as it is consumed. Throws SvcError where it breaks off: what came before
+   * is then not the whole. Whoever stops early ends the connection.
+   */
+  chunks: AsyncGenerator<string, void, undefined>;
+}
+
+export interface StreamLimits {
+  /** For each wait for more; the time that the consumer takes does not count. */
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+  /** Of a failed connection. */
+  networkError: (cause: unknown) => SvcError;
+}
+
+export const toTextStream = (response: Response, limits: StreamLimits): TextStream => ({
+  requestId: response.headers.get('svc-request-id'),
+  header: (name) => response.headers.get(name),
+  chunks: readChunks(response.body, limits),
+});
+
+async function* readChunks(
+  body: ReadableStream<Uint8Array> | null,
+  limits: StreamLimits,
+): AsyncGenerator<string, void, undefined> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const decode = startDecoding();
+  try {
+    for (let isOver = false; !isOver; ) {
+      const { done, value } = await readNext(reader, limits);
+      isOver = done;
+      const text = decode(value);
+      if (text !== '') yield text;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+async function readNext(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { timeoutMs, signal, networkError }: StreamLimits,
+) {
+  const deadline = startDeadline(timeoutMs, signal);
+  try {
+    return await deadline.within(reader.read());
+  } catch (cause) {
+    if (deadline.ended === 'timeout') throw new SvcError('timeout', 'nothing more came in time', { cause });
+    if (deadline.ended === 'aborted') throw new SvcError('aborted', 'aborted by the caller', { cause });
+    throw networkError(cause);
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** The text of each piece; without one, that nothing is missing at the end. */
+function startDecoding(): (bytes: Uint8Array | undefined) => string {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw new SvcError('bad-response', "the service's answer is not of the interface: not UTF-8", {
+        cause,
+      });
+    }
+  };
+}
+
+/** The lines of a text in which each ends with a line feed. @throws SvcError `bad-response` beyond `maxChars` a line */
+export async function* linesOf(
+  chunks: AsyncIterable<string>,
+  maxChars: number,
+): AsyncGenerator<string, void, undefined> {
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+    if (rest.length > maxChars) throw new SvcError('bad-response', 'a line of the answer is too long');
+  }
+  if (rest !== '') throw new SvcError('bad-response', 'the last line of the answer does not end');
+}

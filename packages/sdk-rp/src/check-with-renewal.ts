@@ -1,0 +1,51 @@
+/** Checking a Receipt under the service's document, and under a newer one if the kept one lacks the key. */
+import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/protocol';
+import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import { SvcError } from '@svc/sdk-core';
+import type { ReceiptFailure } from './check-receipt.ts';
+import type { ServiceDocument } from './service-document.ts';
+
+/** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
+export async function checkWithRenewal<
+  Check extends { ok: true } | { ok: false; failures: readonly ReceiptFailure[] },
+>(documents: ServiceDocument, didDocument: unknown, check: (document: unknown) => Check): Promise<Check> {
+  const first = check(didDocument);
+  if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
+  const newer = await documents.renew();
+  return newer === null ? first : check(newer);
+}
+
+export function receiptError(failures: readonly ReceiptFailure[]): SvcError {
+  const what = failures.map(({ code, message }) => `${message} (${code})`).join('; ');
+  return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
+}
+
+export interface StoredReceiptExpectation {
+  readonly receiptId: string;
+  readonly didDocument: unknown;
+  readonly serviceDid?: string | undefined;
+  readonly relyingParty?: string | undefined;
+  readonly crypto?: CryptoPort | undefined;
+}
+
+/**
+ * The Receipt of an earlier decision, if it is genuine and the one asked for.
+ * @throws SvcError `receipt-invalid`
+ */
+export async function checkStoredReceipt(
+  documents: ServiceDocument,
+  receipt: JsonValue,
+  expected: StoredReceiptExpectation,
+): Promise<Receipt> {
+  const { receiptId, didDocument, serviceDid, relyingParty, crypto = portableCrypto } = expected;
+  const service = serviceDid === undefined ? {} : { serviceDid };
+  const check = (document: unknown): VerifiedReceipt =>
+    verifyReceipt(receipt, document, { crypto, ...service });
+  const checked = await checkWithRenewal(documents, didDocument, check);
+  if (!checked.ok) throw receiptError(checked.failures);
+  const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
+  if (checked.receipt.receipt_id !== receiptId || !isOurs) {
+    throw receiptError([{ code: 'receipt-id', message: 'the Receipt is of another decision' }]);
+  }
+  return checked.receipt;
+}

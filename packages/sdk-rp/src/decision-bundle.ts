@@ -1,0 +1,57 @@
+/** A decision as one file that is checked offline, years later (interface §Transparency, protocol §12). */
+import type { JsonObject } from '@svc/protocol';
+import type { Receipt } from '@svc/receipts';
+import { type CallOptions, jsonObject, SvcError, type Transport } from '@svc/sdk-core';
+import { checkStoredReceipt } from './check-with-renewal.ts';
+import { checkReceiptId } from './outcomes.ts';
+import type { ServiceDocument } from './service-document.ts';
+import type { VerifierOptions } from './verifier.ts';
+
+/** `pending` until the UTC day of the decision is closed, some minutes after its midnight. */
+export type DecisionBundle =
+  | {
+      state: 'ready';
+      /** What `svc-receipt verify --bundle` takes: write it to a file as JSON. */
+      bundle: JsonObject;
+      /** The one in it, checked. */
+      receipt: Receipt;
+    }
+  | { state: 'pending'; day: string };
+
+/** As large as `@svc/receipts/bundle` reads. */
+const MAX_BUNDLE_BYTES = 16_777_216;
+const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+
+export async function getDecisionBundle(
+  transport: Transport,
+  documents: ServiceDocument,
+  options: VerifierOptions,
+  receiptId: string,
+  call: CallOptions,
+): Promise<DecisionBundle> {
+  checkReceiptId(receiptId);
+  const didDocument = await documents.get();
+  const answer = await transport.send({
+    method: 'GET',
+    path: `/decisions/${receiptId}/bundle`,
+    hasEffect: false,
+    mayBePending: true,
+    maxResponseBytes: MAX_BUNDLE_BYTES,
+    ...call,
+  });
+  const body = jsonObject(answer.body, 'the bundle');
+  if (answer.status === 202) {
+    const { receipt_id: pendingId, day } = body;
+    if (pendingId !== receiptId || typeof day !== 'string' || !DAY.test(day))
+      throw new SvcError('bad-response', 'the service answered about another decision', answer);
+    return { state: 'pending', day };
+  }
+  const { serviceDid, relyingParty, crypto } = options;
+  const expected = { receiptId, didDocument, serviceDid, relyingParty, crypto };
+  const receipt = await checkStoredReceipt(
+    documents,
+    jsonObject(body.receipt, 'the bundle.receipt'),
+    expected,
+  );
+  return { state: 'ready', bundle: body, receipt };
+}

@@ -1,0 +1,202 @@
+import type { JsonObject } from '@svc/protocol';
+import { describe, expect, it } from 'vitest';
+import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
+import { createVerifier } from '../src/index.ts';
+import { decide, grant, ISSUER, newProof, order, SERVICE, SHOP } from './world.ts';
+
+const verifierOf = (baseUrl: string, timeoutMs = 5_000) =>
+  createVerifier({ baseUrl, apiKey: 'dk_rp_test', serviceDid: SERVICE, random: () => 0, timeoutMs });
+
+const receipts: JsonObject[] = [];
+for (let i = 0; i < 5; i++)
+  receipts.push(await decide({ grant, proof: await newProof(), action: order }, false));
+
+const summaryOf = ({ receipt_id, decision, reason, evaluated_at, grant_id, agent }: JsonObject) => ({
+  receipt_id,
+  decision,
+  reason,
+  evaluated_at,
+  principal: ISSUER,
+  grant_id,
+  agent,
+  rp: SHOP,
+  key_id: '3fa1c09be742',
+  action_type: 'commerce:purchase',
+  amount: 42_700,
+  currency: 'USD',
+  resource: 'order/1 \u2028 é',
+  method: null,
+});
+const summaries = receipts.map(summaryOf);
+const rows = receipts.map((receipt, i) => ({ ...summaries[i], receipt, outcomes: [] }));
+const lines = (from: number, to: number) =>
+  rows
+    .slice(from, to)
+    .map((row) => `${JSON.stringify(row)}\n`)
+    .join('');
+
+const page = (text: string, rowCount: number, nextCursor = '', more: object = {}): Reply => ({
+  text,
+  headers: {
+    'content-type': 'application/x-ndjson',
+    'x-svc-rows': String(rowCount),
+    'x-svc-next-cursor': nextCursor,
+  },
+  ...more,
+});
+
+const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+describe('the list of decisions', () => {
+  it('is read page by page under its filter', async () => {
+    await using server = await startServer([
+      { json: { decisions: summaries.slice(0, 2), next_cursor: 'older' } },
+      { json: { decisions: summaries.slice(2), next_cursor: null } },
+    ]);
+    const { decisions } = verifierOf(server.baseUrl);
+    const filter = {
+      since: new Date('2026-11-01T00:00:00Z'),
+      reason: 'PROOF_REPLAYED',
+      grantId: 'urn:svc:grant:01KAFQ0000ABCDEFGHJKMNPQRS',
+      keyId: '3fa1c09be742',
+      limit: 2,
+    } as const;
+    expect(await collect(decisions.list(filter))).toEqual(summaries);
+    const asked = server.received.map(({ path }) =>
+      Object.fromEntries(new URL(path, SERVICE_URL).searchParams),
+    );
+    const first = {
+      since: '2026-11-01T00:00:00.000Z',
+      reason: 'PROOF_REPLAYED',
+      grant_id: filter.grantId,
+      key_id: filter.keyId,
+      limit: '2',
+    };
+    expect(asked).toEqual([first, { ...first, cursor: 'older' }]);
+  });
+
+  it('a single page has its cursor; a summary that is none is an error', async () => {
+    const broken = { ...summaries[0], rp: 'shop' };
+    await using server = await startServer([
+      { json: { decisions: [], next_cursor: 'older' } },
+      { json: { decisions: [broken], next_cursor: null } },
+    ]);
+    const { decisions } = verifierOf(server.baseUrl);
+    expect(await decisions.page()).toEqual({ decisions: [], next_cursor: 'older' });
+    await expect(decisions.page()).rejects.toMatchObject({ kind: 'bad-response' });
+  });
+});
+
+const SERVICE_URL = 'https://svc.example';
+
+describe('the export', () => {
+  it('gives typed rows of all pages, in whatever pieces the text comes', async () => {
+    await using server = await startServer([page(lines(0, 3), 3, 'older'), page(lines(3, 5), 2)]);
+    const { decisions } = verifierOf(server.baseUrl);
+    expect(await collect(decisions.export({ decision: 'ALLOW', limit: 3 }))).toEqual(rows);
+    expect(server.received.map(({ path }) => path)).toEqual([
+      '/decisions/export?decision=ALLOW&limit=3&format=ndjson',
+      '/decisions/export?decision=ALLOW&limit=3&format=ndjson&cursor=older',
+    ]);
+  });
+
+  it('without a row is empty', async () => {
+    await using server = await startServer([page('', 0)]);
+    expect(await collect(verifierOf(server.baseUrl).decisions.export())).toEqual([]);
+  });
+
+  it('asks for the next page only when the one before has been consumed', async () => {
+    await using server = await startServer([page(lines(0, 2), 2, 'older'), page(lines(2, 3), 1)]);
+    const exported = verifierOf(server.baseUrl).decisions.export();
+    await exported.next();
+    await exported.next();
+    expect(server.received).toHaveLength(1);
+    await exported.return();
+    expect(server.received).toHaveLength(1);
+  });
+
+  it.each<[string, Reply, string]>([
+    ['breaks off', page(lines(0, 2), 5, '', { cut: true }), 'network'],
+    ['ends too soon', page(lines(0, 2), 3), 'bad-response'],
+    ['has more than was said', page(lines(0, 3), 2), 'bad-response'],
+    ['ends within a row', page(lines(0, 2).slice(0, -5), 2), 'bad-response'],
+    ['ends without the last line feed', page(lines(0, 2).slice(0, -1), 2), 'bad-response'],
+    ['has a row that is no JSON', page(`${lines(0, 1)}{,}\n`, 2), 'bad-response'],
+    ['has a row without a Receipt', page(`${JSON.stringify(summaries[0])}\n`, 1), 'bad-response'],
+    [
+      'has the Receipt of another decision',
+      page(`${JSON.stringify({ ...rows[0], receipt: receipts[1] })}\n`, 1),
+      'bad-response',
+    ],
+    ['is not UTF-8', page('', 1, '', { text: new Uint8Array([0xff, 0x0a]) }), 'bad-response'],
+    ['does not say how many rows', { text: lines(0, 1) }, 'bad-response'],
+    ['leads back into itself', page(lines(0, 1), 1, 'again'), 'bad-response'],
+  ])('one that %s is an error, and never an end', async (_, reply, kind) => {
+    await using server = await startServer([reply]);
+    const exported = collect(verifierOf(server.baseUrl).decisions.export());
+    await expect(exported).rejects.toMatchObject({ name: 'SvcError', kind });
+  });
+
+  it('is tried again while nothing of it has come; a refusal is told in full', async () => {
+    const refused: Reply = {
+      status: 400,
+      headers: { 'svc-request-id': 'req-400' },
+      json: { error: 'INVALID_REQUEST', message: 'no' },
+    };
+    await using server = await startServer([unavailable(), page(lines(0, 1), 1), refused]);
+    const { decisions } = verifierOf(server.baseUrl);
+    expect(await collect(decisions.export())).toHaveLength(1);
+    await expect(collect(decisions.export())).rejects.toMatchObject({
+      kind: 'refused',
+      code: 'INVALID_REQUEST',
+      status: 400,
+      requestId: 'req-400',
+    });
+  });
+
+  it('ends with the signal of its caller, and when nothing comes for too long', async () => {
+    await using server = await startServer(['silence']);
+    const { decisions } = verifierOf(server.baseUrl, 20);
+    await expect(collect(decisions.export())).rejects.toMatchObject({ kind: 'timeout' });
+    const controller = new AbortController();
+    const fetchHalf: typeof fetch = async () =>
+      new Response(
+        new ReadableStream({
+          start: (stream) => stream.enqueue(new TextEncoder().encode(lines(0, 1))),
+        }),
+        { headers: { 'x-svc-rows': '2', 'x-svc-next-cursor': '' } },
+      );
+    const half = createVerifier({ baseUrl: SERVICE_URL, apiKey: 'k', serviceDid: SERVICE, fetch: fetchHalf });
+    const exported = half.decisions.export({}, { signal: controller.signal });
+    expect((await exported.next()).value).toEqual(rows[0]);
+    controller.abort();
+    await expect(exported.next()).rejects.toMatchObject({ kind: 'aborted' });
+    const slow = half.decisions.export({}, { timeoutMs: 20 });
+    await slow.next();
+    await expect(slow.next()).rejects.toMatchObject({ kind: 'timeout' });
+  });
+});
+
+describe('the export as CSV', () => {
+  it('is one text with one header, whatever pages it came in', async () => {
+    const header = '"receipt_id","resource"\r\n';
+    await using server = await startServer([
+      page(`${header}"drc_1","a\nb"\r\n`, 1, 'older'),
+      page(`${header}"drc_2","'=1"\r\n`, 1, 'oldest'),
+      page(header, 0),
+    ]);
+    const pieces = await collect(verifierOf(server.baseUrl).decisions.exportCsv());
+    expect(pieces.join('')).toBe(`${header}"drc_1","a\nb"\r\n"drc_2","'=1"\r\n`);
+    expect(server.received[0]?.path).toBe('/decisions/export?format=csv');
+  });
+
+  it('that breaks off is an error', async () => {
+    await using server = await startServer([page('"receipt_id"\r\n', 1, '', { cut: true })]);
+    const exported = collect(verifierOf(server.baseUrl).decisions.exportCsv());
+    await expect(exported).rejects.toMatchObject({ kind: 'network' });
+  });
+});

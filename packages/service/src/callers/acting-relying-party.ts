@@ -1,0 +1,16 @@
+/** Deciding as a relying party without its key: in the sandbox, and for a self-serve tenant (interface §Self-serve). */
+import type { DidWeb } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { RpCaller } from './caller.ts';
+
+/** The relying party as a caller by its newest live key, under which the decision is then recorded. Null: it has none. */
+export const findRpCaller = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  authenticator: Pick<Authenticator, 'readAgain'>,
+  did: DidWeb,
+): Promise<RpCaller | null> => {
+  const keys = await store.apiKeys.list(did);
+  const live = keys.find(({ role, revokedAtMs }) => role === 'rp' && revokedAtMs === null);
+  return live === undefined ? null : authenticator.readAgain(live.keyHash);
+};

@@ -1,0 +1,60 @@
+/**
+ * Starting and reading conformance runs (interface §Conformance). An account is an RP, a Principal, an org or the
+ * operator: it has one run at a time, and nobody else sees its runs. What the outbound guard makes of the endpoint is
+ * found out by the runner, and is the outcome of the run.
+ */
+import { encodeUlid } from '@svc/protocol';
+import type { Caller } from '../callers/caller.ts';
+import { holdLiveKey } from '../callers/live-key.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, notFound, rateLimited } from '../errors.ts';
+import type { ConformanceRunRecord, VectorSetName } from '../ports/conformance.ts';
+import { parseEndpoint } from './endpoint.ts';
+
+const STARTS_PER_HOUR = 10;
+
+/** 400, 409 while one is running, 429 above ten starts an hour; what is refused is not counted. */
+export const startConformanceRun = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  endpointText: string,
+  vectors: VectorSetName,
+): Promise<ConformanceRunRecord> => {
+  const endpoint = parseEndpoint(endpointText, deps.identity, deps.mappedHosts);
+  const keyId = caller.keyId ?? caller.class;
+  return deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    const runId = `cfr_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
+    const run = await tx.conformanceRuns.insert({
+      runId,
+      account: accountOf(caller),
+      keyId,
+      endpoint,
+      vectors,
+    });
+    if (run === null) throw conflict('A conformance run of this account is running; wait for its end.');
+    // Counted after it is inserted: until then another start of the account could be on its way.
+    const { starts, firstLeavesInSeconds } = await tx.conformanceRuns.countStarts(keyId);
+    if (starts > STARTS_PER_HOUR)
+      throw rateLimited(
+        `Too many runs: a key starts ${STARTS_PER_HOUR} in an hour; try again in ${firstLeavesInSeconds} s`,
+        firstLeavesInSeconds,
+      );
+    return run;
+  });
+};
+
+/** A run of another account answers like an absent one. */
+export const getConformanceRun = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  caller: Caller,
+  runId: string,
+): Promise<ConformanceRunRecord> => {
+  const run = await store.conformanceRuns.find(runId);
+  if (run === null || run.account !== accountOf(caller)) throw notFound(`No conformance run ${runId}.`);
+  return run;
+};
+
+/** The class too: a DID can be a Principal and a relying party, registered by different customers. */
+const accountOf = ({ class: kind, subject }: Caller): string =>
+  subject === null ? kind : `${kind} ${subject}`;

@@ -1,0 +1,38 @@
+/**
+ * Which endpoints a run may be started against, by the text of the URL alone (interface §Conformance). Hosts of the
+ * service are refused by name here, and by address when the runner connects.
+ */
+import { invalidRequest } from '../errors.ts';
+import type { ServiceIdentity } from '../identity/service-identity.ts';
+import { hostOf } from '../principals/domain.ts';
+
+type Identity = Pick<ServiceIdentity, 'baseUrl' | 'statusBaseUrl' | 'domain'>;
+
+/** Hosts of the service; names under its domain are its own too. Lower case, without a port. */
+export const serviceHostsOf = ({ baseUrl, statusBaseUrl, domain }: Identity): readonly string[] => [
+  ...new Set([new URL(baseUrl).hostname, new URL(statusBaseUrl).hostname, hostOf(domain)]),
+];
+
+/**
+ * The URL in its normal form. `mappedHosts`: names (or `name:port`) that development leads to loopback; they alone may
+ * be http. Throws 400.
+ */
+export const parseEndpoint = (text: string, identity: Identity, mappedHosts: ReadonlySet<string>): string => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // Whoever reads the text must see the host that is asked.
+  if (url === null || (url.href !== text && url.href !== `${text}/`))
+    throw refused(`must be a URL in its normal form${url === null ? '' : `: ${url.href}`}`);
+  if (url.username !== '' || url.password !== '') throw refused('must carry no credentials');
+  if (url.href.includes('#')) throw refused('must have no fragment');
+  if (url.href.length > MAX_CHARS) throw refused(`must have at most ${MAX_CHARS} characters`);
+  const isMapped = mappedHosts.has(url.host) || mappedHosts.has(url.hostname);
+  if (url.protocol !== 'https:' && !(isMapped && url.protocol === 'http:')) throw refused('must be https');
+  const name = url.hostname.replace(/\.$/, '');
+  const isOwn = serviceHostsOf(identity).some((own) => name === own || name.endsWith(`.${own}`));
+  if (isOwn) throw refused('must not be a host of the service');
+  return url.href;
+};
+
+const MAX_CHARS = 2048;
+
+const refused = (rule: string) => invalidRequest(`endpoint: ${rule}`);

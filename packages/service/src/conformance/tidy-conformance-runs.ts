@@ -1,0 +1,18 @@
+/**
+ * Runs that no runner will end, and runs that have served their time. Runners end what was interrupted too; here it
+ * happens where none runs.
+ */
+import type { ServiceDeps } from '../deps.ts';
+
+const STEP = 100;
+
+export const tidyConformanceRuns = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  stop: AbortSignal,
+): Promise<{ readonly interrupted: number; readonly removed: number }> => {
+  const interrupted = await store.conformanceRuns.endInterrupted();
+  let removed = 0;
+  for (let step = STEP; step === STEP && !stop.aborted; removed += step)
+    step = await store.conformanceRuns.removeOld(STEP);
+  return { interrupted, removed };
+};

@@ -1,0 +1,35 @@
+/** The service's own status list credentials, read back: what is not signed by a published status key is none. */
+import { parseCompactJws } from '@svc/protocol';
+import { decodeBitstring, parseStatusListCredential } from '@svc/status-list';
+import type { ServiceDeps } from '../deps.ts';
+
+export interface OwnCredential {
+  readonly kid: string;
+  readonly bits: Uint8Array;
+  /** Whole seconds, as signed. */
+  readonly validFrom: string;
+  readonly validUntil: string | null;
+}
+
+const MAX_CREDENTIAL_CHARS = 262_144;
+
+/** The credential of the list at `url`, its signature checked, or what is wrong with it. */
+export const readOwnCredential = (
+  { identity, crypto }: Pick<ServiceDeps, 'identity' | 'crypto'>,
+  url: string,
+  text: string,
+): OwnCredential | { readonly problem: string } => {
+  const jws = parseCompactJws(text, MAX_CREDENTIAL_CHARS);
+  if (!jws.ok) return jws;
+  const key = identity.statusKeys.published.find(({ kid }) => kid === jws.header.kid);
+  if (key === undefined || jws.header.typ !== 'vc+jwt') return { problem: 'not signed by a status key' };
+  if (!crypto.verify(key.publicKey, jws.signingInput, jws.signature))
+    return { problem: 'signature does not verify' };
+  const credential = parseStatusListCredential(jws.payload);
+  if (credential === null || credential.id !== url || credential.issuer !== identity.did)
+    return { problem: 'not the credential of this list' };
+  const bits = decodeBitstring(credential.credentialSubject.encodedList);
+  if (bits === null) return { problem: 'bits do not decode' };
+  const { validFrom, validUntil = null } = credential;
+  return { kid: key.kid, bits, validFrom, validUntil };
+};

@@ -1,0 +1,42 @@
+/**
+ * What an attestation does to the budget that its Receipt consumed (interface §Outcome attestations, protocol §11): the
+ * first `cancelled` gives it back, and a correction of that one takes it again, of whatever type it is. Each happens once.
+ */
+import { type ReceiptId, restoreOf, reversalOf } from '@svc/protocol';
+import type { ReceiptConsumption } from '../ports/consumption.ts';
+import type { AttestationRecord, OutcomeType } from '../ports/outcomes.ts';
+import type { Repositories } from '../ports/store.ts';
+
+interface Reported {
+  readonly attestationId: string;
+  readonly receiptId: ReceiptId;
+  readonly report: { readonly type: OutcomeType; readonly correction_of?: string | undefined };
+}
+
+/**
+ * Null when nothing moves. The caller holds the ledger of the Receipt, so nobody else moves this consume; the Grant's lock
+ * is taken here and kept until the end of the transaction.
+ */
+export const moveBudget = async (
+  { consumption }: Pick<Repositories, 'consumption'>,
+  { attestationId, receiptId, report }: Reported,
+): Promise<AttestationRecord['consumption']> => {
+  if (report.type !== 'cancelled' && report.correction_of === undefined) return null;
+  const ofReceipt = await consumption.findOfReceipt(receiptId);
+  const cause = ofReceipt === null ? null : causeOf(ofReceipt, report);
+  if (ofReceipt === null || cause === null) return null;
+  const { grantId, consumed } = ofReceipt;
+  const balances = await consumption.findForUpdate(grantId);
+  const version = await consumption.append({ grantId, receiptId, attestationId, cause }, balances, (nowMs) =>
+    cause === 'restore' ? restoreOf(consumed, nowMs) : reversalOf(balances, consumed, nowMs),
+  );
+  return { cause, version };
+};
+
+const causeOf = (
+  { restore }: ReceiptConsumption,
+  { type, correction_of: corrected }: Reported['report'],
+): 'restore' | 'restore_reversal' | null => {
+  if (restore === null) return type === 'cancelled' ? 'restore' : null;
+  return corrected === restore.attestationId && !restore.isReversed ? 'restore_reversal' : null;
+};

@@ -1,0 +1,21 @@
+/** Storage of tenants that signed up by themselves (interface §Self-serve). */
+import type { DidWeb, OrgId } from '@svc/protocol';
+import type { RelyingPartyRecord } from './records.ts';
+
+export interface SelfServeTenant {
+  readonly orgId: OrgId;
+  readonly relyingParty: DidWeb;
+  /** Personal data: for the operator, and never answered. */
+  readonly adminEmail: string;
+}
+
+export interface SelfServeRepository {
+  insert(tenant: SelfServeTenant): Promise<void>;
+  /**
+   * Counts one sign-up of this UTC day, on all nodes together. False, and not counted, when there are `perDay` (at least
+   * 1) already. The day's count stays locked until the end of the transaction, and falls back with it.
+   */
+  takeSignUp(perDay: number): Promise<boolean>;
+  /** Null unless self-serve made it. */
+  findRelyingParty(did: string): Promise<RelyingPartyRecord | null>;
+}

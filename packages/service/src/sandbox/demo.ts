@@ -1,0 +1,43 @@
+/** Playing in the sandbox (interface §Endpoints, Sandbox): its Agent buys from its relying party. */
+import type { GrantId } from '@svc/protocol';
+import { SYSTEM } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { type Revocation, revokeGrant } from '../grants/revoke-grant.ts';
+import { issueTicket, type SandboxTicket } from './issue.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** The most that a Grant of `/demo/mint` allows: 500.00 USD. */
+export const DEMO_MAX_AMOUNT_MINOR = 50_000;
+/** The most that a Proof can be asked for. */
+export const DEMO_AMOUNT_CAP_MINOR = 1_000_000_000;
+
+/** A fresh Grant to the sandbox's Agent, and its Proof for one purchase. */
+export const mintDemo = (
+  deps: ServiceDeps,
+  sandbox: Sandbox,
+  amountMinor: number,
+  requestId: string,
+): Promise<SandboxTicket> =>
+  deps.store.transaction((tx) =>
+    issueTicket(deps, tx, sandbox, {
+      agent: sandbox.agent,
+      audience: sandbox.relyingParty,
+      maxAmountMinor: DEMO_MAX_AMOUNT_MINOR,
+      amountMinor,
+      requestId,
+    }),
+  );
+
+/** Only what `mintDemo` gave out: anybody may ask, and tenants' starters are not theirs to revoke. */
+export const revokeDemo = async (
+  deps: ServiceDeps,
+  { principal, agent }: Sandbox,
+  grantId: GrantId,
+  requestId: string,
+): Promise<Revocation> => {
+  const grant = await deps.store.grants.find(grantId);
+  if (grant?.principal !== principal || grant.agent !== agent.did)
+    throw notFound(`No Grant ${grantId} of the sandbox's Agent.`);
+  return revokeGrant(deps, SYSTEM, principal, grantId, requestId);
+};

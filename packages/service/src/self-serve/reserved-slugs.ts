@@ -1,0 +1,32 @@
+/** Names under which nobody signs up by himself: a tenant of such a name could be taken for the service. */
+import { SANDBOX_SLUG } from '../principals/domain.ts';
+
+export const RESERVED_SLUGS: ReadonlySet<string> = new Set([
+  SANDBOX_SLUG,
+  'admin',
+  'api',
+  'app',
+  'billing',
+  'console',
+  'dashboard',
+  'demo',
+  'docs',
+  'help',
+  'internal',
+  'login',
+  'mail',
+  'official',
+  'playground',
+  'root',
+  'security',
+  'self-serve',
+  'service',
+  'staff',
+  'status',
+  'support',
+  'svc',
+  'system',
+  'test',
+  'transparency',
+  'www',
+]);

@@ -1,0 +1,131 @@
+/**
+ * A tenant signs up through the console (interface §POST /orgs/self-serve): org, relying party, keys and starter in one
+ * transaction. Either all of them exist or none does, and none of the keys is known before they do.
+ */
+import { encodeUlid, type OrgId } from '@svc/protocol';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { ProvisionCaller } from '../callers/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, rateLimited, ServiceError } from '../errors.ts';
+import { issueApiKey } from '../keys/api-key.ts';
+import type { OrgRecord, RelyingPartyRecord } from '../ports/records.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
+import { managedRelyingPartyDid } from '../principals/domain.ts';
+import { PLAY_WINDOW_SECONDS, type Sandbox } from '../sandbox/sandbox.ts';
+import { RESERVED_SLUGS } from './reserved-slugs.ts';
+import { issueStarterIn, type Starter } from './starter.ts';
+
+export interface SignUpRequest {
+  readonly slug: string;
+  readonly name: string;
+  readonly admin_email: string;
+}
+
+export interface SelfServeBundle {
+  readonly org: OrgRecord;
+  readonly orgAdminKey: string;
+  readonly relyingParty: RelyingPartyRecord;
+  readonly rpVerifyKey: string;
+  readonly starter: Starter;
+}
+
+export interface SignUpOptions {
+  readonly sandbox: Sandbox;
+  /** New orgs in one UTC day, on all nodes together. */
+  readonly perDay: number;
+}
+
+const VERIFY_RATE_LIMIT_PER_MINUTE = 600;
+
+/** `CONFLICT`: the slug is taken or reserved. `RATE_LIMITED`: no more today. */
+export const signUp = async (
+  deps: ServiceDeps,
+  options: SignUpOptions,
+  caller: ProvisionCaller,
+  request: SignUpRequest,
+  requestId: string,
+): Promise<SelfServeBundle> => {
+  if (RESERVED_SLUGS.has(request.slug)) throw conflict(`slug: ${request.slug} is reserved.`);
+  let made: SelfServeBundle | null = null;
+  try {
+    return await deps.store.transaction(async (tx) => {
+      made = await insertTenant(deps, tx, options, caller, request, requestId);
+      return made;
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.kind === 'conflict') throw conflict(`slug: ${request.slug} is taken.`);
+    if (error.kind === 'ambiguous' && made !== null) return settle(deps, made, error);
+    throw error;
+  }
+};
+
+const insertTenant = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { sandbox, perDay }: SignUpOptions,
+  caller: ProvisionCaller,
+  { slug, name, admin_email: adminEmail }: SignUpRequest,
+  requestId: string,
+): Promise<SelfServeBundle> => {
+  const orgId = `org_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as OrgId;
+  const org = await tx.orgs.insert({ orgId, slug, name });
+  const relyingParty = await tx.relyingParties.insert({
+    did: managedRelyingPartyDid(deps.identity, slug),
+    kind: 'managed',
+    slug,
+    name,
+    proofWindowSeconds: PLAY_WINDOW_SECONDS,
+    verifyRateLimitPerMinute: VERIFY_RATE_LIMIT_PER_MINUTE,
+    profile: 'svc-base-v1',
+    orgId,
+  });
+  const { did } = relyingParty;
+  const orgAdmin = { role: 'org:admin', subject: orgId, label: null } as const;
+  const orgAdminKey = await issueApiKey(tx, deps.random, orgAdmin);
+  const rpVerifyKey = await issueApiKey(tx, deps.random, { role: 'rp', subject: did, label: null });
+  const audit = (event: Parameters<typeof auditEvent>[2]) => tx.audit.insert(auditEvent(deps, caller, event));
+  await audit({
+    action: 'relying_party.create',
+    target: did,
+    requestId,
+    details: { kind: 'managed', org_id: orgId },
+  });
+  await audit({
+    action: 'api_key.create',
+    target: orgAdminKey.record.keyId,
+    requestId,
+    details: { subject: orgId, role: orgAdmin.role },
+  });
+  await tx.selfServe.insert({ orgId, relyingParty: did, adminEmail });
+  // What others wait for comes last: the sandbox Principal's row, then the day's count.
+  const starter = await issueStarterIn(deps, tx, sandbox, relyingParty, requestId);
+  if (!(await tx.selfServe.takeSignUp(perDay)))
+    throw rateLimited('No more sign-ups are taken today (UTC).', secondsUntilTomorrow(deps.clock.nowMs()));
+  return {
+    org,
+    orgAdminKey: orgAdminKey.value,
+    relyingParty,
+    rpVerifyKey: rpVerifyKey.value,
+    starter,
+  };
+};
+
+const DAY_MS = 86_400_000;
+
+const secondsUntilTomorrow = (nowMs: number): number => Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1000);
+
+/** The answer to COMMIT was lost. The keys are known here alone, so it is looked up whether they are in force. */
+const settle = async (
+  { store }: ServiceDeps,
+  made: SelfServeBundle,
+  lost: StoreError,
+): Promise<SelfServeBundle> => {
+  const stored = await store.orgs.find(made.org.orgId).catch(() => null);
+  if (stored !== null) return made;
+  throw new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'It is not known whether the tenant was made. Repeat the call: if it was, the slug is taken.',
+    { cause: lost, detail: lost.message },
+  );
+};

@@ -1,0 +1,57 @@
+/**
+ * The starter of a tenant (interface §SelfServeStarter): a Grant of the sandbox Principal to an Agent of this once, whose
+ * key is forgotten, and its Proof for the tenant's relying party.
+ */
+import type { ServiceDeps } from '../deps.ts';
+import { invalidRequest, notFound } from '../errors.ts';
+import type { RelyingPartyRecord } from '../ports/records.ts';
+import type { Repositories } from '../ports/store.ts';
+import { isManagedRelyingPartyDid } from '../principals/domain.ts';
+import { agentFromSeed } from '../sandbox/agent-key.ts';
+import { issueTicket, type SandboxTicket } from '../sandbox/issue.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+
+const MAX_AMOUNT_MINOR = 5_000;
+const AMOUNT_MINOR = 1_000;
+
+export interface Starter extends SandboxTicket {
+  /** When the Proof leaves the window that the relying party has now. */
+  readonly expiresAtMs: number;
+}
+
+export const issueStarterIn = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  sandbox: Sandbox,
+  { did, proofWindowSeconds }: Pick<RelyingPartyRecord, 'did' | 'proofWindowSeconds'>,
+  requestId: string,
+): Promise<Starter> => {
+  const ticket = await issueTicket(deps, tx, sandbox, {
+    agent: agentFromSeed(deps.random.bytes(32)),
+    audience: did,
+    maxAmountMinor: MAX_AMOUNT_MINOR,
+    amountMinor: AMOUNT_MINOR,
+    requestId,
+  });
+  return { ...ticket, expiresAtMs: ticket.proofIssuedAtMs + proofWindowSeconds * 1000 };
+};
+
+/** The relying party that self-serve made under this DID. */
+export const getSelfServeRelyingParty = async (
+  { store, identity }: Pick<ServiceDeps, 'store' | 'identity'>,
+  did: string,
+): Promise<RelyingPartyRecord> => {
+  if (!isManagedRelyingPartyDid(identity, did))
+    throw invalidRequest('rp_did: must be a managed relying party of this service');
+  const relyingParty = await store.selfServe.findRelyingParty(did);
+  if (relyingParty === null) throw notFound(`Self-serve made no relying party ${did}.`);
+  return relyingParty;
+};
+
+export const issueStarter = (
+  deps: ServiceDeps,
+  sandbox: Sandbox,
+  relyingParty: RelyingPartyRecord,
+  requestId: string,
+): Promise<Starter> =>
+  deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId));

@@ -1,0 +1,46 @@
+/**
+ * Decisions on budgets (protocol §11): what is known of them is looked up together for concurrent requests, and those on
+ * one Grant go down one lane.
+ */
+import type { GrantId } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
+import type { Attempt, Attempted } from './attempt.ts';
+import { BudgetLane } from './budget-lane.ts';
+import type { Committer } from './committer.ts';
+import { Gatherer } from './gatherer.ts';
+
+const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
+
+export class Budgets {
+  private readonly lanes = new Map<GrantId, BudgetLane>();
+  private readonly lookups: Gatherer<BudgetQuery, BudgetFacts>;
+
+  constructor(
+    private readonly deps: ServiceDeps,
+    private readonly committer: Committer,
+  ) {
+    this.lookups = new Gatherer((queries) => deps.store.verify.findBudgets(queries), GATHERING);
+  }
+
+  /** Evaluates and stores an attempt that rests on this Grant's balances. See `BudgetLane.submit`. */
+  async attempt(attempt: Attempt, grantId: GrantId): Promise<Attempted> {
+    const { proof } = attempt.presented;
+    const jti = proof.ok ? proof.value.jti : null;
+    const { balances, isSpent } = await this.lookups.submit({ grantId, jti });
+    const lane = this.laneOf(grantId);
+    try {
+      return await lane.submit({ attempt, jti, balances, isSpent });
+    } finally {
+      if (lane.isEmpty && this.lanes.get(grantId) === lane) this.lanes.delete(grantId);
+    }
+  }
+
+  private laneOf(grantId: GrantId): BudgetLane {
+    const existing = this.lanes.get(grantId);
+    if (existing !== undefined) return existing;
+    const lane = new BudgetLane(grantId, { ...this.deps, committer: this.committer });
+    this.lanes.set(grantId, lane);
+    return lane;
+  }
+}

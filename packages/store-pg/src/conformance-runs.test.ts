@@ -1,0 +1,145 @@
+/** The queue of conformance runs: one running per account, each taken once, none that stays running (interface §Conformance run). */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid, type Sha256 } from '@svc/protocol';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { withStores } from './testing/open-store.ts';
+
+const stores = withStores();
+const VECTORS = { sha256: `sha256:${'0'.repeat(64)}` as Sha256, conformanceVersion: '1.0.0' };
+const ENDED = { status: 'passed', requests: 7, error: null, reportText: '{}' } as const;
+const newRun = (account: string, keyId = 'key') => ({
+  runId: `cfr_${encodeUlid(Date.now(), randomBytes(10))}`,
+  account,
+  keyId,
+  endpoint: 'https://engine.example/',
+  vectors: VECTORS,
+});
+let sql: Client;
+beforeAll(async () => {
+  sql = new Client({ connectionString: stores.url });
+  await sql.connect();
+});
+afterAll(() => sql.end());
+beforeEach(() => sql.query('delete from conformance_runs'));
+
+const lapse = () => sql.query(`update conformance_runs set leased_until = now() - interval '1 ms'`);
+const taken = async (lease: string) => {
+  const run = await stores.first.conformanceRuns.take(lease, VECTORS);
+  if (run === null) throw new Error('no run waits');
+  return run;
+};
+
+it('of many starts of an account at once one is stored, and another account is not held up', async () => {
+  const starts = Array.from({ length: 12 }, (_, i) =>
+    (i % 2 === 0 ? stores.first : stores.second).conformanceRuns.insert(newRun('rp a')),
+  );
+  expect((await Promise.all(starts)).filter((run) => run !== null)).toHaveLength(1);
+  expect(await stores.first.conformanceRuns.insert(newRun('principal a'))).not.toBeNull();
+});
+
+it('a start that is rolled back holds nobody up', async () => {
+  const failing = stores.first.transaction(async (tx) => {
+    await tx.conformanceRuns.insert(newRun('rp a'));
+    throw new Error('rolled back');
+  });
+  await expect(failing).rejects.toThrow('rolled back');
+  expect(await stores.second.conformanceRuns.insert(newRun('rp a'))).not.toBeNull();
+});
+
+it('runners on two nodes take each run once, the oldest first', async () => {
+  const runs = Array.from({ length: 10 }, (_, i) => newRun(`rp ${i}`));
+  for (const run of runs) await stores.first.conformanceRuns.insert(run);
+  expect((await taken('first')).runId).toBe(runs[0]?.runId);
+  const takes = Array.from({ length: 30 }, (_, i) =>
+    (i % 2 === 0 ? stores.first : stores.second).conformanceRuns.take(`lease ${i}`, VECTORS),
+  );
+  const ids = (await Promise.all(takes)).flatMap((run) => (run === null ? [] : [run.runId]));
+  expect(ids.toSorted()).toEqual(
+    runs
+      .slice(1)
+      .map(({ runId }) => runId)
+      .toSorted(),
+  );
+  await lapse();
+  expect(await stores.first.conformanceRuns.take('again', VECTORS)).toBeNull();
+});
+
+it('is of the vectors of the runner that took it, and ends once', async () => {
+  const { runId } = newRun('rp a');
+  await stores.first.conformanceRuns.insert({ ...newRun('rp a'), runId });
+  const vectors = { ...VECTORS, conformanceVersion: '2.0.0' };
+  const run = await stores.first.conformanceRuns.take('lease', vectors);
+  if (run === null) throw new Error('no run waits');
+  expect(await stores.first.conformanceRuns.prolong(run, 3)).toBe(true);
+  expect(await stores.second.conformanceRuns.find(runId)).toMatchObject({
+    status: 'running',
+    requests: 3,
+    finishedAtMs: null,
+    vectors,
+  });
+  expect(await stores.first.conformanceRuns.finish({ ...run, lease: 'other' }, ENDED)).toBe(false);
+  expect(await stores.first.conformanceRuns.finish(run, ENDED)).toBe(true);
+  expect(await stores.first.conformanceRuns.finish(run, { ...ENDED, status: 'failed' })).toBe(false);
+  expect(await stores.first.conformanceRuns.prolong(run, 4)).toBe(false);
+  const found = await stores.second.conformanceRuns.find(runId);
+  expect(found).toMatchObject({ ...ENDED, vectors });
+  expect(found?.finishedAtMs).toBeTypeOf('number');
+});
+
+it('a lapsed lease neither prolongs nor ends a run, noticed or not; it ends as interrupted', async () => {
+  await stores.first.conformanceRuns.insert(newRun('rp a'));
+  const run = await taken('lease');
+  expect(await stores.second.conformanceRuns.endInterrupted()).toBe(0);
+  await lapse();
+  expect(await stores.first.conformanceRuns.prolong(run, 1)).toBe(false);
+  expect(await stores.first.conformanceRuns.finish(run, ENDED)).toBe(false);
+  expect(await stores.second.conformanceRuns.endInterrupted()).toBe(1);
+  expect(await stores.first.conformanceRuns.find(run.runId)).toMatchObject({
+    status: 'error',
+    error: 'interrupted: the runner ended',
+    reportText: null,
+  });
+  expect(await stores.first.conformanceRuns.insert(newRun('rp a'))).not.toBeNull();
+});
+
+it('what no runner takes ends after a quarter of an hour', async () => {
+  const { runId } = (await stores.first.conformanceRuns.insert(newRun('rp a'))) ?? {};
+  await sql.query(`update conformance_runs set created_at = now() - interval '14 minutes 50 seconds'`);
+  expect(await stores.first.conformanceRuns.endInterrupted()).toBe(0);
+  await sql.query(`update conformance_runs set created_at = now() - interval '15 minutes 1 second'`);
+  expect(await stores.first.conformanceRuns.endInterrupted()).toBe(1);
+  expect(await stores.first.conformanceRuns.find(runId ?? '')).toMatchObject({
+    status: 'error',
+    error: 'interrupted: no runner took the run',
+  });
+});
+
+it('starts of a key are counted for an hour, ended ones too', async () => {
+  const repository = stores.first.conformanceRuns;
+  for (const age of ['61 minutes', '59 minutes', '1 minute']) {
+    const run = await repository.insert(newRun('rp a', 'key a'));
+    await sql.query(
+      `update conformance_runs set status = 'failed', finished_at = now(), created_at = now() - $2::interval where run_id = $1`,
+      [run?.runId, age],
+    );
+  }
+  await repository.insert(newRun('rp a', 'key b'));
+  const { starts, firstLeavesInSeconds } = await repository.countStarts('key a');
+  expect(starts).toBe(2);
+  expect(firstLeavesInSeconds).toBeGreaterThan(30);
+  expect(firstLeavesInSeconds).toBeLessThanOrEqual(60);
+});
+
+it('runs are removed 30 days after their end, some at a time', async () => {
+  for (const age of ['31 days', '31 days', '29 days']) {
+    const run = await stores.first.conformanceRuns.insert(newRun('rp a'));
+    await sql.query(
+      `update conformance_runs set status = 'error', finished_at = now() - $2::interval where run_id = $1`,
+      [run?.runId, age],
+    );
+  }
+  expect(await stores.first.conformanceRuns.removeOld(1)).toBe(1);
+  expect(await stores.first.conformanceRuns.removeOld(100)).toBe(1);
+  expect(await stores.first.conformanceRuns.removeOld(100)).toBe(0);
+});

@@ -1,0 +1,106 @@
+/** Paging while others write, seal and count: nothing twice, nothing missing among what existed at the start. */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid, type ReceiptId } from '@svc/protocol';
+import { type Caller, type DecisionQuery, listDecisions, type ServiceDeps } from '@svc/service';
+import { beforeAll, expect, it } from 'vitest';
+import { withStores } from '../testing/open-store.ts';
+import { runSql } from '../testing/session.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
+
+const WRITERS = 8;
+const OLD = 300;
+
+const stores = withStores();
+let world: World;
+
+/** Old enough to be sealed at once. */
+beforeAll(async () => {
+  world = await createWorld(stores.first);
+  const startMs = Date.now() - 600_000;
+  const ids = Array.from({ length: OLD }, (_, i) => [startMs + (i % 50), randomBytes(10)] as const);
+  await runSql(
+    stores.url,
+    `insert into receipts (receipt_id, relying_party, key_id, decision, reason, evaluated_at, jws, content_hash)
+     select id, $3, $4, 'DENY', 'GRANT_MALFORMED', to_timestamp(ms / 1000.0), 'jws', sha256('jws')
+     from unnest($1::text[], $2::bigint[]) as old (id, ms)`,
+    [
+      ids.map(([ms, random]) => `drc_${encodeUlid(ms, random)}`),
+      ids.map(([ms]) => ms),
+      world.relyingParty.did,
+      world.keyId,
+    ],
+  );
+});
+
+const storedIds = async (): Promise<ReceiptId[]> => {
+  const rows = await runSql<{ id: ReceiptId }>(
+    stores.url,
+    'select receipt_id as id from receipts where relying_party = $1 order by receipt_id desc',
+    [world.relyingParty.did],
+  );
+  return rows.map(({ id }) => id);
+};
+
+const readAllPages = async (query: Partial<DecisionQuery>, between: () => Promise<unknown>) => {
+  const caller = { class: 'rp', subject: world.relyingParty.did } as Caller;
+  const deps = { store: stores.second } as ServiceDeps;
+  const ids: ReceiptId[] = [];
+  for (let cursor: string | undefined, last = false; !last; ) {
+    const page = await listDecisions(deps, caller, { limit: 23, cursor, ...query });
+    ids.push(...page.decisions.map(({ receiptId }) => receiptId));
+    last = page.nextCursor === null;
+    if (!last) expect(page.decisions).toHaveLength(query.limit ?? 23);
+    cursor = page.nextCursor ?? undefined;
+    await between();
+  }
+  return ids;
+};
+
+it('eight writers on two nodes, while the ledger is sealed and counted between pages', async () => {
+  const grant = await insertGrant(world);
+  let isOver = false;
+  const writers = Array.from({ length: WRITERS }, async (_, i) => {
+    const { verify } = i % 2 === 0 ? stores.first : stores.second;
+    let stored = 0;
+    while (!isOver) {
+      const batch = [denyCommit(world), allowCommit(world, grant), denyCommit(world)];
+      stored += (await verify.commitDecisions(batch)).filter((outcome) => outcome === 'STORED').length;
+    }
+    return stored;
+  });
+  const sealAndCount = async () => {
+    // A sealer that finds decisions under way gives up for now.
+    await stores.first.usage.seal().catch(() => false);
+    await stores.first.usage.countSealed(40);
+  };
+  try {
+    for (let pass = 0; pass < 6; pass++) {
+      const before = await storedIds();
+      const isOnlyAllowed = pass % 2 === 1;
+      const query: Partial<DecisionQuery> = isOnlyAllowed ? { decision: 'ALLOW' } : {};
+      const wanted = isOnlyAllowed ? new Set(await allowedIds()) : new Set(before);
+      const read = await readAllPages({ ...query, limit: before.length > 2_000 ? 200 : 23 }, sealAndCount);
+      expect(read).toEqual([...new Set(read)].sort().reverse());
+      const missing = [...wanted].filter((id) => !read.includes(id));
+      expect(missing).toEqual([]);
+    }
+  } finally {
+    isOver = true;
+  }
+  const stored = await Promise.all(writers);
+  expect(Math.min(...stored)).toBeGreaterThan(0);
+  const after = await storedIds();
+  expect(after).toHaveLength(OLD + stored.reduce((sum, one) => sum + one, 0));
+  expect(await readAllPages({ limit: 200 }, sealAndCount)).toEqual(after);
+  // Otherwise the sums have told nothing here.
+  const [counted] = await runSql<{ sum: number }>(
+    stores.url,
+    'select coalesce(sum(verifies), 0)::integer as sum from usage_by_day',
+  );
+  expect(counted?.sum).toBeGreaterThanOrEqual(OLD);
+}, 60_000);
+
+const allowedIds = async (): Promise<ReceiptId[]> => {
+  const text = `select receipt_id as id from receipts where decision = 'ALLOW'`;
+  return (await runSql<{ id: ReceiptId }>(stores.url, text)).map(({ id }) => id);
+};

@@ -1,0 +1,106 @@
+/** Conformance runs and the queue of them (interface §Conformance run). Leases are timed by the database's clock. */
+import {
+  type ConformanceRunRecord,
+  type ConformanceRunRepository,
+  StoreError,
+  type TakenRun,
+  type VectorSetName,
+} from '@svc/service';
+import type { Database } from '../database.ts';
+
+/** A runner that gives no sign of life for so long is gone; it prolongs three times as often. */
+const LEASE = `interval '15 seconds'`;
+const WAITING_AT_MOST = `interval '15 minutes'`;
+const KEPT = `interval '30 days'`;
+
+const columns = `run_id as "runId", account, endpoint, status, created_at as "createdAtMs",
+  finished_at as "finishedAtMs", requests, vectors_sha256 as "sha256", conformance_version as "conformanceVersion",
+  error, report as "reportText"`;
+
+type Row = Omit<ConformanceRunRecord, 'vectors'> & VectorSetName;
+
+const recordOf = ({ sha256, conformanceVersion, ...run }: Row): ConformanceRunRecord => ({
+  ...run,
+  vectors: { sha256, conformanceVersion },
+});
+
+// Waits for a start of the account that is not committed yet, and goes by what comes of it.
+const insertSql = `
+  insert into conformance_runs (run_id, account, key_id, endpoint, vectors_sha256, conformance_version)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (account) where status = 'running' do nothing
+  returning ${columns}`;
+
+const countStartsSql = `
+  select count(*)::integer as starts,
+    coalesce(ceil(extract(epoch from min(created_at) + interval '1 hour' - svc_now())), 0)::integer as seconds
+  from conformance_runs where key_id = $1 and created_at > svc_now() - interval '1 hour'`;
+
+const takeSql = `
+  update conformance_runs
+  set lease = $1, leased_until = clock_timestamp() + ${LEASE}, vectors_sha256 = $2, conformance_version = $3
+  where run_id = (
+    select run_id from conformance_runs where status = 'running' and lease is null
+    order by created_at limit 1 for update skip locked)
+  returning run_id as "runId", endpoint`;
+
+// A lease that has lapsed is not prolonged, even where nobody has noticed yet.
+const isHeld = `run_id = $1 and lease = $2 and status = 'running' and leased_until > clock_timestamp()`;
+
+const prolongSql = `
+  update conformance_runs set leased_until = clock_timestamp() + ${LEASE}, requests = $3
+  where ${isHeld} returning 1`;
+
+const finishSql = `
+  update conformance_runs set status = $3, requests = $4, error = $5, report = $6, finished_at = svc_now()
+  where ${isHeld} returning 1`;
+
+const endInterruptedSql = `
+  update conformance_runs set status = 'error', finished_at = svc_now(),
+    error = case when lease is null then 'interrupted: no runner took the run' else 'interrupted: the runner ended' end
+  where status = 'running' and
+    (leased_until < clock_timestamp() or lease is null and created_at < clock_timestamp() - ${WAITING_AT_MOST})
+  returning 1`;
+
+const removeOldSql = `
+  delete from conformance_runs where run_id = any (array(
+    select run_id from conformance_runs where finished_at < clock_timestamp() - ${KEPT}
+    order by finished_at limit $1 for update skip locked))
+  returning 1`;
+
+export function conformanceRunRepository(database: Database): ConformanceRunRepository {
+  const count = async (text: string, values: readonly unknown[]): Promise<number> =>
+    (await database.write({ text, values })).length;
+  return {
+    async insert({ runId, account, keyId, endpoint, vectors }) {
+      const values = [runId, account, keyId, endpoint, vectors.sha256, vectors.conformanceVersion];
+      const [row] = await database.write<Row>({ text: insertSql, values });
+      return row === undefined ? null : recordOf(row);
+    },
+    async find(runId) {
+      const [row] = await database.read<Row>({
+        text: `select ${columns} from conformance_runs where run_id = $1`,
+        values: [runId],
+      });
+      return row === undefined ? null : recordOf(row);
+    },
+    async countStarts(keyId) {
+      const [row] = await database.read<{ starts: number; seconds: number }>({
+        text: countStartsSql,
+        values: [keyId],
+      });
+      if (row === undefined) throw new StoreError('refused', 'a count answered no row');
+      return { starts: row.starts, firstLeavesInSeconds: row.seconds };
+    },
+    async take(lease, { sha256, conformanceVersion }) {
+      const values = [lease, sha256, conformanceVersion];
+      const [row] = await database.write<Omit<TakenRun, 'lease'>>({ text: takeSql, values });
+      return row === undefined ? null : { ...row, lease };
+    },
+    prolong: async ({ runId, lease }, requests) => (await count(prolongSql, [runId, lease, requests])) > 0,
+    finish: async ({ runId, lease }, { status, requests, error, reportText }) =>
+      (await count(finishSql, [runId, lease, status, requests, error, reportText])) > 0,
+    endInterrupted: () => count(endInterruptedSql, []),
+    removeOld: (limit) => count(removeOldSql, [limit]),
+  };
+}

@@ -1,0 +1,294 @@
+/** What a commit does to budgets: chains, what breaks them, and what remains of what was broken. */
+import { applyConsumption, type Balances, type Budget, emptyBalances, findBalance } from '@svc/protocol';
+import type { DecisionCommit, GrantRecord } from '@svc/service';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { budgetCommit, consume, keyOf, readBalances, usesOf } from '../testing/budgets.ts';
+import { withStores } from '../testing/open-store.ts';
+import { runSql, withSession } from '../testing/session.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
+
+const stores = withStores();
+let world: World;
+let grant: GrantRecord;
+
+beforeEach(async () => {
+  world ??= await createWorld(stores.first);
+  grant = await insertGrant(world);
+});
+
+const ALMOST_ALL = Number.MAX_SAFE_INTEGER;
+
+/** ALLOWs one after the other, each on what the one before leaves. */
+const chainOf = (
+  length: number,
+  budget: Budget = usesOf(100),
+  change: (i: number) => Partial<DecisionCommit> = () => ({}),
+  from: Balances = emptyBalances(grant.id),
+) => {
+  let balances = from;
+  const commits: DecisionCommit[] = [];
+  for (let i = 0; i < length; i++) {
+    const commit = budgetCommit(world, grant, balances, { budget, amount: 10 }, change(i));
+    commits.push(commit);
+    if (commit.budget?.consumption) balances = applyConsumption(balances, commit.budget.consumption);
+  }
+  return { commits, balances };
+};
+
+const commit = (decisions: readonly DecisionCommit[]) => stores.first.verify.commitDecisions(decisions);
+const present = () => readBalances(stores.second, grant.id);
+const claims = async ({ receiptId, spend, idempotency }: DecisionCommit) => {
+  const [row] = await runSql<{ claims: string }>(
+    stores.url,
+    `select (select count(*) from spent_proofs where grant_id = $1 and jti = $2)
+      + (select count(*) from idempotency_keys where receipt_id = $3)
+      + (select count(*) from receipts where receipt_id = $3)
+      + (select count(*) from consumption_events where receipt_id = $3) as claims`,
+    [spend?.grantId, spend?.jti, receiptId],
+  );
+  return { claims: Number(row?.claims), idempotency };
+};
+
+describe('a chain', () => {
+  it('is stored as one, and leaves the balances that the engine has', async () => {
+    const period: Budget = { limits: { total: 1_000, perPeriod: 500, uses: 40 }, period: 'month' };
+    const { commits, balances } = chainOf(30, period);
+    expect(await commit(commits)).toEqual(commits.map(() => 'STORED'));
+    expect(await present()).toEqual(balances);
+    const next = chainOf(15, period, () => ({}), balances);
+    expect(await commit(next.commits)).toEqual(next.commits.map(() => 'STORED'));
+    expect(await present()).toEqual(next.balances);
+    const { events } = await stores.first.consumption.findPage(grant.id, { limit: 200 });
+    const movements = events.toReversed().map((event) => ({ ...event, limits: period.limits }));
+    expect(movements.reduce(applyConsumption, emptyBalances(grant.id))).toEqual(next.balances);
+  });
+
+  it('of several budgets of several Grants runs by Grant, whatever lies between', async () => {
+    const other = await insertGrant(world);
+    let [mine, theirs] = [emptyBalances(grant.id), emptyBalances(other.id)];
+    const commits: DecisionCommit[] = [];
+    for (let i = 0; i < 12; i++) {
+      const isMine = i % 3 !== 0;
+      const [of, balances] = isMine ? [grant, mine] : [other, theirs];
+      const one = budgetCommit(world, of, balances, { key: keyOf(i % 2), budget: usesOf(9), amount: i });
+      commits.push(one, denyCommit(world));
+      if (one.budget?.consumption == null) throw new Error('denied');
+      if (isMine) mine = applyConsumption(mine, one.budget.consumption);
+      else theirs = applyConsumption(theirs, one.budget.consumption);
+    }
+    expect(await commit(commits)).toEqual(commits.map(() => 'STORED'));
+    expect([await present(), await readBalances(stores.first, other.id)]).toEqual([mine, theirs]);
+  });
+
+  it('crosses from one window into the next', async () => {
+    const budget: Budget = { limits: { total: null, perPeriod: 25, uses: null }, period: 'hour' };
+    const before = chainOf(2, budget);
+    const hourAgo = (balances: Balances): Balances => ({
+      ...balances,
+      capabilities: balances.capabilities.map((one) => ({
+        ...one,
+        periodStartMs: (one.periodStartMs ?? 0) - 3_600_000,
+      })),
+    });
+    const [first, second] = before.commits;
+    if (first?.budget?.consumption == null || second === undefined) throw new Error('denied');
+    const early = {
+      ...first.budget.consumption,
+      periodStartMs: (first.budget.consumption.periodStartMs ?? 0) - 3_600_000,
+    };
+    const middle = hourAgo(applyConsumption(emptyBalances(grant.id), first.budget.consumption));
+    const moved = consume(middle, { budget, amount: 20 });
+    const commits = [
+      { ...first, budget: { ...first.budget, consumption: early } },
+      { ...second, budget: { balances: middle, consumption: moved } },
+    ];
+    expect(await commit(commits)).toEqual(['STORED', 'STORED']);
+    expect(findBalance(await present(), keyOf(1))).toMatchObject({
+      spentTotal: 30,
+      spentInPeriod: 20,
+      periodStartMs: moved?.periodStartMs,
+    });
+  });
+
+  it.each<[string, number, (world: World) => Partial<DecisionCommit>, string]>([
+    ['a key that is not live', 3, () => ({ keyHash: '00'.repeat(32) }), 'KEY_REVOKED'],
+    [
+      'another version of its relying party',
+      0,
+      () => ({ relyingParty: { did: world.relyingParty.did, version: 99 } }),
+      'STALE',
+    ],
+    ['a time ahead', 9, () => ({ evaluatedAtMs: Date.now() + 60_000 }), 'CLOCK'],
+  ])(
+    'breaks at %s: what is behind it is not stored, and has claimed nothing',
+    async (_, at, change, outcome) => {
+      const idempotency = (i: number) => ({ key: `k-${grant.id.slice(-26)}-${i}`, bodyHash: 'x' });
+      const { commits } = chainOf(10, usesOf(100), (i) => ({
+        idempotency: idempotency(i),
+        ...(i === at ? change(world) : {}),
+      }));
+      const outcomes = await commit([...commits, denyCommit(world)]);
+      const right = commits.map((__, i) => (i < at ? 'STORED' : i === at ? outcome : 'OVERTAKEN'));
+      expect(outcomes).toEqual([...right, 'STORED']);
+      for (const [i, one] of commits.entries()) expect((await claims(one)).claims).toBe(i < at ? 4 : 0);
+      expect((await present()).version).toBe(at);
+    },
+  );
+
+  it('breaks at a spent Proof and at a taken idempotency key, and gives back what those behind had claimed', async () => {
+    const idempotency = { key: `taken-${grant.id.slice(-26)}`, bodyHash: 'x' };
+    expect(await commit([denyCommit(world, { idempotency })])).toEqual(['STORED']);
+    const spent = allowCommit(world, grant);
+    expect(await commit([spent])).toEqual(['STORED']);
+    const changes: Record<number, Partial<DecisionCommit>> = {
+      2: { spend: spent.spend },
+      5: { idempotency },
+    };
+    const key = (i: number) => ({ idempotency: { key: `k-${grant.id.slice(-26)}-${i}`, bodyHash: 'x' } });
+    const { commits } = chainOf(8, usesOf(100), (i) => ({ ...key(i), ...changes[i] }));
+    expect(await commit(commits)).toEqual([
+      ...[
+        'STORED',
+        'STORED',
+        'REPLAY',
+        'OVERTAKEN',
+        'OVERTAKEN',
+        'IDEMPOTENCY_TAKEN',
+        'OVERTAKEN',
+        'OVERTAKEN',
+      ],
+    ]);
+    for (const i of [3, 4, 6, 7]) expect((await claims(commits[i] as DecisionCommit)).claims).toBe(0);
+    expect((await present()).version).toBe(2);
+  });
+
+  it('that breaks takes no Proof for replayed that is unspent then', async () => {
+    const { commits } = chainOf(3, usesOf(100), (i) => (i === 0 ? { keyHash: '00'.repeat(32) } : {}));
+    const [, second, third] = commits as [DecisionCommit, DecisionCommit, DecisionCommit];
+    const twice = [commits[0] as DecisionCommit, second, { ...third, spend: second.spend }];
+    expect(await commit(twice)).toEqual(['KEY_REVOKED', 'OVERTAKEN', 'OVERTAKEN']);
+  });
+});
+
+describe('a decision on balances', () => {
+  it('is overtaken where they have moved, a DENY no less than an ALLOW', async () => {
+    const { commits, balances } = chainOf(1, usesOf(1));
+    expect(await commit(commits)).toEqual(['STORED']);
+    const stale = budgetCommit(world, grant, emptyBalances(grant.id), { budget: usesOf(1) });
+    const deny = budgetCommit(world, grant, { ...balances, version: 0 }, { budget: usesOf(1) });
+    expect([stale.decision, deny.decision]).toEqual(['ALLOW', 'DENY']);
+    expect(await commit([stale, deny, denyCommit(world)])).toEqual(['OVERTAKEN', 'OVERTAKEN', 'STORED']);
+    const right = budgetCommit(world, grant, balances, { budget: usesOf(1) });
+    expect([right.decision, await commit([right])]).toEqual(['DENY', ['STORED']]);
+    expect((await present()).version).toBe(1);
+  });
+
+  it('is overtaken while another has the lock of its Grant, and keeps its neighbours waiting for nothing', async () => {
+    await withSession(stores.url, async (holder) => {
+      await holder.query('begin');
+      await holder.query('select pg_advisory_xact_lock(9, hashtext($1))', [grant.id]);
+      const free = await insertGrant(world);
+      const { commits } = chainOf(2);
+      const other = budgetCommit(world, free, emptyBalances(free.id), { budget: usesOf(1) });
+      expect(await commit([...commits, other, denyCommit(world)])).toEqual([
+        ...['OVERTAKEN', 'OVERTAKEN', 'STORED', 'STORED'],
+      ]);
+      await holder.query('commit');
+      expect(await commit(commits)).toEqual(['STORED', 'STORED']);
+    });
+  });
+
+  it('that would overdraw is refused by what is stored, whatever was evaluated', async () => {
+    const { commits } = chainOf(3, usesOf(2));
+    expect(commits.map(({ decision }) => decision)).toEqual(['ALLOW', 'ALLOW', 'DENY']);
+    const wrong = chainOf(4, usesOf(100)).commits.map((one) => {
+      const consumption = one.budget?.consumption;
+      if (one.budget == null || consumption == null) throw new Error('denied');
+      return { ...one, budget: { ...one.budget, consumption: { ...consumption, limits: usesOf(2).limits } } };
+    });
+    expect(await commit([...wrong, denyCommit(world)])).toEqual([
+      ...['STORED', 'STORED', 'REFUSED', 'OVERTAKEN', 'STORED'],
+    ]);
+    expect((await present()).version).toBe(2);
+  });
+
+  it('may spend nothing where more has been spent than the limit', async () => {
+    const budget: Budget = { limits: { total: 10, perPeriod: null, uses: null }, period: null };
+    const { commits, balances } = chainOf(1, budget);
+    await commit(commits);
+    await runSql(stores.url, 'update consumption_balances set spent_total = 20 where grant_id = $1', [
+      grant.id,
+    ]);
+    const free = budgetCommit(world, grant, balances, { budget, amount: 0 });
+    expect([free.decision, await commit([free])]).toEqual(['ALLOW', ['STORED']]);
+  });
+
+  it('counts beyond every limit that is not set, up to 2^53-1', async () => {
+    const budget: Budget = { limits: { total: null, perPeriod: null, uses: 3 }, period: null };
+    const first = budgetCommit(world, grant, emptyBalances(grant.id), { budget, amount: ALMOST_ALL - 1 });
+    await commit([first]);
+    const second = budgetCommit(world, grant, await present(), { budget, amount: 5 });
+    expect(await commit([second])).toEqual(['STORED']);
+    expect(findBalance(await present(), keyOf(1))?.spentTotal).toBe(ALMOST_ALL);
+  });
+});
+
+describe('a commit in turn', () => {
+  it('reads under the lock, and knows which Proofs are spent', async () => {
+    const { commits, balances } = chainOf(1);
+    await commit(commits);
+    const spent = commits[0]?.spend?.jti ?? '';
+    const outcomes = await stores.second.verify.commitInTurn(
+      grant.id,
+      [spent, 'other', null],
+      async (facts) => {
+        expect(facts).toEqual([
+          { balances, isSpent: true },
+          { balances, isSpent: false },
+          { balances, isSpent: false },
+        ]);
+        return chainOf(2, usesOf(100), () => ({}), balances).commits;
+      },
+    );
+    expect(outcomes).toEqual(['STORED', 'STORED']);
+    expect((await present()).version).toBe(3);
+  });
+
+  it('waits for the one before it, and is given up after 400 ms', async () => {
+    let entered = () => {};
+    let leave = () => {};
+    const inside = new Promise<void>((resolve) => (entered = resolve));
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    const first = stores.first.verify.commitInTurn(grant.id, [null], async () => {
+      entered();
+      await left;
+      return chainOf(1).commits;
+    });
+    await inside;
+    const never = async () => expect.unreachable();
+    await expect(stores.second.verify.commitInTurn(grant.id, [null], never)).rejects.toMatchObject({
+      kind: 'lock_timeout',
+    });
+    const second = stores.second.verify.commitInTurn(
+      grant.id,
+      [null],
+      async ([facts]) => chainOf(1, usesOf(100), () => ({}), facts?.balances).commits,
+    );
+    leave();
+    expect([await first, await second]).toEqual([['STORED'], ['STORED']]);
+  });
+
+  it('stores nothing when its evaluation fails', async () => {
+    const fails = async () => {
+      throw new Error('mine');
+    };
+    await expect(stores.first.verify.commitInTurn(grant.id, [null], fails)).rejects.toThrow('mine');
+    expect(await commit(chainOf(1).commits)).toEqual(['STORED']);
+  });
+});
+
+it('what the log holds is never changed', async () => {
+  await commit(chainOf(1).commits);
+  for (const sql of ['update consumption_events set delta_uses = 2', 'delete from consumption_events'])
+    await expect(runSql(stores.url, sql)).rejects.toThrow('append-only');
+});
