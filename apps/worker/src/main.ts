@@ -22,8 +22,9 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { openWorker, type Worker } from './compose.ts';
 
-const HELP = `The worker of the verification service: checks the domains of hosted Principals again, completes
-revocations that a crash cut off, makes partitions for the days to come. Any number of workers may run at once.
+const HELP = `The worker of the verification service: closes days and checks their content, checks the domains of hosted
+Principals again, completes revocations that a crash cut off, signs status lists of former keys anew, makes partitions
+for the days to come. Any number of workers may run at once.
 
   --once    one round of every job, then end; the exit code is 1 if one failed
   --help    this text

@@ -5,12 +5,6 @@ const DAY_MS = 86_400_000;
 /** Of an Ed25519 signature in base64url. */
 const SIGNATURE_CHARS = 86;
 
-export interface FilledDay {
-  /** `YYYY-MM-DD` */
-  readonly day: string;
-  readonly startMs: number;
-}
-
 /** The time of a ULID: ten digits of base 32. */
 const ulidTime = (ms: string) =>
   [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
@@ -25,7 +19,7 @@ export async function fillYesterday(
     relyingParty,
     keyId,
   }: { receipts: number; jws: string; relyingParty: string; keyId: string },
-): Promise<FilledDay> {
+): Promise<void> {
   const startMs = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS;
   const day = new Date(startMs).toISOString().slice(0, 10);
   await withSession(databaseUrl, async (session) => {
@@ -46,7 +40,6 @@ export async function fillYesterday(
     await session.query('vacuum (freeze, analyze) receipts');
     await session.query('checkpoint');
   });
-  return { day, startMs };
 }
 
 /** As before it was closed. */

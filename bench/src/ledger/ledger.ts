@@ -6,14 +6,15 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Cleanup } from '../harness/cleanup.ts';
+import type { Place } from '../harness/contestants.ts';
 import { describeMachine } from '../harness/report.ts';
 import { cpuMsOfMachine, cpuMsOfTree } from '../load/cpu.ts';
-import { LedgerCluster } from './database.ts';
+import { LedgerCluster, type LedgerDatabase } from './database.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureExport } from './export.ts';
 import { startNodes } from './nodes.ts';
 import { parseLedgerOptions } from './options.ts';
-import { prepare } from './prepare.ts';
+import { type Ledger, prepare } from './prepare.ts';
 import { measureRequests } from './requests.ts';
 import { printRows, type Row } from './table.ts';
 
@@ -36,6 +37,41 @@ if (process.platform !== 'linux') {
   process.exit(2);
 }
 
+const rows: Row[] = [];
+const loadNow = () => `load ${loadavg()[0]?.toFixed(1)}`;
+
+async function measure(place: Place, database: LedgerDatabase, ledger: Ledger): Promise<void> {
+  const { api, parts, rounds, samples, seconds } = options;
+  const nodes = await startNodes(place, api, database.url);
+  const elsewhere = shareElsewhere(database.postgresPid);
+  if (parts.has('requests')) {
+    progress(`asking, ${loadNow()}`);
+    rows.push(...(await measureRequests({ nodes, ledger, samples, progress })));
+    progress(`everything else used ${elsewhere()} % of a core meanwhile`);
+  }
+  if (parts.has('export')) {
+    progress(`exporting, ${loadNow()}`);
+    rows.push(...(await measureExport({ nodes, ledger, database })));
+  }
+  if (parts.has('decisions')) {
+    progress(`deciding, ${loadNow()}`);
+    rows.push(
+      ...(await measureDecisions({ place, api, node: nodes[0], database, rounds, seconds, progress })),
+    );
+  }
+}
+
+/** Whatever was measured, also where something failed later. */
+function report(): void {
+  if (rows.length === 0) return;
+  console.log(printRows(rows));
+  progress(`${describeMachine()}, ${loadNow()}`);
+  if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
+  const { receipts, isShort, json } = options;
+  if (json !== null)
+    writeFileSync(json, JSON.stringify({ machine: describeMachine(), receipts, isShort, rows }, null, 2));
+}
+
 const cleanup = new Cleanup();
 try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
@@ -43,9 +79,7 @@ try {
   const kept = resolve(options.folder ?? join(folder, 'ledger'));
   mkdirSync(kept, { recursive: true });
   const place = { folder, cleanup };
-  const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
-
-  progress(`${describeMachine()}, ${load()}`);
+  progress(`${describeMachine()}, ${loadNow()}`);
   const cluster = await LedgerCluster.open(join(kept, 'database'), options.folder !== null, cleanup);
   const { ledger, database } = await prepare({
     place,
@@ -56,38 +90,11 @@ try {
     api: options.api,
     progress,
   });
-  if (!options.isFillOnly) {
-    const rows: Row[] = [];
-    const nodes = await startNodes(place, options.api, database.url);
-    progress(`asking, ${load()}`);
-    const elsewhere = shareElsewhere(database.postgresPid);
-    rows.push(...(await measureRequests({ nodes, ledger, samples: options.samples, progress })));
-    progress(`exporting, ${load()}`);
-    rows.push(...(await measureExport({ nodes, ledger, database })));
-    const duringReads = `everything else used ${elsewhere()} % of a core during the requests`;
-    if (options.rounds > 0) {
-      progress(`deciding, ${load()}`);
-      const { rounds, seconds, api } = options;
-      rows.push(
-        ...(await measureDecisions({ place, api, node: nodes[0], database, rounds, seconds, progress })),
-      );
-    }
-    if (options.json !== null)
-      writeFileSync(
-        options.json,
-        JSON.stringify(
-          { machine: describeMachine(), ledger: { ...ledger, tenants: undefined }, rows },
-          null,
-          2,
-        ),
-      );
-    console.log(printRows(rows));
-    progress(`${describeMachine()}; ${duringReads}, ${load()} at the end`);
-    if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
-  }
+  if (!options.isFillOnly) await measure(place, database, ledger);
 } catch (problem) {
   console.error(problem instanceof Error ? problem.message : problem);
   process.exitCode = 1;
 } finally {
+  report();
   await cleanup.run();
 }

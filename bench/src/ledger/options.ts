@@ -3,6 +3,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+const PARTS = ['requests', 'export', 'decisions'] as const;
+export type Part = (typeof PARTS)[number];
+
 export interface LedgerOptions {
   /** How many receipts the database holds. */
   readonly receipts: number;
@@ -16,6 +19,7 @@ export interface LedgerOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly api: string;
+  readonly parts: ReadonlySet<Part>;
   /** Ends when the database is filled. */
   readonly isFillOnly: boolean;
   readonly json: string | null;
@@ -26,7 +30,8 @@ const usage = `usage: npm run bench -- ledger [options]
   --folder DIR   keeps the database there, and measures the one it finds there
   --short        stores Receipts without their lists of checks: 35 GB for 1e7, not 50
   --samples N    of each request, 10-10000, default 200
-  --rounds N     of verifies against the full and the empty database, 0-100, default 5
+  --part NAME    requests, export or decisions alone; may be given several times
+  --rounds N     of verifies against the full and the empty database, 1-100, default 5
   --seconds N    of load in each of them, 1-60, default 4
   --fill-only    makes the database and ends
   --api FILE     another build of the API, default apps/api/dist/main.js
@@ -42,6 +47,7 @@ export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
         folder: { type: 'string' },
         short: { type: 'boolean', default: false },
         samples: { type: 'string', default: '200' },
+        part: { type: 'string', multiple: true, default: [...PARTS] },
         rounds: { type: 'string', default: '5' },
         seconds: { type: 'string', default: '4' },
         'fill-only': { type: 'boolean', default: false },
@@ -58,8 +64,9 @@ export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
       folder: values.folder ?? null,
       isShort: values.short,
       samples: within(values.samples, 10, 10_000),
-      rounds: within(values.rounds, 0, 100),
+      rounds: within(values.rounds, 1, 100),
       seconds: within(values.seconds, 1, 60),
+      parts: new Set(values.part.map(parsePart)),
       isFillOnly: values['fill-only'],
       api: values.api,
       json: values.json ?? null,
@@ -68,6 +75,12 @@ export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
     console.error(`${problem instanceof Error ? problem.message : problem}\n${usage}`);
     process.exit(2);
   }
+}
+
+function parsePart(text: string): Part {
+  const part = PARTS.find((one) => one === text);
+  if (part === undefined) throw new Error(`${text} is none of ${PARTS.join(', ')}`);
+  return part;
 }
 
 function within(text: string, least: number, most: number): number {

@@ -12,7 +12,7 @@ it('/livez and /readyz answer 200 with what was looked at', async () => {
   expect([live.status, JSON.parse(live.text)]).toEqual([200, { ok: true }]);
   expect([ready.status, JSON.parse(ready.text)]).toEqual([
     200,
-    { ok: true, checks: { storage: 'ok', http: 'ok' } },
+    { ok: true, checks: { storage: 'ok', http: 'ok', content: 'ok' } },
   ]);
   expect(live.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -58,7 +58,9 @@ it('without its database it lives, is not ready and says so in public; with it a
     await admin.query(`alter database ${name} allow_connections false`);
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     await expect.poll(async () => (await get('/readyz')).status).toBe(503);
-    expect(JSON.parse((await get('/readyz')).text).checks).toEqual({ storage: 'unreachable', http: 'ok' });
+    expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
+      ...{ storage: 'unreachable', http: 'ok', content: 'unknown' },
+    });
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');
     expect([health.status, health.json.ok]).toEqual([503, false]);

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../harness/api-process.ts';
 import { withDeployment } from './deployment.ts';
 
-const deployment = withDeployment();
+/** With everything that can be turned on. */
+const deployment = withDeployment({
+  SVC_DEMO: '1',
+  SVC_SELF_SERVE: '1',
+  SVC_PROVISION_KEYS: 'provision-key-of-this-test-provision-key',
+});
 const { call } = deployment;
 
 const METHODS_OF = new Map<string, string[]>();
@@ -62,10 +67,10 @@ describe('404', () => {
     '/HEALTHZ',
     '//healthz',
     '/verify/',
-    '/decisions',
+    '/decision',
     '/evidence/',
     '/.env',
-    '/metrics',
+    '/metrics/',
     '/livez',
     '/docs/',
     '/docs/redoc.js.map',

@@ -41,7 +41,7 @@ describe('a report', () => {
     RESOLVED,
     LOSS,
     { ...LOSS, loss_amount: 0, occurred_at: '2000-02-29T23:59:59Z' },
-    { ...FULFILLED, evidence_ref: 's3://evidence/1', note: 'a\n"b"\u0001 \u{1F6D2}', reporter_signature: '' },
+    { ...FULFILLED, evidence_ref: 's3://evidence/1', note: 'a\n"b"\t\u{1F6D2}', reporter_signature: '' },
   ])('is answered and kept as given: %j', async (event) => {
     const receiptId = await decide();
     const { status, json } = await report(receiptId, event);
@@ -96,6 +96,7 @@ describe('a report', () => {
     { ...FULFILLED, occurred_at: '2026-06-30T23:59:60Z' },
     { ...FULFILLED, occurred_at: '9999-12-31T23:59:59Z' },
     { ...FULFILLED, note: 'a\u0000b' },
+    { ...FULFILLED, note: 'a\u0001b' },
     { ...FULFILLED, note: '\ud800' },
     { ...FULFILLED, note: 'a'.repeat(2_001) },
     { ...FULFILLED, note: null },

@@ -122,11 +122,10 @@ export const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
   if (!isWellEncoded(place)) return null;
-  const found = (Object.values(routes) as Route[]).filter(
-    (route) => route.method === name && matches(route, place),
-  );
-  // A fixed segment comes before a parameter.
-  return found.find((route) => !route.path.includes('{')) ?? found[0] ?? null;
+  const found = (Object.values(routes) as Route[]).filter((route) => matches(route, place));
+  // A fixed segment comes before a parameter, whatever the method.
+  const fixed = found.filter((route) => !route.path.includes('{'));
+  return (fixed.length > 0 ? fixed : found).find((route) => route.method === name) ?? null;
 };
 
 /** A path whose percent-escapes are broken names no route. */

@@ -1,6 +1,6 @@
 /** A real DNS server on loopback, UDP and TCP on one port, whose answers the test decides question by question. */
 import { createSocket } from 'node:dgram';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Answer, decode, encode, RECURSION_AVAILABLE, RECURSION_DESIRED } from 'dns-packet';
 
 export type Transport = 'udp' | 'tcp';
@@ -68,10 +68,6 @@ export const startDnsServer = async (respond: (question: Question) => Reply): Pr
     const response = answer(message, 'udp');
     if (response !== null) udp.send(response, port, address);
   });
-  const port = await new Promise<number>((resolve) => {
-    udp.bind(0, '127.0.0.1', () => resolve(udp.address().port));
-  });
-
   const tcp = createServer((socket) => {
     tcpSockets.add(socket);
     let received = Buffer.alloc(0);
@@ -87,8 +83,12 @@ export const startDnsServer = async (respond: (question: Question) => Reply): Pr
       }
     });
   });
+  // TCP chooses the port: connections of others come and go there, while UDP is as good as free.
+  const port = await new Promise<number>((resolve, reject) => {
+    tcp.once('error', reject).listen(0, '127.0.0.1', () => resolve((tcp.address() as AddressInfo).port));
+  });
   await new Promise<void>((resolve, reject) => {
-    tcp.once('error', reject).listen(port, '127.0.0.1', resolve);
+    udp.once('error', reject).bind(port, '127.0.0.1', resolve);
   });
 
   return {

@@ -5,7 +5,7 @@ export type AlarmCode =
   | 'changed-day'
   /** A published day is not served any more. */
   | 'vanished-day'
-  /** The latest day lies before one that was published. */
+  /** The latest day lies before one that was published and is not there any more. */
   | 'rolled-back'
   /** A day before the latest one was never published. */
   | 'missing-day'

@@ -173,6 +173,11 @@ describe('a day that was seen raises the alarm, with both checkpoints as evidenc
     expect(codes(await look())).toContain('rolled-back 2026-11-13');
   });
 
+  it('but not for a cache that names an older one as the latest, while all are there', async () => {
+    service.answer('/checkpoints/latest', { status: 200, body: recordOf(dayAt(1).jws) });
+    expect(await look()).toMatchObject({ alarms: [], doubts: [{ path: '/checkpoints/latest' }], newDays: 0 });
+  });
+
   it('while whoever asks for the latest is shown another', async () => {
     const { day, previous_root: previousRoot } = dayAt(3).checkpoint;
     const fork = await closeDay({ day, previousRoot, size: 300, seed: 9 });

@@ -87,29 +87,30 @@ class Monitor {
   async #findLatest(known: Seen): Promise<Published | null> {
     const found = await this.#fetch('latest');
     const last = known.at(-1);
-    if (found.kind === 'absent' && last !== undefined)
-      this.#alarms.push({
-        code: 'rolled-back',
-        day: last.checkpoint.day,
-        message: 'no day is published any more',
-        seen: last.checkpoint.day,
-        now: null,
-        checkpoints: [last.jws],
-      });
+    if (found.kind === 'absent' && last !== undefined) await this.#findRollback(last, null);
     if (found.kind !== 'found') return null;
-    const { checkpoint, jws } = found;
-    if (last !== undefined && checkpoint.day < last.checkpoint.day)
-      this.#alarms.push({
-        code: 'rolled-back',
-        day: last.checkpoint.day,
-        message: 'the latest day lies before one that was published',
-        seen: last.checkpoint.day,
-        now: checkpoint.day,
-        checkpoints: [last.jws, jws],
-      });
-    const before = known.find((day) => day.checkpoint.day === checkpoint.day);
+    const { day } = found.checkpoint;
+    if (last !== undefined && day < last.checkpoint.day) await this.#findRollback(last, found);
+    const before = known.find(({ checkpoint }) => checkpoint.day === day);
     if (before !== undefined) this.#alarms.push(...compareCheckpoints(before, found));
     return found;
+  }
+
+  /** A cache may name an older day as the latest for a while. It is an alarm when the day that was seen is not there. */
+  async #findRollback(last: SeenDay, latest: Published | null): Promise<void> {
+    const { day } = last.checkpoint;
+    if (await this.#fetchAgain(last)) {
+      this.#doubt('latest', `it is older than ${day}, which was seen and is still there`);
+      return;
+    }
+    this.#alarms.push({
+      code: 'rolled-back',
+      day,
+      message: 'the latest day lies before one that was published',
+      seen: day,
+      now: latest?.checkpoint.day ?? null,
+      checkpoints: latest === null ? [last.jws] : [last.jws, latest.jws],
+    });
   }
 
   /** What cannot be believed, or could not be had, is reported. */
@@ -137,12 +138,14 @@ class Monitor {
     return { kind: 'unknown', message };
   }
 
-  async #fetchAgain(before: SeenDay): Promise<void> {
+  /** False where it is certainly not what it was: gone, another one, or none. */
+  async #fetchAgain(before: SeenDay): Promise<boolean> {
     const { day, root } = before.checkpoint;
     const found = await this.#fetch(day);
     if (found.kind === 'found' || found.kind === 'absent') this.#fetchedAgain += 1;
-    if (found.kind === 'found') this.#alarms.push(...compareCheckpoints(before, found));
-    if (found.kind !== 'absent') return;
+    const differences = found.kind === 'found' ? compareCheckpoints(before, found) : [];
+    this.#alarms.push(...differences);
+    if (found.kind !== 'absent') return differences.length === 0 && found.kind !== 'wrong';
     this.#alarms.push({
       code: 'vanished-day',
       day,
@@ -151,6 +154,7 @@ class Monitor {
       now: null,
       checkpoints: [before.jws],
     });
+    return false;
   }
 
   /** The days after those that are known, up to the latest. Ends at the first that is not there or does not follow. */

@@ -121,7 +121,9 @@ export const concludeChain = <Item extends Contender>(
     ({ contender, answer }, i) => [contender, { outcome: outcomeOf(i), answer }] as const,
   );
   const lost = postponed.map(({ contender, rival, loses }) => {
-    const outcome = outcomeOf(rival) === 'STORED' ? loses : 'OVERTAKEN';
+    // Whoever has what the rival lost has it before this one too.
+    const isLost = outcomeOf(rival) === 'STORED' || outcomeOf(rival) === loses;
+    const outcome = isLost ? loses : 'OVERTAKEN';
     return [contender, { outcome, answer: null }] as const;
   });
   return [...settled, ...lost];

@@ -14,7 +14,7 @@ import { createHttpSource } from './http-source.ts';
 import { describeLook, lookAsJson, verdictOfLook } from './report.ts';
 import { defaultStateFile, readState, writeState } from './state-file.ts';
 
-export type MonitorCommand = Extract<Command, { name: 'monitor' }>;
+type MonitorCommand = Extract<Command, { name: 'monitor' }>;
 
 const EXIT_CODES = { well: 0, alarm: 1, undecided: 2 } as const;
 
