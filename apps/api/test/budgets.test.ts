@@ -3,6 +3,7 @@
  * Proof of its own, through two processes. The same races against a commit that reads and then writes must overdraw, or
  * they would prove nothing.
  */
+import { randomBytes } from 'node:crypto';
 import type { Action, Capability } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from './endpoints/deployment.ts';
@@ -18,7 +19,7 @@ import {
   totalOf,
   usesOf,
 } from './harness/budgets.ts';
-import { call, type HeldGrant, receiptOf, type Tenants } from './harness/tenants.ts';
+import { type Answer, call, type HeldGrant, receiptOf, type Tenants } from './harness/tenants.ts';
 
 const AT_ONCE = 64;
 const deployment = withDeployment({}, 2);
@@ -30,8 +31,18 @@ beforeAll(async () => {
   tenants = await deployment.createTenants({ rp: V2 });
 });
 
-const verify = (body: unknown, i: number, headers: Record<string, string> = {}) =>
-  call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers });
+/** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
+const verify = async (
+  body: unknown,
+  i: number,
+  headers: Record<string, string> = { 'idempotency-key': randomBytes(16).toString('hex') },
+  key = tenants.rpKey,
+): Promise<Answer> => {
+  for (let tries = 1; ; tries++) {
+    const answer = await call(urlOf(i), 'POST', '/verify', { key, body, headers });
+    if (answer.status !== 503 || tries === 10) return answer;
+  }
+};
 
 const race = async (capability: Capability, action: Action, nodeOf = (i: number) => i) => {
   const grant = await issueBudget(tenants, capability);
@@ -119,13 +130,18 @@ describe(`of ${AT_ONCE} at once`, () => {
   });
 });
 
+it('nobody has been refused for losing races', () => {
+  const lines = deployment.processes.flatMap(({ log }) => log.filter((line) => line.includes('not settled')));
+  expect(lines).toEqual([]);
+});
+
 it('a relying party that changes its profile meanwhile decides each by the one or by the other', async () => {
   const other = await deployment.createTenants({ rp: V2 });
   const mine = { ...tenants, rpDid: other.rpDid, rpKey: other.rpKey };
   const grant = await issueBudget(tenants, usesOf(40));
   const bodies = await Promise.all(Array.from({ length: AT_ONCE }, () => bodyFor(mine, grant, CALL)));
   const [answers] = await Promise.all([
-    Promise.all(bodies.map((body, i) => call(urlOf(i), 'POST', '/verify', { key: mine.rpKey, body }))),
+    Promise.all(bodies.map((body, i) => verify(body, i, undefined, mine.rpKey))),
     deployment.call('PATCH', `/relying-parties/${mine.rpDid}`, {
       key: ADMIN_TOKEN,
       body: { profile: 'svc-base-v1' },

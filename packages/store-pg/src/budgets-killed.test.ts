@@ -17,7 +17,7 @@ import { createWorld, insertGrant, newAttestation, type World } from './testing/
 const LIMIT = 1_000;
 const MANY = 3;
 /** A killed server must be noticed by its silence, not by a time-out of ours. */
-const PATIENT = { commitMs: 20_000, transactionMs: 20_000 };
+const PATIENT = { commitMs: 20_000, commitInTurnMs: 20_000, transactionMs: 20_000 };
 
 let cluster: OwnCluster;
 let store: Store;

@@ -22,6 +22,8 @@ export interface StoreDeadlines {
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
   readonly commitMs: number;
+  /** Waiting for the turn included: it waits for whoever evaluates under the lock. */
+  readonly commitInTurnMs: number;
   /** Administrative statements and transactions. */
   readonly transactionMs: number;
   readonly stampRevokedMs: number;
@@ -54,6 +56,7 @@ const defaultDeadlines: StoreDeadlines = {
   ledgerConnectMs: 5_000,
   ledgerReadMs: 2_000,
   commitMs: 900,
+  commitInTurnMs: 1_400,
   // Above the 2 s for which a barrier waits for its lock.
   transactionMs: 2_200,
   stampRevokedMs: 2_300,
@@ -89,7 +92,7 @@ export function createStore(options: StoreOptions): Store {
     });
 
   const commits = openPool(sizes.commits, deadlines.commitMs);
-  const commitsInTurn = openPool(sizes.commitsInTurn, deadlines.commitMs);
+  const commitsInTurn = openPool(sizes.commitsInTurn, deadlines.commitInTurnMs);
   const reads = openPool(sizes.reads, deadlines.readMs);
   // An answer that has begun must not be broken off because others are in line.
   const ledgerReads = openPool(sizes.ledgerReads, deadlines.ledgerReadMs, deadlines.ledgerConnectMs);

@@ -430,7 +430,7 @@ export interface VerifyStore {
   /** The balances of each Grant in one snapshot, and whether each Proof is spent; answers in the same order. */
   findBudgets(queries: readonly BudgetQuery[]): Promise<BudgetFacts[]>;
   /**
-   * Takes the lock of one Grant's budgets (400 ms at most, else `lock_timeout`), asks `decide` for a batch of decisions on
+   * Takes the lock of one Grant's budgets (800 ms at most, else `lock_timeout`), asks `decide` for a batch of decisions on
    * what it then reads, and commits that: nobody else moves the budgets meanwhile. Decisions are evaluated under the lock,
    * so `decide` must wait for nothing but the processor. It may be called a second time. `REFUSED` is of all of them.
    */

@@ -254,7 +254,7 @@ describe('a commit in turn', () => {
     expect((await present()).version).toBe(3);
   });
 
-  it('waits for the one before it, and is given up after 400 ms', async () => {
+  it('waits for the one before it, and is given up after 800 ms', async () => {
     let entered = () => {};
     let leave = () => {};
     const inside = new Promise<void>((resolve) => (entered = resolve));

@@ -28,7 +28,7 @@ export async function commitInTurn(
   const queries = jtis.map((jti) => ({ grantId, jti }));
   const work = async (database: Database): Promise<CommitOutcome[]> => {
     // Statements of their own: what is read next must have a snapshot from after the lock.
-    await database.write({ text: `set local lock_timeout = '400ms'`, values: [] });
+    await database.write({ text: `set local lock_timeout = '800ms'`, values: [] });
     await database.write(lock(grantId));
     const batch = await decide(await findBudgets(database, queries));
     if (batch.length === 0) return [];
