@@ -50,7 +50,16 @@ it('is well with a service that only closes days, and alarmed by one that closes
 
   await reopen(second);
   await insertReceipts(deployment.databaseUrl, receiptIdsOf(second, 1), [second]);
-  expect(monitor()).toMatchObject({ status: 1, look: { alarms: [{ code: 'rolled-back' }, {}, {}] } });
+  expect(monitor()).toMatchObject({
+    status: 1,
+    look: {
+      alarms: [
+        { code: 'vanished-day', day: third },
+        { code: 'rolled-back', day: third, now: first },
+        { code: 'vanished-day', day: second },
+      ],
+    },
+  });
   expect((await close()).json).toMatchObject({ closed: [second, third] });
   const { status, look } = monitor();
   const now = (await deployment.call('GET', `/checkpoints/${second}`)).json.root;
