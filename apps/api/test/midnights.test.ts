@@ -1,6 +1,7 @@
 /**
  * Days of 15 ms: the day lock keeps every Receipt in the day that is published for it (protocol §12). The commit is the
- * real one with its day length replaced, the verifications are real ones, by two API processes; two closers at once
+ * real one with its day length replaced and 5 ms put between its look at the closed days and what it stores, so that
+ * fast machines cross midnights there too; the verifications are real ones, by two API processes; two closers at once
  * close each day as soon as it is over.
  */
 import { withDatabase } from '@svc/testkit';
@@ -17,7 +18,7 @@ interface Closing {
   readonly receiptIds: readonly string[];
 }
 
-/** The commit with days of `DAY_MS` since `epochMs`. */
+/** The commit with days of `DAY_MS` since `epochMs`, and time between judging and storing. */
 const shortenDays = async (sql: pg.Client, epochMs: number, hasLock: boolean): Promise<void> => {
   const { rows } = await sql.query<{ source: string }>(
     `select pg_get_functiondef(oid) as source from pg_proc where proname = 'svc_commit_decisions'`,
@@ -25,9 +26,12 @@ const shortenDays = async (sql: pg.Client, epochMs: number, hasLock: boolean): P
   const source = rows[0]?.source ?? '';
   const shortened = source.replaceAll(/(d\.)?\bms \/ 86400000/g, `($1ms - ${epochMs}) / ${DAY_MS}`);
   const lock = 'svc_lock_shared(2, v_key, v_deadline)';
+  const judged = '  if v_has_budgets then\n    v_outcome :=';
   expect(shortened).not.toContain('86400000');
   expect(shortened).toContain(lock);
-  await sql.query(hasLock ? shortened : shortened.replace(lock, 'true'));
+  expect(shortened).toContain(judged);
+  const slowed = shortened.replace(judged, `  perform pg_sleep(0.005);\n${judged}`);
+  await sql.query(hasLock ? slowed : slowed.replace(lock, 'true'));
 };
 
 /** What \`svc_close_day\` does, for a day of that length; then the Receipts of the day, as a checkpoint would name them. */
