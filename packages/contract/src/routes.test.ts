@@ -139,6 +139,12 @@ describe('query times', () => {
   ])('%s: a time between two milliseconds is the later one', (text, ms) => {
     expect(formats.instant.parse(text)).toBe(AT + ms);
   });
+  it.each(['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.9990001Z', '9999-12-31T23:59:59.9999Z'])(
+    '%s: none is later than what can be written',
+    (text) => {
+      expect(new Date(formats.instant.parse(text)).toISOString()).toBe('9999-12-31T23:59:59.999Z');
+    },
+  );
 });
 
 describe('response check', () => {

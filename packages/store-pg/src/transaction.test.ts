@@ -1,8 +1,8 @@
-import { StoreError } from '@svc/service';
+import { StoreError, type TransactionOptions } from '@svc/service';
 import { expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 import { withStores } from './testing/open-store.ts';
-import { runSql, withSession } from './testing/session.ts';
+import { runSql, untilRow, withSession } from './testing/session.ts';
 import { hashOf, insertPrincipal, newAuditId } from './testing/world.ts';
 
 const stores = withStores();
@@ -108,4 +108,26 @@ it('a limit given for one transaction outlasts the usual one, on both sides', as
   } finally {
     await impatient.close();
   }
+});
+
+it('what anybody may call in any number is not in the way of what takes authority away', async () => {
+  const { did } = await insertPrincipal(stores.first);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query('select from principals where did = $1 for update', [did]);
+    // More than the connections of either lane; each waits for the lock.
+    const waiting = [{}, { lane: 'reports' }].flatMap((options) =>
+      Array.from({ length: 8 }, () =>
+        stores.first.transaction((tx) => tx.principals.findForUpdate(did), options as TransactionOptions),
+      ),
+    );
+    const settled = Promise.allSettled(waiting);
+    await untilRow(holder, `select where (select count(*) from pg_locks where not granted) >= 4`);
+    await stores.first.transaction((tx) => tx.evidence.insert(artifact('urgent')), { lane: 'urgent' });
+    expect(await isStored('urgent')).toBe(true);
+    const [first] = await Promise.race([settled, Promise.resolve([])]);
+    expect(first).toBeUndefined();
+    await holder.query('commit');
+    await settled;
+  });
 });

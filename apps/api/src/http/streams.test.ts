@@ -156,3 +156,22 @@ describe('the reader of a stream', () => {
     await expect(readAll(response)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });
+
+it('the reader of a whole answer that takes nothing for too long is cut as well', async () => {
+  const stats = { day: 'x'.repeat(1 << 26) };
+  const getDecisionStats = async () => ({ status: 200 as const, body: stats as never });
+  const service = await startService({ handlers: { getDecisionStats }, limits: { stalledClientMs: 50 } });
+  const socket = connect(service.port, '127.0.0.1');
+  socket.pause();
+  socket.write(`GET /decisions/stats HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.rp}\r\n\r\n`);
+  // Written when the connection is gone, of which nothing has been read.
+  await expect.poll(() => service.log.join('')).toContain('"route":"getDecisionStats"');
+  let read = 0;
+  socket.on('data', ({ length }) => {
+    read += length;
+  });
+  socket.on('error', () => {});
+  socket.resume();
+  await once(socket, 'close');
+  expect(read).toBeLessThan(stats.day.length);
+});

@@ -11,10 +11,10 @@ import {
 import type { DecisionListFilter } from '@svc/service';
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import { withStores } from '../testing/open-store.ts';
+import { mostPartitionsLocked } from '../testing/partition-locks.ts';
 import { runSql, withSession } from '../testing/session.ts';
 import { searchDecisions } from './search-decisions.ts';
 
@@ -170,25 +170,6 @@ it('any filter, from any place, whatever is counted: the newest first, complete,
   }
 }, 60_000);
 
-/** How many partitions the greediest statement of a search has locked. */
-const mostPartitionsLocked = (search: (database: Database) => Promise<unknown>): Promise<number> =>
-  withSession(stores.url, async (session) => {
-    let most = 0;
-    const read: Database['read'] = async (statement) => {
-      await session.query('begin');
-      const found = await session.query({ ...statement, values: [...statement.values] });
-      const { rowCount } = await session.query(
-        `select from pg_locks l join pg_class c on c.oid = l.relation
-         where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^receipts_'`,
-      );
-      await session.query('rollback');
-      most = Math.max(most, rowCount ?? 0);
-      return found.rows;
-    };
-    await search({ read, write: read });
-    return most;
-  });
-
 it('no statement locks the partitions of more than a month, whatever is looked for', async () => {
   const common = { relyingParties: null };
   const searches: DecisionListFilter[] = [
@@ -203,11 +184,15 @@ it('no statement locks the partitions of more than a month, whatever is looked f
       lowestReceiptId(countedUntilMs),
     ]);
     for (const filter of searches) {
-      const most = await mostPartitionsLocked((database) => searchDecisions(database, filter, ID, 5_001));
+      const most = await mostPartitionsLocked(stores.url, (database) =>
+        searchDecisions(database, filter, ID, 5_001),
+      );
       expect(most).toBeLessThanOrEqual(31);
     }
   }
   const ids = rows.map(({ id }) => id);
-  const exported = await mostPartitionsLocked((database) => decisionRepository(database).listForExport(ids));
+  const exported = await mostPartitionsLocked(stores.url, (database) =>
+    decisionRepository(database).listForExport(ids),
+  );
   expect(exported).toBeLessThanOrEqual(31);
 });

@@ -2,8 +2,10 @@ import type { DidWeb, OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { lowestReceiptId } from '../receipt-ids.ts';
 import { capped, getEntitlement, productionCheck, push, recount } from '../testing/entitlements.ts';
 import { withStores } from '../testing/open-store.ts';
+import { runCountingLocks } from '../testing/partition-locks.ts';
 import { runSql, withSession } from '../testing/session.ts';
 import { createWorld, denyCommit, insertOrg, type World } from '../testing/world.ts';
 
@@ -163,3 +165,16 @@ async function insertPast(relyingParty: DidWeb): Promise<void> {
     );
   });
 }
+
+it('counting what is stored of a day locks that day and no other, however often it is asked', async () => {
+  const today = [Date.now(), Date.now() + DAY_MS].map((ms) =>
+    lowestReceiptId(Math.floor(ms / DAY_MS) * DAY_MS),
+  );
+  await withSession(stores.url, async (session) => {
+    for (let i = 0; i < 8; i++) {
+      const text = 'select svc_count_stored_checks($1, $2, $3)';
+      const { locked } = await runCountingLocks(session, { text, values: [orgId, ...today] });
+      expect(locked).toBe(1);
+    }
+  });
+});

@@ -1,8 +1,11 @@
 import type { GrantRecord } from '@svc/service';
 import { beforeEach, expect, it } from 'vitest';
+import type { Database } from '../database.ts';
 import { withStores } from '../testing/open-store.ts';
+import { mostPartitionsLocked } from '../testing/partition-locks.ts';
 import { runSql } from '../testing/session.ts';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
+import { type VerifyStoreOptions, verifyStore } from './verify-store.ts';
 
 const stores = withStores();
 const idempotency = { key: 'order-1', bodyHash: 'sha256:aa' };
@@ -33,6 +36,18 @@ it('a key is taken once: later, and within a batch', async () => {
   expect(await stores.second.verify.commitDecisions([late])).toEqual(['IDEMPOTENCY_TAKEN']);
   const again = allowCommit(world, grant, { spend: late.spend });
   expect(await stores.second.verify.commitDecisions([again])).toEqual(['STORED']);
+});
+
+it('looking a key up locks the day of its Receipt and no other', async () => {
+  await stores.first.verify.commitDecisions([denyCommit(world, { idempotency })]);
+  const unused = {} as Omit<VerifyStoreOptions, 'database'>;
+  const lookUp = async (database: Database) => {
+    const { findIdempotent } = verifyStore({ ...unused, database });
+    // What is prepared is planned for any values after five.
+    for (let i = 0; i < 8; i++)
+      expect(await findIdempotent(world.relyingParty.did, idempotency.key)).not.toBeNull();
+  };
+  expect(await mostPartitionsLocked(stores.url, lookUp)).toBe(1);
 });
 
 it('the same key of another Relying Party is another key', async () => {

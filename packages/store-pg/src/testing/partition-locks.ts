@@ -1,0 +1,35 @@
+/** How many days of the ledger a statement locks. Locks are shared with the commits, so all days would be too many. */
+import type pg from 'pg';
+import type { Database } from '../database.ts';
+import { withSession } from './session.ts';
+
+const lockedSql = `select from pg_locks l join pg_class c on c.oid = l.relation
+  where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^receipts_'`;
+
+/** Of one statement, prepared or not; what it does is undone. */
+export async function runCountingLocks(
+  session: pg.Client,
+  statement: pg.QueryConfig,
+): Promise<{ readonly rows: never[]; readonly locked: number }> {
+  await session.query('begin');
+  const { rows } = await session.query<never>(statement);
+  const { rowCount } = await session.query(lockedSql);
+  await session.query('rollback');
+  return { rows, locked: rowCount ?? 0 };
+}
+
+/** How many partitions the greediest statement of some reading has locked. */
+export const mostPartitionsLocked = (
+  url: string,
+  work: (database: Database) => Promise<unknown>,
+): Promise<number> =>
+  withSession(url, async (session) => {
+    let most = 0;
+    const read: Database['read'] = async ({ values, ...statement }) => {
+      const { rows, locked } = await runCountingLocks(session, { ...statement, values: [...values] });
+      most = Math.max(most, locked);
+      return rows;
+    };
+    await work({ read, write: read });
+    return most;
+  });
