@@ -469,7 +469,7 @@ CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (fir
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);
 CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NULLS FIRST) WHERE (kind = 'hosted'::text);
-CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id)) WHERE (principal IS NOT NULL);
+CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id));
 CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, relying_party) WHERE (reason IS NOT NULL);
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
 CREATE INDEX receipts_by_unverified_grant ON ONLY public.receipts USING btree (hashtext(grant_id)) WHERE ((principal IS NULL) AND (grant_id IS NOT NULL));
@@ -478,7 +478,7 @@ CREATE INDEX status_lists_by_principal ON public.status_lists USING btree (princ
 CREATE INDEX status_lists_by_signer ON public.status_lists USING btree (split_part(credential, '.'::text, 1), url);
 CREATE INDEX usage_by_key_by_id ON public.usage_by_key USING btree (key_id, day);
 CREATE INDEX usage_by_principal_by_day ON public.usage_by_principal USING btree (day);
-CREATE INDEX usage_counts_by_principal ON public.usage_counts USING btree (principal, relying_party, day) WHERE (principal IS NOT NULL);
+CREATE INDEX usage_counts_by_principal ON public.usage_counts USING btree (principal, relying_party, day) INCLUDE (key_id, reason, verifies) WHERE (principal IS NOT NULL);
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();

@@ -110,7 +110,12 @@ async function count(databaseUrl: string, receipts: number, progress: (line: str
       };
       const usage: UsageRepository = { ...store.usage, countSealed };
       await rollUpUsage({ store: { ...store, usage } }, new AbortController().signal);
-      await session.query('vacuum analyze');
+      // Each day was vacuumed when it was full.
+      const { rows } = await session.query<{ name: string }>(
+        `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+           and not relispartition`,
+      );
+      await session.query(`vacuum analyze ${rows.map(({ name }) => name).join(', ')}`);
     });
   } finally {
     clearInterval(timer);

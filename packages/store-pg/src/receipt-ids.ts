@@ -20,5 +20,9 @@ export const dayNumberOf = (receiptId: string): number => {
 /** The lowest id of a day. */
 export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);
 
+/** The table that has the receipts of a day (migrations/0001-foundation/partitions.ts). */
+export const partitionOfDay = (dayNumber: number): string =>
+  `receipts_${new Date(dayNumber * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
 export const higherId = (a: string, b: string): string => (a > b ? a : b);
 export const lowerId = (a: string, b: string): string => (a < b ? a : b);

@@ -72,14 +72,27 @@ async function readSpans<Row>(
   return rows;
 }
 
-/** What to look for among the counted receipts. A Grant may have been signed by several, of whom one may. */
+/**
+ * What to look for among the counted receipts. A Grant may have been signed by several, of whom one may; a key is one
+ * relying party's, whose receipts lie together.
+ */
 async function searchesOfCounted(database: Database, filter: DecisionListFilter): Promise<Search[]> {
-  const { grantId, principal } = filter;
-  if (grantId === undefined) return [filter];
+  const owned = await withOwnerOfKey(database, filter);
+  const { grantId, principal } = owned;
+  if (grantId === undefined) return [owned];
   const issuers = await listIssuers(database, grantId);
   return issuers
     .filter((issuer) => principal === undefined || issuer === principal)
-    .map((issuer) => ({ ...filter, principal: issuer }));
+    .map((issuer) => ({ ...owned, principal: issuer }));
+}
+
+async function withOwnerOfKey(database: Database, filter: DecisionListFilter): Promise<DecisionListFilter> {
+  const { keyId, relyingParties } = filter;
+  if (keyId === undefined || relyingParties?.length === 1) return filter;
+  const text = 'select distinct relying_party as did from usage_by_key where key_id = $1';
+  const owners = await database.read<{ did: DidWeb }>({ text, values: [keyId] });
+  const visible = owners.map(({ did }) => did).filter((did) => relyingParties?.includes(did) ?? true);
+  return { ...filter, relyingParties: visible };
 }
 
 async function listIssuers(database: Database, grantId: GrantId): Promise<(DidWeb | null)[]> {

@@ -10,9 +10,15 @@ export interface Range {
   readonly before: string;
 }
 
+/** A part of a span, of one day where the day is known. */
+export interface Part extends Range {
+  /** Counted from 1970-01-01. */
+  readonly day?: number;
+}
+
 export interface Span {
   /** Apart from each other, the highest first. */
-  readonly ranges: readonly Range[];
+  readonly parts: readonly Part[];
   /**
    * How many of its receipts are looked for. Of few, all are gathered; of many, enough are met on the way down; where it
    * is not known, the planner weighs one against the other.
@@ -29,7 +35,7 @@ const SPARSE_VERIFIES = 1_000;
 export function* everyMonth({ from, before }: Range): Generator<Span> {
   for (let end = before; from < end; ) {
     const start = higherId(from, firstIdOfDay(lastDayOf(end) + 1 - MOST_DAYS));
-    yield { ranges: [{ from: start, before: end }], density: 'unknown' };
+    yield { parts: [{ from: start, before: end }], density: 'unknown' };
     end = start;
   }
 }
@@ -75,9 +81,10 @@ async function* countedDays(
 }
 
 const spanOf = (days: readonly DayCount[], range: Range, search: Search): Span => ({
-  ranges: joinDays(days).map(({ first, last }) => ({
-    from: higherId(range.from, firstIdOfDay(first)),
-    before: lowerId(range.before, firstIdOfDay(last + 1)),
+  parts: days.map(({ number }) => ({
+    day: number,
+    from: higherId(range.from, firstIdOfDay(number)),
+    before: lowerId(range.before, firstIdOfDay(number + 1)),
   })),
   density: densityOf(days, search),
 });
@@ -87,17 +94,6 @@ const densityOf = (days: readonly DayCount[], search: Search): Span['density'] =
   if (isInOrder(search)) return 'many';
   if (!days.some((day) => isDense(day, search))) return 'few';
   return search.grantId === undefined ? 'many' : 'unknown';
-};
-
-/** Days that follow each other as one. */
-const joinDays = (days: readonly DayCount[]): { first: number; last: number }[] => {
-  const joined: { first: number; last: number }[] = [];
-  for (const { number } of days) {
-    const before = joined.at(-1);
-    if (before?.first === number + 1) before.first = number;
-    else joined.push({ first: number, last: number });
-  }
-  return joined;
 };
 
 const isDense = ({ verifies }: DayCount, search: Search): boolean =>

@@ -44,8 +44,8 @@ create index receipts_by_relying_party on receipts (relying_party, receipt_id de
   include (production_check);
 -- Each of these costs every decision, so they are few and narrow: hashes of names, equal ones stored once. A search knows
 -- from the sums of usage.ts which days hold what it looks for (decision-search/).
-create index receipts_by_principal on receipts (hashtext(principal), hashtext(relying_party), hashtext(grant_id))
-  where principal is not null;
+-- Not a partial one: of those the planner does not know how common a hash is.
+create index receipts_by_principal on receipts (hashtext(principal), hashtext(relying_party), hashtext(grant_id));
 -- A Grant is authenticated before its issuer is known to be verified.
 create index receipts_by_unverified_grant on receipts (hashtext(grant_id)) where principal is null and grant_id is not null;
 create index receipts_by_reason on receipts (reason, relying_party) where reason is not null;

@@ -40,7 +40,8 @@ create table usage_counts (
   verifies bigint not null check (verifies > 0),
   unique nulls not distinct (relying_party, day, principal, key_id, reason) include (verifies)
 );
-create index usage_counts_by_principal on usage_counts (principal, relying_party, day) where principal is not null;
+create index usage_counts_by_principal on usage_counts (principal, relying_party, day) include (key_id, reason, verifies)
+  where principal is not null;
 
 create table usage_by_key (
   day date not null,
