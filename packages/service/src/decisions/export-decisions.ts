@@ -41,16 +41,42 @@ const BATCH_ROWS = 128;
 /** One Receipt alone may have more. */
 const BATCH_OUTCOME_CHARS = 1_000_000;
 
+/** Rows lie apart on the disk and reading them is mostly waiting. */
+const BATCHES_AT_ONCE = 2;
+
 async function* readBatches({ store }: Deps, ids: readonly ReceiptId[]): AsyncGenerator<ExportedDecision[]> {
-  for (let at = 0; at < ids.length; at += BATCH_ROWS) {
-    const asked = ids.slice(at, at + BATCH_ROWS);
-    const rows = await store.decisions.listForExport(asked);
-    if (rows.length !== asked.length) throw internal(`${asked.length - rows.length} decisions are gone`);
+  for await (const rows of readRows(store.decisions, ids))
     for (const part of splitByOutcomes(rows)) yield await withOutcomes(store.outcomes, part);
+}
+
+async function* readRows(
+  decisions: ServiceDeps['store']['decisions'],
+  ids: readonly ReceiptId[],
+): AsyncGenerator<readonly DecisionExportRecord[]> {
+  const reading: Promise<DecisionExportRecord[]>[] = [];
+  for (let at = 0; at < ids.length || reading.length > 0; ) {
+    while (at < ids.length && reading.length < BATCHES_AT_ONCE) {
+      const batch = readBatch(decisions, ids.slice(at, at + BATCH_ROWS));
+      // It may fail before anybody asks for it; whoever does then hears of it.
+      batch.catch(() => {});
+      reading.push(batch);
+      at += BATCH_ROWS;
+    }
+    const next = reading.shift();
+    if (next !== undefined) yield await next;
   }
 }
 
-/** The next is read while the one before is made into text and sent. */
+const readBatch = async (
+  decisions: ServiceDeps['store']['decisions'],
+  ids: readonly ReceiptId[],
+): Promise<DecisionExportRecord[]> => {
+  const rows = await decisions.listForExport(ids);
+  if (rows.length !== ids.length) throw internal(`${ids.length - rows.length} decisions are gone`);
+  return rows;
+};
+
+/** The next is made ready while the one before is made into text and sent. */
 async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   const begin = () => {
     const next = items.next();

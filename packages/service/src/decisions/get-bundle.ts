@@ -38,7 +38,7 @@ export const getBundle = async (
 };
 
 /** Everything public that a Receipt names by hash (protocol §8). */
-const evidenceOf = ({ evidence, protocol }: ReceiptBody): readonly Sha256[] => [
+export const evidenceOf = ({ evidence, protocol }: ReceiptBody): readonly Sha256[] => [
   evidence.trust_config_hash,
   protocol.profile_hash,
   ...(evidence.issuer_resolution === undefined ? [] : [evidence.issuer_resolution.did_document_hash]),
