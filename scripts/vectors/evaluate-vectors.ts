@@ -12,6 +12,7 @@ import {
 import { nativeCrypto } from '../../packages/protocol/src/native.ts';
 import { actionCases } from './cases/action.ts';
 import { authorityCases } from './cases/authority.ts';
+import { blindSpotCases } from './cases/blind-spots.ts';
 import { budgetFormCases } from './cases/budget-form.ts';
 import { budgetPeriodCases } from './cases/budget-periods.ts';
 import { budgetCases } from './cases/budgets.ts';
@@ -20,9 +21,11 @@ import { grantInForceCases } from './cases/grant-in-force.ts';
 import { grantMalformedCases } from './cases/grant-malformed.ts';
 import { grantProfileCases } from './cases/grant-profile.ts';
 import { issuerCases } from './cases/issuer.ts';
+import { orderCases } from './cases/order.ts';
 import { outlineCases } from './cases/outline.ts';
 import { proofCases } from './cases/proof.ts';
 import { resourceCases } from './cases/resources.ts';
+import { strictJsonCases } from './cases/strict-json.ts';
 import { substitutionCases } from './cases/substitution.ts';
 import { unavailableCases } from './cases/unavailable.ts';
 import { honestScene, inputOf } from './scene.ts';
@@ -58,6 +61,9 @@ export const CASES: readonly VectorCase[] = [
   ...budgetPeriodCases,
   ...substitutionCases,
   ...edgeCases,
+  ...blindSpotCases,
+  ...strictJsonCases,
+  ...orderCases,
 ];
 
 export const RECEIPT_TYP = 'svc-receipt+jwt';

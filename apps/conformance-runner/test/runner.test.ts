@@ -112,11 +112,12 @@ it('an endpoint that the guard refuses is an error that says why', async () => {
     'http://engine.example/': 'not https',
     'https://svc.example/': 'a host of the service itself',
     'https://status.svc.example/': 'a host of the service itself',
+    'https://svc.example../': 'not a host name',
   };
   const ids = await Promise.all(Object.keys(refused).map((endpoint) => insertRun(store, endpoint)));
   await runOnce(options());
   const errors = await Promise.all(ids.map(async (id) => readRun(store, id)));
-  expect(errors.map(({ status }) => status)).toEqual(ids.map(() => 'error'));
+  expect(errors.map(({ status, requests }) => [status, requests])).toEqual(ids.map(() => ['error', 0]));
   for (const [i, why] of Object.values(refused).entries())
     expect([errors[i]?.endpoint, errors[i]?.error]).toEqual([
       errors[i]?.endpoint,

@@ -9,6 +9,7 @@ import {
   type Description,
   MAX_CASES,
   MAX_REQUEST_BYTES,
+  MIN_CASES,
   MIN_REQUEST_BYTES,
 } from './wire.ts';
 
@@ -67,13 +68,13 @@ describe('a plan', () => {
   });
 
   it('of the published vectors fits, even with an endpoint that takes the least it may', () => {
-    const least = { ...everything, maxRequestBytes: MIN_REQUEST_BYTES, maxCases: 20 };
+    const least = { ...everything, maxRequestBytes: MIN_REQUEST_BYTES, maxCases: MIN_CASES };
     for (const description of [everything, least])
       expect(planBatches(published, description, 49)?.batches.length).toBeLessThanOrEqual(49);
   });
 
-  it('grows its batches with the vectors: twenty times as many still fit', () => {
-    const many = { ...published, cases: Array.from({ length: 20 }, () => published.cases).flat() };
+  it('grows its batches with the vectors: fifteen times as many still fit', () => {
+    const many = { ...published, cases: Array.from({ length: 15 }, () => published.cases).flat() };
     expect(planBatches(many, everything, 49)?.batches.flatMap(({ cases }) => cases)).toHaveLength(
       many.cases.length,
     );

@@ -4,6 +4,7 @@
  */
 import type { JsonValue } from '@svc/protocol';
 import type { Difference } from './first-difference.ts';
+import { ownText } from './own-text.ts';
 import type { ConformanceCase, VectorSet } from './vector-set.ts';
 import { CASE_OPS, type CaseOp, CONTRACT, type Description } from './wire.ts';
 
@@ -70,7 +71,7 @@ export interface ConformanceReport {
 const MAX_SHOWN_CHARS = 500;
 
 const cut = (text: string): string =>
-  text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
+  `${ownText(text, MAX_SHOWN_CHARS)}${text.length <= MAX_SHOWN_CHARS ? '' : '…'}`;
 
 const shown = (value: JsonValue | undefined): string | null =>
   value === undefined ? null : cut(JSON.stringify(value));

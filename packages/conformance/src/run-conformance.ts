@@ -146,8 +146,8 @@ class Session {
   async #ask<T>(jsonText: string, parse: (body: Uint8Array) => Read<T>): Promise<Answer<T>> {
     const timeoutMs = Math.max(1, Math.min(this.#limits.requestMs, Math.floor(this.#remainingMs())));
     const { maxAnswerBytes: maxBytes } = this.#limits;
-    this.#requests++;
     const answer = await this.#run.transport.post(this.#run.url, jsonText, { maxBytes, timeoutMs });
+    if (answer.kind !== 'refused') this.#requests++;
     const isSilent =
       answer.kind === 'refused' || (answer.kind === 'unreachable' && !BREACHES.has(answer.fault));
     this.#silences = isSilent ? this.#silences + 1 : 0;

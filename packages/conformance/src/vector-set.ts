@@ -52,17 +52,28 @@ export const parseVectorSet = (files: ReadonlyMap<string, string>): VectorSet =>
   });
   if (sha256Of(portableCrypto, lines.join('')) !== manifest.sha256)
     throw new VectorSetError('the manifest has not the hash of its files');
-  const evaluate = manifest.files.filter(({ path }) => path.startsWith('evaluate/'));
   return {
     conformanceVersion: manifest.conformance_version,
     sha256: manifest.sha256,
     cases: [
-      ...evaluate.map(({ path }) => evaluateCase(JSON.parse(textOf(files, path)))),
-      ...htuCases(JSON.parse(textOf(files, 'htu.json'))),
-      ...jcsCases(JSON.parse(textOf(files, 'jcs.json'))),
-      ...jtiCases(JSON.parse(textOf(files, 'jti.json'))),
+      ...manifest.files
+        .filter(({ path }) => path.startsWith('evaluate/'))
+        .map(({ path }) => readCases(files, path, evaluateCase)),
+      ...readCases(files, 'htu.json', htuCases),
+      ...readCases(files, 'jcs.json', jcsCases),
+      ...readCases(files, 'jti.json', jtiCases),
     ],
   };
+};
+
+/** The hashes may be right and the files no vectors all the same. */
+const readCases = <V, T>(files: ReadonlyMap<string, string>, path: string, read: (vector: V) => T): T => {
+  const text = textOf(files, path);
+  try {
+    return read(JSON.parse(text));
+  } catch {
+    throw new VectorSetError(`${path} holds no vectors`);
+  }
 };
 
 const textOf = (files: ReadonlyMap<string, string>, path: string): string => {
@@ -76,12 +87,16 @@ const parseManifest = (text: string): Manifest => {
     const manifest: Partial<Manifest> = JSON.parse(text);
     const { conformance_version, sha256, files } = manifest;
     const isOfStrings = typeof conformance_version === 'string' && typeof sha256 === 'string';
-    if (isOfStrings && Array.isArray(files)) return { conformance_version, sha256, files };
+    if (isOfStrings && Array.isArray(files) && files.every(isListed))
+      return { conformance_version, sha256, files };
   } catch {
     // Said below.
   }
   throw new VectorSetError(`${MANIFEST_PATH} is no manifest`);
 };
+
+const isListed = (file: Partial<Manifest['files'][number]>): boolean =>
+  typeof file.path === 'string' && typeof file.sha256 === 'string';
 
 interface EvaluateVector {
   readonly id: string;

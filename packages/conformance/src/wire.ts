@@ -3,6 +3,7 @@
  * is untrusted: it is strict JSON of a closed shape, or the problem is said.
  */
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { ownText } from './own-text.ts';
 
 export const CONTRACT = 'svc-conformance-http v1';
 
@@ -20,7 +21,7 @@ export const MAX_REQUEST_BYTES = 1_048_576;
 export const MAX_CASES = 1000;
 /** An endpoint takes at least this much at once. */
 export const MIN_REQUEST_BYTES = 131_072;
-export const MIN_CASES = 20;
+export const MIN_CASES = 100;
 export const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_NAME_CHARS = 200;
 const MAX_NAMES = 100;
@@ -94,9 +95,9 @@ export const parseDescription = (body: Uint8Array): Read<Description> => {
   return {
     ok: true,
     value: {
-      implementation: { name, version },
+      implementation: { name: ownName(name), version: ownName(version) },
       ops: ops.filter((op): op is Op => op === 'describe' || CASE_OPS.some((known) => known === op)),
-      profiles,
+      profiles: profiles.map(ownName),
       receipts,
       maxRequestBytes: bytes,
       maxCases: cases,
@@ -155,6 +156,8 @@ const isInteger = (value: JsonValue | undefined): value is number => Number.isSa
 
 const isName = (value: JsonValue | undefined): value is string =>
   typeof value === 'string' && value.length >= 1 && value.length <= MAX_NAME_CHARS;
+
+const ownName = (name: string): string => ownText(name, MAX_NAME_CHARS);
 
 const isNames = (value: JsonValue | undefined): value is readonly string[] =>
   Array.isArray(value) && value.length <= MAX_NAMES && value.every(isName);

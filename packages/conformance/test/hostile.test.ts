@@ -1,12 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { parseStrictJson } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { createHttpTransport, readVectorSet } from '../src/node.ts';
 import { runConformance } from '../src/run-conformance.ts';
 import type { Transport } from '../src/transport.ts';
 import { CASE_OPS, MAX_ANSWER_BYTES } from '../src/wire.ts';
 import { bomb, drip, forever, head, type Mode, ok, startHostile } from './hostile-endpoint.ts';
+import { inMemory, perfectAnswer } from './perfect-endpoint.ts';
 
 /** A few cases of each op: five batches. */
 const all = readVectorSet();
@@ -220,12 +224,19 @@ describe('results that', () => {
       (entries) => entries.map(({ id }) => ({ id, error: 'no\u001b[2J\nPASSED' })),
       'the endpoint says: no',
     ],
+    [
+      'are errors that cannot be cut anywhere',
+      (entries) => entries.map(({ id }) => ({ id, error: '💥'.repeat(1000) })),
+      'the endpoint says: 💥',
+    ],
     ['are enormous', (entries) => [{ id: entries[0]?.id, result: 'x'.repeat(3_000_000) }], 'not "xxx'],
   ])('%s fail with that said', async (_, change, problem) => {
     const { report } = await against(results(change), true);
     expect(report.totals).toMatchObject({ passed: 0, failed: vectors.cases.length });
     expect(report.sets[0]?.cases[0]?.problem).toContain(problem);
-    expect(JSON.stringify(report).length).toBeLessThan(vectors.cases.length * 3000);
+    const text = JSON.stringify(report);
+    expect(text.length).toBeLessThan(vectors.cases.length * 3000);
+    expect(parseStrictJson(text)).toMatchObject({ ok: true });
   });
 
   it('come in another order pass', async () => {
@@ -263,7 +274,40 @@ describe('a description that', () => {
   });
 });
 
+/** What is alive of the heap, in bytes. */
+const heapBytes = (): number => {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+};
+
+it('of answers that are as long as they may be, no more is kept than the report shows', async () => {
+  const filler = 'x'.repeat(MAX_ANSWER_BYTES - 2000);
+  const endpoint = inMemory((requestText) => {
+    const answer = JSON.parse(perfectAnswer(vectors, requestText));
+    if (answer.op === 'describe') return JSON.stringify(answer);
+    const [first, second] = (answer.results as Entry[]).map(({ id }) => id);
+    const results = [
+      { id: first, error: 'a text that is long enough to be a view' },
+      { id: second, result: filler },
+    ];
+    return JSON.stringify({ ...answer, results });
+  });
+  const one = vectors.cases.slice(0, 1);
+  await runConformance({ url: '', vectors: { ...vectors, cases: one }, transport: endpoint, clock });
+  const before = heapBytes();
+  const report = await runConformance({ url: '', vectors, transport: { post: endpoint.post }, clock });
+  expect(heapBytes() - before).toBeLessThan(MAX_ANSWER_BYTES);
+  expect(report.totals.failed).toBe(vectors.cases.length);
+});
+
 describe('an endpoint', () => {
+  it('that the transport refuses to ask has had no request', async () => {
+    const refusing: Transport = { post: async () => ({ kind: 'refused', why: 'not public' }) };
+    const report = await runConformance({ url: 'https://e.example/', vectors, transport: refusing, clock });
+    expect(report).toMatchObject({ ...UNDECIDED, error: 'describe: not public', requests: 0 });
+  });
+
   it('that nobody listens for is not decided about', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

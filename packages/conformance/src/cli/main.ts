@@ -3,6 +3,7 @@
 import { run } from './run.ts';
 
 const { stdout, stderr } = process;
+const COULD_NOT_DECIDE = 2;
 
 /** On a terminal the line is written over; elsewhere, as in a log, each state is a line. */
 const progress = (text: string): void => {
@@ -13,10 +14,13 @@ const progress = (text: string): void => {
 const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
-      if (process.argv[2] !== 'serve') process.exit(2);
+      if (process.argv[2] !== 'serve') process.exit(COULD_NOT_DECIDE);
       resolve();
     });
 });
+
+// Nobody reads any more: whoever waits for the exit code must not take it for a verdict.
+for (const stream of [stdout, stderr]) stream.on('error', () => process.exit(COULD_NOT_DECIDE));
 
 process.exitCode = await run(
   process.argv.slice(2),
@@ -27,4 +31,8 @@ process.exitCode = await run(
     progress,
   },
   stopped,
-);
+).catch((error: unknown) => {
+  // Not foreseen, and so no statement about the endpoint.
+  console.error(error);
+  return COULD_NOT_DECIDE;
+});

@@ -68,4 +68,4 @@ const describeTotals = ({ cases, passed, ...others }: Totals): string =>
   ].join(', ');
 
 const describeCase = (op: string, { id, outcome, problem = '', description = '' }: CaseReport): string =>
-  `  ${outcome === 'failed' ? '-' : '?'} ${op} ${id}: ${printable(problem)}\n    (${printable(description)})`;
+  `  ${outcome === 'failed' ? '-' : '?'} ${op} ${printable(id)}: ${printable(problem)}\n    (${printable(description)})`;

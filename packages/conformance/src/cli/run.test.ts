@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { JsonValue } from '@svc/protocol';
+import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Change, DESCRIPTION, perfectAnswer } from '../../test/perfect-endpoint.ts';
 import { compile } from '../../test/schemas.ts';
@@ -148,6 +148,28 @@ describe('svc-conformance run', () => {
     writeFileSync(join(folder, 'a.json'), '{}');
     expect((await command(['run', right, '--vectors', folder])).error).toContain('a.json is not the file');
   });
+
+  it.each<readonly [string, (path: string, sha256: string) => unknown, string]>([
+    ['a manifest that lists no paths', () => null, 'manifest.json is no manifest'],
+    ['files that hold no vectors', (path, sha256) => ({ path, sha256 }), 'evaluate/a.json holds no vectors'],
+  ])('does not say that the endpoint failed for %s', async (_, entryOf, problem) => {
+    const [path, text] = ['evaluate/a.json', '{}'];
+    const fileHash = sha256Of(portableCrypto, text);
+    const sha256 = sha256Of(portableCrypto, `${fileHash.slice('sha256:'.length)}  ${path}\n`);
+    const manifest = { conformance_version: '1', sha256, files: [entryOf(path, fileHash)] };
+    const own = mkdtempSync(join(folder, 'own-'));
+    mkdirSync(join(own, 'evaluate'));
+    writeFileSync(join(own, path), text);
+    writeFileSync(join(own, 'manifest.json'), JSON.stringify(manifest));
+    const { exitCode, error } = await command(['run', right, '--vectors', own]);
+    expect({ exitCode, error }).toEqual({ exitCode: 2, error: expect.stringContaining(problem) });
+  });
+
+  it('finds out before it runs that its report cannot be written', async () => {
+    const { exitCode, error, progress } = await command(['run', right, '--junit', folder]);
+    expect({ exitCode, progress }).toEqual({ exitCode: 2, progress: [] });
+    expect(error).toContain(`${folder} cannot be written`);
+  });
 });
 
 describe('svc-conformance refuses with exit code 2', () => {
@@ -208,6 +230,12 @@ describe('svc-conformance as a process', () => {
     expect(done.status).toBe(0);
     server.kill('SIGTERM');
     expect(await once(server, 'exit')).toEqual([0, null]);
+  });
+
+  it('does not exit as if an endpoint had failed where nobody reads what it says', async () => {
+    const unread = spawn(process.execPath, [...node, '--help'], { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+    unread.stdout.destroy();
+    expect(await once(unread, 'exit')).toEqual([2, null]);
   });
 
   it('helps, and tells its version', async () => {

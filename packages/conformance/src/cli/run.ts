@@ -96,6 +96,8 @@ const serve = async (
 
 const runAgainst = async (command: RunCommand, terminal: Terminal): Promise<0 | 1 | 2> => {
   const { url, requestMs, runMs } = command;
+  // That it cannot be written is found out before the run, and not after it.
+  if (command.junit !== undefined) writeReport(command.junit, '');
   const report = await runConformance({
     url,
     vectors: readVectorSet(command.vectors),

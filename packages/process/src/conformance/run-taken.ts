@@ -36,10 +36,12 @@ export const runTaken = async (deps: RunDeps, run: TakenRun, stop: AbortSignal):
   const end = AbortSignal.any([stop, over.signal]);
   let requests = 0;
   const counted: Transport = {
-    post: (...request) => {
+    post: async (...request) => {
       end.throwIfAborted();
       requests += 1;
-      return unlessAborted(end, deps.transport.post(...request));
+      const answer = await unlessAborted(end, deps.transport.post(...request));
+      if (answer.kind === 'refused') requests -= 1;
+      return answer;
     },
   };
   const lost = keepLease(deps, run, () => requests, over);
