@@ -102,6 +102,33 @@ describe('an answer lost around the commit', () => {
     expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
   });
 
+  it('AuthZEN fails closed too: 503, which ends a batch in its place, and every Proof still allows', async () => {
+    expect((await sendFresh()).answer.status).toBe(200);
+    const bodies = await Promise.all([1, 2, 3].map(() => verifyBody(tenants, grant)));
+    const [single, ...evaluations] = bodies.map(({ grant: presented, proof, action }) => ({
+      subject: { type: 'agent', id: tenants.agent.did, properties: { grant: presented, proof } },
+      action: { name: action.type, properties: { amount: action.amount, currency: action.currency } },
+      resource: { type: 'order', id: action.resource },
+    }));
+    const ask = (path: string, body: unknown) =>
+      call(baseUrl(), 'POST', `/access/v1/${path}`, {
+        key: tenants.rpKey,
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+    proxy.setMode('cut-before');
+    const { status, text } = await ask('evaluation', single);
+    expect([status, JSON.parse(text)]).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
+    await recover();
+    proxy.setMode('cut-before');
+    const options = { evaluations_semantic: 'permit_on_first_permit' };
+    const batch = await ask('evaluations', { evaluations, options });
+    const refused = { decision: false, context: { error: { status: 503, message: expect.any(String) } } };
+    expect([batch.status, JSON.parse(batch.text)]).toEqual([200, { evaluations: [refused] }]);
+    await recover();
+    for (const body of bodies) expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
+  });
+
   it('cut after the commit: the stored decision is looked up and answered', async () => {
     expect((await sendFresh()).answer.status).toBe(200);
     const body = await verifyBody(tenants, grant);

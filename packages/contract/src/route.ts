@@ -76,6 +76,8 @@ export interface Route {
    * JSON form, since it may hold members that nobody asked for; those that strict JSON refuses read as null.
    */
   readonly bodyReading?: 'strict' | 'envelope' | 'authzen';
+  /** In place of the common 65,536. */
+  readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
   /** Errors this route adds to the common ones, or says more precisely than they do. */
   readonly errors: Readonly<Partial<Record<ErrorCode, string>>>;

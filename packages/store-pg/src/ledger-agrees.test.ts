@@ -64,6 +64,7 @@ beforeAll(async () => {
     store: stores.first,
     clock,
     random: { bytes: (length: number) => randomBytes(length) },
+    identity: { domain: 'svc.test', sandboxPrincipal: 'did:web:svc.test:org:sandbox' },
     selfTestOrgs: [selfTest],
   } as unknown as ServiceDeps;
 });

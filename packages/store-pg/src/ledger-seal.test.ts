@@ -50,7 +50,7 @@ const recount = (url: string) =>
     const filter = { sinceMs: nowMs - 2 * DAY_MS, untilMs: nowMs + 2 * DAY_MS, relyingParties: null };
     return {
       stored,
-      total: await add(totalStatement([], OLD_COUNT)),
+      total: await add(totalStatement({ orgs: [], subjects: [] }, OLD_COUNT)),
       byDay: await add(dayStatement(filter, OLD_COUNT)),
     };
   });

@@ -129,6 +129,36 @@ describe('the status host', () => {
     expect(await get('GET /healthz')).toMatch(/^HTTP\/1\.1 404 /);
     expect(await get('POST /verify')).toMatch(/^HTTP\/1\.1 404 /);
   });
+
+  it('serves checkpoints, their leaves and inclusion proofs where they are everywhere else, decisions not', async () => {
+    const asked: string[] = [];
+    const answer = (name: string) => async () => {
+      asked.push(name);
+      return { status: 200 as const, rawBody: '{}' };
+    };
+    const { raw } = await startService({
+      deps: { statusHost: 'status.svc.example' },
+      handlers: {
+        getLatestCheckpoint: answer('latest'),
+        getCheckpoint: answer('day'),
+        getInclusion: answer('inclusion'),
+        getDecision: answer('decision'),
+        getBundle: answer('bundle'),
+      },
+    });
+    const statusOf = async (line: string) =>
+      (await raw(`${line} HTTP/1.1\r\nHost: status.svc.example\r\nConnection: close\r\n\r\n`)).slice(9, 12);
+    const decision = '/decisions/drc_01M7VZGC008Q2R7V9X1C4E6H8J';
+    const served = ['/checkpoints/latest', '/checkpoints/2026-11-20', `${decision}/inclusion`];
+    for (const path of served) {
+      expect(await statusOf(`GET ${path}`)).toBe('200');
+      expect(await statusOf(`HEAD ${path}`)).toBe('200');
+      expect(await statusOf(`PUT ${path}`)).toBe('405');
+    }
+    for (const path of [decision, `${decision}/bundle`, `${decision}/inclusion/x`, '/checkpoints'])
+      expect([path, await statusOf(`GET ${path}`)]).toEqual([path, '404']);
+    expect(asked).toEqual(['latest', 'latest', 'day', 'day', 'inclusion', 'inclusion']);
+  });
 });
 
 describe('the reference', () => {

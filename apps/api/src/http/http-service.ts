@@ -126,8 +126,10 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
 const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boolean =>
   statusHost !== null && request.headers.host?.toLowerCase() === statusHost;
 
-/** The status host serves status lists at the bare path, and the checkpoints (interface §Public). */
-const onStatusHost = (url: string): string => (url.startsWith('/checkpoints/') ? url : `/status-lists${url}`);
+/** The status host serves status lists at the bare path, and beside them what is transparent (interface §Public). */
+const onStatusHost = (url: string): string => (TRANSPARENCY.test(url) ? url : `/status-lists${url}`);
+
+const TRANSPARENCY = /^\/(?:checkpoints\/|decisions\/[^/?]+\/inclusion(?:$|\?))/;
 
 const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): void => {
   const { request, response, requestId, routeId: route, caller } = exchange;

@@ -37,7 +37,7 @@ export const readInput = async (
   if (route.body === undefined) return { params, query, headers, body: null, bodyText: null };
   if (route.bodyReading === 'authzen') requireJsonType(request.headers['content-type']);
   const read = READERS[route.bodyReading ?? 'strict'];
-  const { text, value } = await readJsonBody(exchange, maxBodyBytes, read);
+  const { text, value } = await readJsonBody(exchange, route.maxBodyBytes ?? maxBodyBytes, read);
   return { params, query, headers, body: parsePart(route.body, value, PLACES.body), bodyText: text };
 };
 

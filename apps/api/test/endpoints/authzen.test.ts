@@ -507,9 +507,15 @@ describe('a batch', () => {
     expect([status, json.message]).toEqual([400, expect.stringContaining(named)]);
   });
 
-  it('takes 50 items', async () => {
-    const answer = await post(MANY, { evaluations: Array(50).fill({}) });
-    expect((answer.json.evaluations as unknown[]).length).toBe(50);
+  it('takes 50 items, each with a Grant and a Proof of its own', async () => {
+    const evaluations = await Promise.all(Array.from({ length: 50 }, permitted));
+    expect(JSON.stringify(evaluations).length).toBeGreaterThan(65_536);
+    expect(decisionsOf(await post(MANY, { evaluations }))).toEqual(Array(50).fill(true));
+  });
+
+  it('of more than 256 KB is a 413', async () => {
+    const rawBody = `{"evaluations":[{}],"more":"${'x'.repeat(2 ** 18)}"}`;
+    expect((await deployment.call('POST', MANY, { key: tenants.rpKey, rawBody })).status).toBe(413);
   });
 });
 

@@ -99,6 +99,7 @@ describe('400', () => {
     [`https://${DOMAIN}/conformance`, 'must not be a host of the service'],
     [`https://${DOMAIN}:8443/`, 'must not be a host of the service'],
     [`https://${DOMAIN}./`, 'must not be a host of the service'],
+    [`https://${DOMAIN}../`, 'must not be a host of the service'],
     [`https://console.${DOMAIN}/`, 'must not be a host of the service'],
     ['https://lists.example/x', 'must not be a host of the service'],
     ['ftp://engine.example/', 'endpoint must be'],

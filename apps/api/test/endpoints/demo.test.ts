@@ -156,6 +156,28 @@ describe('/demo/verify', () => {
   });
 });
 
+describe('the public numbers', () => {
+  it('count none of the sandbox’s own: its parties stand beside the customers, its decisions in no total', async () => {
+    await deployment.createTenants();
+    expect(await verify(await mint())).toMatchObject({ decision: 'ALLOW' });
+    const { json } = await deployment.call('GET', '/metrics');
+    const { rows } = await deployment.sql.query(
+      `select (select count(*) from principals where did <> $1)::int as principals,
+        (select count(*) from relying_parties where did <> $2)::int as rps,
+        (select count(*) from receipts where relying_party <> $2)::int as receipts`,
+      [PRINCIPAL, RP],
+    );
+    const [{ principals, rps, receipts }] = rows;
+    expect(json).toMatchObject({
+      principals: { verified: principals, managed: principals },
+      relying_parties: rps,
+      receipts_total: receipts,
+      verifies: { verifies: receipts },
+      self_test: { principals: 1, relying_parties: 1, organizations: 0 },
+    });
+  });
+});
+
 describe('/demo/revoke', () => {
   it('revokes a minted Grant for both nodes, and again without harm', async () => {
     const minted = await mint({}, 0);

@@ -179,6 +179,26 @@ describe('PUT', () => {
 });
 
 describe('where plans are enforced', () => {
+  it('402 of AuthZEN, in a batch for each item, and the Proof allows as soon as there is a plan', async () => {
+    const { orgId, tenants, grant } = await openOrg();
+    const { grant: presented, proof, action } = await verifyBody(tenants, grant);
+    const asked = {
+      subject: { type: 'agent', id: tenants.agent.did, properties: { grant: presented, proof } },
+      action: { name: action.type, properties: { amount: action.amount, currency: action.currency } },
+      resource: { type: 'order', id: action.resource },
+    };
+    const ask = (path: string, body: unknown) =>
+      enforcing.call('POST', `/access/v1/${path}`, { key: tenants.rpKey, body });
+    const single = await ask('evaluation', asked);
+    expect([single.status, single.json.error]).toEqual([402, 'PLAN_REQUIRED']);
+    const error = { status: 402, message: expect.stringContaining('no plan') };
+    expect((await ask('evaluations', { evaluations: [asked] })).json).toEqual({
+      evaluations: [{ decision: false, context: { error } }],
+    });
+    await put(orgId);
+    expect((await ask('evaluation', asked)).json).toMatchObject({ decision: true });
+  });
+
   it('402 without a plan: no Receipt, and the Proof allows as soon as there is one', async () => {
     const { orgId, tenants, grant, send } = await openOrg();
     const body = await verifyBody(tenants, grant);

@@ -5,15 +5,22 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type PageScreenshotOptions,
+} from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 const CHROMIUM = '/usr/bin/chromium';
 export const hasBrowser = existsSync(CHROMIUM);
 
 export const PAGES_FOLDER = new URL('../../../pages/dist/', import.meta.url);
-/** Written only where somebody wants to look. */
+/** Written only where somebody wants to look: whole pages, and `top-…`, the beginning of each, for the README. */
 const PICTURES = process.env.PAGES_PICTURES;
+const TOP = { x: 0, y: 0, width: 1280, height: 1420 };
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -76,7 +83,9 @@ export const inspect = async (page: Page, name: string): Promise<void> => {
     await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' });
     await page.setViewportSize(size);
     if (isChecked) expect([look, await axeFindings(page), await overflow(page)]).toEqual([look, [], 0]);
-    if (PICTURES !== undefined) await takePicture(page, `${name}-${look}${size === NARROW ? '-narrow' : ''}`);
+    if (PICTURES === undefined) continue;
+    await takePicture(page, `${name}-${look}${size === NARROW ? '-narrow' : ''}`);
+    if (look === 'light' && size === WIDE) await takePicture(page, `top-${name}`, { clip: TOP });
   }
   await page.setViewportSize(WIDE);
 };
@@ -100,9 +109,9 @@ const axeFindings = async (page: Page): Promise<string[]> => {
 const overflow = (page: Page): Promise<number> =>
   page.evaluate('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
 
-const takePicture = async (page: Page, name: string): Promise<void> => {
+const takePicture = async (page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> => {
   mkdirSync(PICTURES ?? '', { recursive: true });
-  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true, ...options });
 };
 
 export const fileOf = (name: string): string => fileURLToPath(new URL(name, PAGES_FOLDER));

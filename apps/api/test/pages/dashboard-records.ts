@@ -1,5 +1,6 @@
 /** What the service answers the dashboard's tests: a month of a shop, drawn by a fixed rule. */
 import type { Body, Routes } from '@svc/contract';
+import { bodyOf } from '../../../pages/test/signed-receipts.ts';
 
 const DAY_MS = 86_400_000;
 const RP = 'did:web:svc.test:rp:shop';
@@ -141,7 +142,9 @@ export const DECISIONS: DecisionList['decisions'] = Array.from({ length: 33 }, (
   const reason = i % 4 === 1 ? (REASONS[i % REASONS.length] ?? null) : null;
   const isCall = i % 5 === 3;
   return {
-    receipt_id: `drc_01KAGT3Z5M8Q2R7V9X1C4E${String(1000 + i)}`,
+    // Of the first one there is a Receipt.
+    receipt_id:
+      i === 0 ? bodyOf('allow-purchase').receipt_id : `drc_01KAGT3Z5M8Q2R7V9X1C4E${String(1000 + i)}`,
     decision: reason === null ? 'ALLOW' : 'DENY',
     reason,
     evaluated_at: new Date(Date.UTC(2026, 10, 20, 18) - i * 431_000).toISOString(),

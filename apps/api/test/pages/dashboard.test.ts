@@ -59,20 +59,42 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
+  it('is told when the Receipt that comes is that of another decision', async () => {
+    const { page, expectQuiet } = await open('rp', 'rp');
+    await rows(page).nth(1).click();
+    await page.getByRole('dialog').getByText('not the Receipt of this decision').waitFor();
+    expectQuiet();
+  });
+
   it('keeps the key in the tab: a reload knows it, another tab does not, and it can be forgotten', async () => {
     const { page, base } = await open('rp', 'rp');
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.url()} ${request.headers().referer ?? ''}`));
     await page.reload();
     await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
     const other = await page.context().newPage();
     await other.goto(`${base}/dashboard`);
     await other.getByLabel(/^Key of/).waitFor();
     expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}');
+    expect(
+      `${sent.join()} ${page.url()} ${await page.evaluate('JSON.stringify(history.state)')}`,
+    ).not.toContain(TOKENS.rp);
     await page.getByRole('button', { name: 'Forget the key' }).click();
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
   });
 });
 
 describe.skipIf(!hasBrowser)('others', () => {
+  it('a service that cannot be reached costs nobody the key: a later reload shows everything again', async () => {
+    const { page } = await open('rp', 'rp');
+    await page.route('**/me', (route) => route.abort());
+    await page.reload();
+    await page.getByRole('alert').getByText('did not answer').waitFor();
+    await page.unroute('**/me');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+  });
+
   it('an observer sees counts, and is told why there are no decisions', async () => {
     const { page, expectQuiet } = await open('observer', 'observer');
     await page.getByText('An observer key reads counts').waitFor();

@@ -2,7 +2,7 @@
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from '../endpoints/deployment.ts';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
 import { hasBrowser, withBrowser } from './browser.ts';
 
@@ -49,6 +49,35 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     await drawer.getByText('checked in this tab: valid').waitFor();
     expect(await drawer.textContent()).toContain(receipt.receipt_id);
     expectQuiet();
+  });
+
+  it('its dashboard shows an org key its decisions, an observer its counts, and neither to a revoked key', async () => {
+    const orgId = await deployment.createOrg();
+    const { rpDid, ...member } = await deployment.createTenants({ orgId });
+    const body = await verifyBody({ ...member, rpDid }, await issueGrant({ ...member, rpDid }));
+    await deployment.call('POST', '/verify', { key: member.rpKey, body });
+    const { baseUrl } = deployment.process;
+    const open = async (key: string) => {
+      const visited = await visit(baseUrl);
+      await visited.page.goto(`${baseUrl}/dashboard`);
+      await visited.page.getByLabel(/^Key of/).fill(key);
+      await visited.page.keyboard.press('Enter');
+      return visited;
+    };
+    const org = await open(await deployment.createKey('org:read', orgId));
+    await org.page.locator('.decision').first().click();
+    await org.page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
+    org.expectQuiet();
+
+    const observer = await open(await deployment.createKey('observer', `did:web:${DOMAIN}`));
+    await observer.page.getByRole('heading', { name: 'By Principal' }).waitFor();
+    await observer.page.getByText('An observer key reads counts').waitFor();
+    observer.expectQuiet();
+
+    await deployment.revokeKey(member.rpKey);
+    const { page } = await open(member.rpKey);
+    await page.getByRole('alert').getByText('unknown or revoked').waitFor();
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
   });
 
   it('serves an explorer on which its chain holds and a Receipt of it is proven', async () => {

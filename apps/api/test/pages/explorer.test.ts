@@ -13,29 +13,41 @@ const [busy] = days.filter(({ receiptIds }) => receiptIds.length > 1_000);
 const receiptId = busy?.receiptIds[640] ?? '';
 const PENDING = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8K';
 
-const open = async (fragment = '', change: (record: object) => object = (record) => record) => {
-  const recordOf = (day: string | undefined) => days.find(({ record }) => record.day === day)?.record;
+/** The pages over a log of so many of the days. */
+const serve = (change: (record: object) => object, closed: typeof days) => {
+  const recordOf = (day: string | undefined) => closed.find(({ record }) => record.day === day)?.record;
   const answer = (record: object | undefined) => {
     if (record === undefined) throw new ApiError('NOT_FOUND', 'This day is not closed');
     return { status: 200 as const, body: change(record) as never };
   };
-  const base = await servePages({
+  const latest = closed.at(-1)?.record;
+  const transparency = latest === undefined ? {} : { latest_day: latest.day, checkpoints: closed.length };
+  return servePages({
     didDocument: serviceDocument,
     hasSandbox: false,
     handlers: {
-      getLatestCheckpoint: async () => answer(days.at(-1)?.record),
+      // What the page reads of it.
+      getMetrics: async () => ({ status: 200, body: { transparency } as never }),
       getCheckpoint: async ({ params }) => answer(recordOf(params.day)),
       getInclusion: async ({ params }) => {
-        const day = days.find(({ receiptIds }) => receiptIds.includes(params.receipt_id));
+        const day = closed.find(({ receiptIds }) => receiptIds.includes(params.receipt_id));
         if (params.receipt_id === PENDING)
           return { status: 202, body: { receipt_id: PENDING, day: '2026-11-20', status: 'pending' } };
         return answer(day?.proofOf(params.receipt_id));
       },
     },
   });
+};
+
+const open = async (
+  fragment = '',
+  change: (record: object) => object = (record) => record,
+  closed = days,
+) => {
+  const base = await serve(change, closed);
   const visited = await visit(base);
   await visited.page.goto(`${base}/transparency${fragment}`);
-  await visited.page.locator('.block').first().waitFor();
+  await visited.page.getByRole('heading', { name: 'Closed days' }).waitFor();
   return { ...visited, base };
 };
 
@@ -63,6 +75,10 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await inspect(page, 'explorer-proof');
     await page.reload();
     await page.getByText('it is Receipt 641 of 1,203').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('content');
+    expect(page.url()).toBe(`${base}/transparency#receipt=${receiptId}`);
     expectQuiet();
   });
 
@@ -89,6 +105,23 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
   it('opens a day by its link', async () => {
     const { page, expectQuiet } = await open('#day=2026-11-14');
     await page.getByRole('region', { name: 'Payload of the checkpoint of 2026-11-14' }).waitFor();
+    expectQuiet();
+  });
+
+  it.each(['2020-01-01', '2026-11-30', '<b>'])(
+    'a link to %s, no closed day, shows the latest ones',
+    async (day) => {
+      const { page, expectQuiet } = await open(`#day=${day}`);
+      await page.getByText(`${day} is no closed day`).waitFor();
+      await expect.poll(() => blocks(page).count()).toBe(7);
+      expectQuiet();
+    },
+  );
+
+  it('says of a log without any closed day when the first will be', async () => {
+    const { page, expectQuiet } = await open('', (record) => record, []);
+    await page.getByText('No day is closed yet').waitFor();
+    await inspect(page, 'explorer-empty');
     expectQuiet();
   });
 

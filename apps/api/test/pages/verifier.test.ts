@@ -98,6 +98,62 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
+  it('shows another Receipt when the address names another', async () => {
+    const { page, expectQuiet } = await open(`#jws=${deny.receipt}`);
+    await page.getByText('The Grant cannot be read').waitFor();
+    await page.evaluate(`location.hash = '#jws=${allow.receipt}'`);
+    await page.getByText('24 passed').waitFor();
+    expectQuiet();
+  });
+
+  /** Something a signature was never made for, in the place of the payload. */
+  const withPayload = (payload: string) => ({
+    ...allow,
+    receipt: [allow.receipt.split('.')[0], Buffer.from(payload).toString('base64url'), 'AAAA'].join('.'),
+  });
+  const nested = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  it.each([
+    ['a payload a hundred thousand levels deep', () => withPayload(nested), 'jws'],
+    ['a payload of hundreds of thousands of members', () => withPayload(`[${'1,'.repeat(300_000)}1]`), 'jws'],
+    ['markup', () => ({ ...allow, agent: '<img src=x onerror=alert(1)>' }), 'shown'],
+    ['a prototype', () => JSON.stringify(allow).replace('{', '{"__proto__":{"decision":"DENY"},'), 'shown'],
+    [
+      'a hundred thousand files that are none',
+      () => ({
+        receipt: allow,
+        inclusion: {},
+        checkpoint: {},
+        did_document: {},
+        evidence: Array(1e5).fill({}),
+      }),
+      'artifacts',
+    ],
+  ])('%s is refused, and the page goes on', async (_, make, part) => {
+    const { page, expectQuiet } = await open();
+    const given = make();
+    await page.getByLabel('Choose a file').setInputFiles({
+      name: 'receipt.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(typeof given === 'string' ? given : JSON.stringify(given)),
+    });
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await wrongParts(page)).toContain(part);
+    expect(await page.locator('main *').count()).toBeLessThan(20_000);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    expectQuiet();
+  });
+
+  it('does not read a file that is larger than any bundle', async () => {
+    const { page, expectQuiet } = await open();
+    const makeFile = `new File([new Uint8Array(100 * 2 ** 20)], 'big.json')`;
+    await page.evaluate(`{ const data = new DataTransfer(); data.items.add(${makeFile});
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) }`);
+    await page.getByText('big.json is no file, or larger').waitFor();
+    expectQuiet();
+  });
+
   it('sends nothing of what it is given', async () => {
     const { page } = await open();
     const sent: string[] = [];

@@ -1,6 +1,6 @@
 /** The dashboard: what a key may see of its decisions. The key stays in this tab and is sent to this service alone. */
 import { useEffect, useState } from 'preact/hooks';
-import { callApi, problemText } from '../shared/api.ts';
+import { ApiProblem, callApi, problemText } from '../shared/api.ts';
 import { Shell } from '../shared/shell.tsx';
 import type { Me } from '../shared/wire.ts';
 import { KeyForm } from './key-form.tsx';
@@ -28,7 +28,8 @@ export const Dashboard = () => {
       sessionStorage.setItem(STORED_AS, key);
       setSession({ key, me });
     } catch (error) {
-      forget();
+      // A key that could not be asked about may be good after a reload.
+      if (error instanceof ApiProblem && error.status === 401) forget();
       setProblem(problemText(error));
     }
     setIsOpening(false);

@@ -59,7 +59,7 @@ const Opened = ({ decision, proven }: { readonly decision: Decision; readonly pr
       <p class={`note ${proven ? 'note-good' : 'note-bad'}`} role="status">
         {proven
           ? 'The Receipt’s signature and content were checked in this tab: valid.'
-          : 'The Receipt does not verify against this service’s document.'}{' '}
+          : 'This is not the Receipt of this decision, signed by this service. Do not rely on it.'}{' '}
         <a class="plain-link" href={`verify-receipt#jws=${receipt.receipt}`}>
           Look at it part by part
         </a>
@@ -117,7 +117,8 @@ const useDecision = (key: string, receiptId: string): Loaded => {
     let isCurrent = true;
     const load = async (): Promise<Loaded> => {
       const { body: decision } = await callApi<Decision>(`decisions/${receiptId}`, { key });
-      return { state: 'there', decision, proven: await verifyOwnReceipt(decision.receipt) };
+      const isAskedFor = decision.receipt.receipt_id === receiptId;
+      return { state: 'there', decision, proven: isAskedFor && (await verifyOwnReceipt(decision.receipt)) };
     };
     load().then(
       (next) => isCurrent && setLoaded(next),

@@ -28,6 +28,11 @@ export const Overview = ({
           {counts.problem}
         </p>
       )}
+      {counts.usage === null && counts.problem === null && (
+        <p class="soft" role="status">
+          Loading …
+        </p>
+      )}
       {counts.usage !== null && (
         <>
           <Figures usage={counts.usage} stats={counts.stats} />
@@ -66,7 +71,7 @@ const Identity = ({
     <div>
       <h2>{me.name ?? me.org?.name ?? me.subject}</h2>
       <p class="soft">
-        <code>{me.subject}</code> · {me.role} key {me.key_label ?? me.key_id} · {me.env}
+        <code>{me.subject}</code> · {me.role} key {me.key_label ? `“${me.key_label}”` : me.key_id} · {me.env}
       </p>
     </div>
     <div class="row">

@@ -1,4 +1,4 @@
-/** Who asked: each Principal's ALLOWs and DENYs as one bar, with what came of them. */
+/** By Principal: each one's ALLOWs and DENYs as one bar, with what came of them. */
 import { formatAmount } from '../shared/describe.ts';
 import type { DecisionStats } from '../shared/wire.ts';
 
@@ -10,7 +10,7 @@ export const PrincipalBars = ({ stats }: { readonly stats: DecisionStats }) => {
   return (
     <section class="card" aria-labelledby="principals">
       <div class="card-head">
-        <h2 id="principals">Who asked</h2>
+        <h2 id="principals">By Principal</h2>
         <p>
           <span class="key-good">ALLOW</span> <span class="key-bad">DENY</span>
         </p>

@@ -4,7 +4,7 @@ import { callApi, problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
 import { JwsView } from '../shared/jws-view.tsx';
 import { PartsList } from '../shared/parts-list.tsx';
-import type { Checkpoint } from '../shared/wire.ts';
+import type { Checkpoint, Metrics } from '../shared/wire.ts';
 import { checkDay, type Service } from './check-day.ts';
 
 const PAGE_DAYS = 7;
@@ -17,7 +17,7 @@ export const Chain = ({
   readonly openDay: string | null;
   readonly service: Service;
 }) => {
-  const { days, isLoading, problem, loadMore } = useDays(openDay);
+  const { days, notice, isLoading, loadMore } = useDays(openDay);
   const shown = days.slice(0, -1);
   const last = days.at(-1);
   // The day before the last one shown is only there to check the chain, unless it is the first of all.
@@ -28,11 +28,10 @@ export const Chain = ({
         <h2 id="days">Closed days</h2>
         <p>UTC</p>
       </div>
-      {problem !== null && (
-        <p class="note note-warn" role="status">
-          {problem}
-        </p>
-      )}
+      <div role="status">
+        {notice !== null && <p class="note note-warn">{notice}</p>}
+        {isLoading && days.length === 0 && <p class="soft">Loading …</p>}
+      </div>
       <ol class="chain">
         {shown.map((checkpoint, i) => (
           <Block
@@ -122,24 +121,25 @@ const receiptLink = (receiptId: string | null) =>
 interface Days {
   /** Latest first, without a gap. The last one may be there only for the one before it. */
   readonly days: readonly Checkpoint[];
-  readonly problem: string | null;
+  /** What went wrong, or why the day that was asked for is not among them. */
+  readonly notice: string | null;
 }
 
 /** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. */
 const useDays = (openDay: string | null) => {
-  const [{ days, problem }, setLoaded] = useState<Days>({ days: [], problem: null });
+  const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
   const [isLoading, setIsLoading] = useState(true);
   useEffect(() => {
     let isCurrent = true;
     loadFrom(openDay).then(
       (loaded) => {
         if (!isCurrent) return;
-        setLoaded({ days: loaded, problem: null });
+        setLoaded(loaded);
         setIsLoading(false);
       },
       (error) => {
         if (!isCurrent) return;
-        setLoaded({ days: [], problem: problemText(error) });
+        setLoaded({ days: [], notice: problemText(error) });
         setIsLoading(false);
       },
     );
@@ -152,20 +152,28 @@ const useDays = (openDay: string | null) => {
     if (last === undefined) return;
     setIsLoading(true);
     try {
-      setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS))], problem: null });
+      setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS))], notice: null });
     } catch (error) {
-      setLoaded({ days, problem: problemText(error) });
+      setLoaded({ days, notice: problemText(error) });
     }
     setIsLoading(false);
   };
-  return { days, problem, isLoading, loadMore };
+  return { days, notice, isLoading, loadMore };
 };
 
-/** From the latest day down, or from just after the one that is to be open. */
-const loadFrom = async (openDay: string | null): Promise<readonly Checkpoint[]> => {
-  const { body: latest } = await callApi<Checkpoint>('checkpoints/latest');
-  const newest = openDay === null || openDay >= latest.day ? latest : await loadDay(openDay);
-  return [newest, ...(await loadBefore(newest, PAGE_DAYS))];
+/**
+ * From the latest day down, or from the one that is to be open. Whether there is a day at all is asked of the public
+ * numbers: asking for one that is not closed is an error, which the browser would report as such.
+ */
+const loadFrom = async (openDay: string | null): Promise<Days> => {
+  const { body } = await callApi<Metrics>('metrics', { query: { days: '1' } });
+  const { latest_day: latest, checkpoints: count = 0 } = body.transparency;
+  if (latest === undefined)
+    return { days: [], notice: 'No day is closed yet. The first is, shortly after it ends at midnight UTC.' };
+  const isThere = openDay !== null && openDay <= latest && openDay >= daysBefore(latest, count - 1);
+  const newest = await loadDay(isThere ? openDay : latest);
+  const days = [newest, ...(await loadBefore(newest, PAGE_DAYS))];
+  return { days, notice: openDay === null || isThere ? null : `${openDay} is no closed day.` };
 };
 
 const loadDay = async (day: string): Promise<Checkpoint> =>
@@ -176,11 +184,11 @@ const loadBefore = async (after: Checkpoint, count: number): Promise<Checkpoint[
   const found: Checkpoint[] = [];
   let current = after;
   while (found.length < count && current.previous_root !== null) {
-    current = await loadDay(dayBefore(current.day));
+    current = await loadDay(daysBefore(current.day, 1));
     found.push(current);
   }
   return found;
 };
 
-const dayBefore = (day: string): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
+const daysBefore = (day: string, count: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - count * DAY_MS).toISOString().slice(0, 10);

@@ -12,7 +12,7 @@ import { asCurl, asTypeScript } from './snippets.ts';
 
 const STEP_MS = 55;
 
-export const Outcome = ({ run }: { readonly run: Run | null }) => {
+export const Outcome = ({ run, isAsking }: { readonly run: Run | null; readonly isAsking: boolean }) => {
   const lit = useLit(run);
   const isOver = run !== null && lit >= CHECKS.length;
   return (
@@ -20,7 +20,7 @@ export const Outcome = ({ run }: { readonly run: Run | null }) => {
       <section class="card" aria-labelledby="checks">
         <div class="card-head">
           <h2 id="checks">The 24 checks</h2>
-          <p>{describeProgress(run, lit)}</p>
+          <p>{isAsking ? 'Asking …' : describeProgress(run, lit)}</p>
         </div>
         <div role="status" class="decided">
           {isOver && <Decided run={run} />}

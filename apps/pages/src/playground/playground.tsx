@@ -43,6 +43,11 @@ export const Playground = () => {
       title="May this Agent buy this?"
       lead="A Principal gives an AI Agent a Grant. The Agent signs a Proof for one purchase. The shop asks this service, which runs 24 checks and signs its answer. Try it; nothing here is simulated."
     >
+      {info === null && problem === null && (
+        <p class="soft" role="status">
+          Loading …
+        </p>
+      )}
       {info !== null && (
         <Controls info={info} amount={amount} onAmount={setAmount} playing={playing} onPlay={start} />
       )}
@@ -52,7 +57,7 @@ export const Playground = () => {
         </p>
       )}
       <div ref={outcome} class="outcome">
-        <Outcome run={run} />
+        <Outcome run={run} isAsking={playing !== null} />
       </div>
     </Shell>
   );

@@ -68,7 +68,7 @@ export interface Run {
 
 /** The most that the sandbox's Grant allows, in minor units. */
 export const limitOf = ({ authority }: DemoInfo): { maxAmount: number; currency: string } => {
-  const { maxAmount, currency } = authority.constraints as Readonly<Record<string, unknown>>;
+  const { maxAmount, currency } = authority.constraints;
   return {
     maxAmount: typeof maxAmount === 'number' ? maxAmount : 0,
     currency: typeof currency === 'string' ? currency : 'USD',

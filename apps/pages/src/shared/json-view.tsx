@@ -1,5 +1,6 @@
 /** A JSON value as indented text, tinted by kind. Everything goes in as text, whatever it says. */
 import type { JSX } from 'preact';
+import { abridge } from './describe.ts';
 import './json-view.css';
 
 /** String (with the colon, where it is a member's name), number or literal. */
@@ -8,7 +9,7 @@ const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(
 export const JsonView = ({ value, label }: { readonly value: unknown; readonly label: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
   <section class="json" tabIndex={0} aria-label={label}>
-    <pre>{tint(JSON.stringify(value, null, 2) ?? 'undefined')}</pre>
+    <pre>{tint(abridge(JSON.stringify(value, null, 2) ?? 'undefined'))}</pre>
   </section>
 );
 

@@ -1,6 +1,7 @@
 /** A compact JWS taken apart: its three parts as they stand, and the first two decoded. Proves nothing. */
-import { decodeBase64urlText } from '@svc/protocol';
+import { decodeBase64urlText, parseStrictJson } from '@svc/protocol';
 import { CopyButton } from './copy-button.tsx';
+import { abridge } from './describe.ts';
 import { JsonView } from './json-view.tsx';
 import './jws-view.css';
 
@@ -14,8 +15,8 @@ export const JwsView = ({ jws, name }: { readonly jws: string; readonly name: st
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section class="jws-text" tabIndex={0} aria-label={`JWS of the ${name}`}>
-        <span class="jws-header">{header}</span>.<span class="jws-payload">{payload}</span>.
-        <span class="jws-signature">{signature}</span>
+        <span class="jws-header">{abridge(header)}</span>.<span class="jws-payload">{abridge(payload)}</span>.
+        <span class="jws-signature">{abridge(signature)}</span>
       </section>
       <h3>
         <span class="jws-header">Header</span>
@@ -29,12 +30,10 @@ export const JwsView = ({ jws, name }: { readonly jws: string; readonly name: st
   );
 };
 
+/** Strict JSON is only so deep; whatever else somebody wrote is shown as text. */
 const decode = (part: string): unknown => {
   const text = decodeBase64urlText(part);
   if (text === null) return 'not base64url of UTF-8 text';
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const parsed = parseStrictJson(text);
+  return parsed.ok ? parsed.value : text;
 };

@@ -30,7 +30,8 @@ export const Shell = ({
   readonly children: ComponentChildren;
 }) => (
   <>
-    <a class="skip" href="#content">
+    {/* biome-ignore lint/a11y/useValidAnchor: it goes where it says */}
+    <a class="skip" href="#content" onClick={skipToContent}>
       Skip to the content
     </a>
     <header class="top">
@@ -64,6 +65,12 @@ export const Shell = ({
     <footer class="bottom">This page loads nothing from anywhere else and sets no cookies.</footer>
   </>
 );
+
+/** The fragment of the address is left alone: it says which Receipt or day is shown. */
+const skipToContent = (event: Event): void => {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+};
 
 const Mark = () => (
   <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">

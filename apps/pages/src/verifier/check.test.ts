@@ -163,6 +163,7 @@ describe('readPresentedText', () => {
     ['prose', 'hello', 'unreadable'],
     ['a number', '7', 'unreadable'],
     ['a DID document', document, 'did-document'],
+    ['what is larger than any bundle', '{'.repeat(17 * 2 ** 20), 'unreadable'],
     ['a JWS that is no Receipt', `${allow.receipt.split('.')[0]}.e30.AAAA`, 'unreadable'],
   ])('tells %s', (_, given, kind) => {
     expect(readPresentedText(given).kind).toBe(kind);

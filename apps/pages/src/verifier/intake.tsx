@@ -1,8 +1,6 @@
 /** Where a Receipt comes in: dropped, chosen or pasted. */
 import { useEffect, useState } from 'preact/hooks';
-
-/** The largest bundle there can be. */
-const MAX_FILE_BYTES = 16 * 1_048_576;
+import { MAX_BUNDLE_BYTES } from './presented.ts';
 
 export interface IntakeProps {
   readonly text: string;
@@ -18,8 +16,9 @@ export const Intake = ({ text, onText, onGiven }: IntakeProps) => {
   const takeFiles = async (files: FileList | null | undefined) => {
     setProblem(null);
     for (const file of files ?? []) {
-      if (file.size > MAX_FILE_BYTES) setProblem(`${file.name} is larger than any bundle.`);
-      else onGiven(await file.text());
+      const text = await readFile(file);
+      if (text === null) setProblem(`${file.name} is no file, or larger than any bundle.`);
+      else onGiven(text);
     }
   };
   useEffect(() => {
@@ -74,6 +73,10 @@ export const Intake = ({ text, onText, onGiven }: IntakeProps) => {
     </section>
   );
 };
+
+/** Null where it is too large, or cannot be read, as a folder that was dropped. */
+export const readFile = async (file: File): Promise<string | null> =>
+  file.size > MAX_BUNDLE_BYTES ? null : file.text().catch(() => null);
 
 /** A file input that looks like a button and is one to the keyboard. */
 export const ChooseFile = ({

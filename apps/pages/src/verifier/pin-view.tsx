@@ -2,7 +2,7 @@
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import { useState } from 'preact/hooks';
 import { JsonView } from '../shared/json-view.tsx';
-import { ChooseFile } from './intake.tsx';
+import { ChooseFile, readFile } from './intake.tsx';
 import { readPresentedText } from './presented.ts';
 
 export type PinnedDocument =
@@ -20,7 +20,7 @@ export const PinView = ({ pin, onGiven, standsAlone }: PinViewProps) => {
   const [problem, setProblem] = useState<string | null>(null);
   const give = (text: string) => {
     const isDocument = readPresentedText(text).kind === 'did-document';
-    setProblem(isDocument || text.trim() === '' ? null : 'This is not a DID document.');
+    setProblem(isDocument ? null : 'This is not a DID document.');
     if (isDocument) onGiven(text);
   };
   return (
@@ -45,13 +45,13 @@ export const PinView = ({ pin, onGiven, standsAlone }: PinViewProps) => {
               rows={4}
               spellcheck={false}
               autocomplete="off"
-              onInput={(event) => give(event.currentTarget.value)}
+              onInput={({ currentTarget: { value } }) => (value === '' ? setProblem(null) : give(value))}
             />
           </label>
           <ChooseFile
             label="Choose did.json"
             onFiles={async (files) => {
-              for (const file of files ?? []) give(await file.text());
+              for (const file of files ?? []) give((await readFile(file)) ?? '');
             }}
           />
           {problem !== null && <p class="note note-bad">{problem}</p>}

@@ -11,9 +11,13 @@ export type PresentedItem =
   | { readonly kind: 'did-document'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
+/** The largest bundle there can be, in bytes. */
+export const MAX_BUNDLE_BYTES = 16 * 1_048_576;
+
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export const readPresentedText = (raw: string): PresentedItem => {
+  if (raw.length > MAX_BUNDLE_BYTES) return { kind: 'unreadable', problem: 'It is larger than any bundle.' };
   const text = raw.trim();
   if (text === '') return { kind: 'unreadable', problem: 'There is nothing in it.' };
   if (COMPACT_JWS.test(text)) return readJws(text);

@@ -24,6 +24,15 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     );
   }, [fetchDocument]);
 
+  useEffect(() => {
+    const onChange = () => {
+      const jws = jwsInAddress();
+      if (jws !== '') setText(jws);
+    };
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  }, []);
+
   const take = (given: string) => {
     const item = readPresentedText(given);
     if (item.kind === 'did-document') setPin({ state: 'pinned', text: item.text, from: 'you' });

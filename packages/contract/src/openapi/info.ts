@@ -36,7 +36,7 @@ const LIMITS = `
 
 | What | Limit |
 |---|---|
-| body of a request | 65,536 bytes, strict JSON without \`Content-Encoding\` |
+| body of a request | 65,536 bytes, of \`POST /access/v1/evaluations\` 262,144; strict JSON without \`Content-Encoding\` |
 | \`POST /verify\` | \`verify_rate_limit_per_minute\` of the relying party for each key, 600 by default |
 | other calls with a credential | 120 a minute for each key |
 | calls without one | 300 a minute for each address |

@@ -43,7 +43,15 @@ export type PrincipalFigure = { readonly principal: DidWeb | null; readonly amou
   | { readonly figure: 'allowWithOutcome'; readonly name: null }
 );
 
-/** All tenants but those of some orgs, which are counted apart. */
+/** Tenants that are no customers: the service's own, and those it tests itself with. */
+export interface ApartTenants {
+  /** With every Principal and relying party in them. */
+  readonly orgs: readonly OrgId[];
+  /** Principals and relying parties of no org. */
+  readonly subjects: readonly DidWeb[];
+}
+
+/** All tenants but some, which are counted apart. */
 export interface TenantSummary {
   readonly principals: {
     readonly verified: number;
@@ -69,9 +77,9 @@ export interface UsageRepository {
   countByDayAndKey(filter: DecisionFilter): Promise<{ days: DayCount[]; keys: DayKeyCount[] }>;
   /** Outcomes count with their decision, whenever they were reported. */
   figuresByPrincipal(filter: Omit<DecisionFilter, 'keyId'>): Promise<PrincipalFigure[]>;
-  /** All decisions ever made, but those of relying parties in these orgs. */
-  countAll(apart: readonly OrgId[]): Promise<DayCount[]>;
-  summarizeTenants(apart: readonly OrgId[]): Promise<TenantSummary>;
+  /** All decisions ever made, but those of relying parties among these tenants. */
+  countAll(apart: ApartTenants): Promise<DayCount[]>;
+  summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
   /**
    * Moves the seal up to shortly before now: no decision can be stored below it any more, and every one that ever will
    * be is visible. `lock_timeout` when decisions under way are not over within a moment. False: there was more to seal

@@ -21,6 +21,7 @@ const setUp = () => {
     });
   const deps = {
     clock: { nowMs: () => nowMs },
+    identity: { domain: 'svc.test', sandboxPrincipal: 'did:web:svc.test:org:sandbox' },
     selfTestOrgs: [],
     store: {
       usage: { countAll, summarizeTenants: async () => NOBODY },

@@ -1,14 +1,15 @@
 /**
- * The public numbers of the service (interface §Metrics): aggregates alone, self-test tenants left out. One summary of
- * the whole ledger serves every window, so what a caller asks for costs nothing.
+ * The public numbers of the service (interface §Metrics): aggregates alone, self-test tenants and the sandbox left out.
+ * One summary of the whole ledger serves every window, so what a caller asks for costs nothing.
  */
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
-import type { DayCount, TenantSummary } from '../ports/usage.ts';
+import type { ApartTenants, DayCount, TenantSummary } from '../ports/usage.ts';
+import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { DAY_MS, daysOf, type Range, startOfDay } from './range.ts';
 
-type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'selfTestOrgs'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'identity' | 'selfTestOrgs'>;
 
 export interface MetricsWindow extends Range, Counts {
   readonly perDay: readonly (Counts & { readonly day: Day })[];
@@ -50,10 +51,12 @@ interface Summary extends Omit<Metrics, 'verifies'> {
   readonly counts: ReadonlyMap<Day, Counts>;
 }
 
-const summarize = async ({ store, selfTestOrgs }: Deps, asOfMs: number): Promise<Summary> => {
+const summarize = async (deps: Deps, asOfMs: number): Promise<Summary> => {
+  const { store } = deps;
+  const apart = apartOf(deps);
   const [tenants, rows, latest, checkpoints] = await Promise.all([
-    store.usage.summarizeTenants(selfTestOrgs),
-    store.usage.countAll(selfTestOrgs),
+    store.usage.summarizeTenants(apart),
+    store.usage.countAll(apart),
     store.checkpoints.findLatest(),
     store.checkpoints.count(),
   ]);
@@ -67,6 +70,12 @@ const summarize = async ({ store, selfTestOrgs }: Deps, asOfMs: number): Promise
     transparency: latest === null ? null : { latest, checkpoints },
   };
 };
+
+/** The sandbox's own parties are of no org, whether there is a sandbox now or was one. */
+const apartOf = ({ identity, selfTestOrgs }: Deps): ApartTenants => ({
+  orgs: selfTestOrgs,
+  subjects: [identity.sandboxPrincipal, managedRelyingPartyDid(identity, SANDBOX_SLUG)],
+});
 
 const byDay = (rows: readonly DayCount[]): Map<Day, Counts> => {
   const tallies = new Map<Day, Tally>();

@@ -1,5 +1,5 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
-import type { DecisionFilter } from '@svc/service';
+import type { ApartTenants, DecisionFilter } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Statement } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
@@ -73,20 +73,20 @@ export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, countedB
   return { text, values: parameters.values };
 }
 
-/** All decisions but those of relying parties in these orgs, by day and reason. */
-export function totalStatement(apart: readonly string[], countedBefore: string): Statement {
+/** All decisions but those of relying parties among these tenants, by day and reason. */
+export function totalStatement({ orgs, subjects }: ApartTenants, countedBefore: string): Statement {
   const text = `
-    with apart as (select did from relying_parties where org_id = any ($1::text[]))
+    with apart as (select did from relying_parties where org_id = any ($1::text[]) or did = any ($2::text[]))
     select day::text, reason, sum(verifies)::bigint as verifies from (
       select day, reason, verifies from usage_by_day
       union all
       select day, reason, -verifies from usage_by_key where relying_party in (select did from apart)
       union all
       select ${DAY}, reason, count(*) from receipts
-      where receipt_id >= $2 and ${UNCOUNTED} and relying_party not in (select did from apart)
+      where receipt_id >= $3 and ${UNCOUNTED} and relying_party not in (select did from apart)
       group by 1, 2
     ) as part group by day, reason having sum(verifies) > 0`;
-  return { text, values: [apart, countedBefore] };
+  return { text, values: [orgs, subjects, countedBefore] };
 }
 
 const DAY = `(evaluated_at at time zone 'UTC')::date`;

@@ -26,8 +26,11 @@ export function usageRepository(database: Database): UsageRepository {
     figuresByPrincipal: (filter) =>
       count<PrincipalFigure>((countedBefore) => figuresStatement(filter, countedBefore)),
     countAll: (apart) => count<DayCount>((countedBefore) => totalStatement(apart, countedBefore)),
-    async summarizeTenants(apart) {
-      const [row] = await database.read<{ summary: TenantSummary }>({ text: tenantsSql, values: [apart] });
+    async summarizeTenants({ orgs, subjects }) {
+      const [row] = await database.read<{ summary: TenantSummary }>({
+        text: tenantsSql,
+        values: [orgs, subjects],
+      });
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
@@ -52,10 +55,11 @@ async function findCountedBefore(database: Database): Promise<string> {
 const tenantsSql = `
   with principal as (
     select did, domain, kind, verification_state = 'verified' as is_verified, may_be_named,
-      coalesce(org_id = any ($1::text[]), false) as is_apart
+      coalesce(org_id = any ($1::text[]), false) or did = any ($2::text[]) as is_apart
     from principals
   ), relying_party as (
-    select coalesce(org_id = any ($1::text[]), false) as is_apart from relying_parties
+    select coalesce(org_id = any ($1::text[]), false) or did = any ($2::text[]) as is_apart
+    from relying_parties
   ), organization as (
     select org_id = any ($1::text[]) as is_apart from orgs
   ), named as (
