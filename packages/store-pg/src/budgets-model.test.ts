@@ -1,6 +1,7 @@
 /**
  * Random lives of a Grant's budgets, on two nodes, against the naive model: purchases alone and many at once, outcomes that
- * give back and corrections that take again, the clock moved over the ends of hours, days, weeks, months and a leap day.
+ * give back and corrections that take again, the clock moved over the ends of hours, days, weeks, months and a leap day,
+ * and back.
  * After every step balances, log and snapshot hash are those of the model, and the log replays to the balances.
  */
 
@@ -260,6 +261,13 @@ class Pass implements Command {
   toString = () => `pass to the end of the ${this.period} ${this.aheadMs} ms`;
 }
 
+/** From behind the end of a window to before it, where the clock has only just passed it. */
+class StepBack implements Command {
+  check = () => true;
+  run = () => clock.pass(-400);
+  toString = () => 'step back';
+}
+
 const limit = fc.option(fc.integer({ min: 0, max: 300 }), { freq: 3 });
 const budget = fc.record({
   total: limit,
@@ -282,6 +290,7 @@ const commands = fc.commands(
     fc.tuple(fc.nat(), fc.integer({ min: 1, max: 3 })).map((of) => new Cancel(...of)),
     fc.nat().map((which) => new Correct(which)),
     fc.tuple(fc.constantFrom(...PERIODS), fc.constantFrom(-40, 0, 250)).map((of) => new Pass(...of)),
+    fc.constant(new StepBack()),
   ],
   { maxCommands: 30, size: '+1' },
 );

@@ -24,6 +24,8 @@ export interface StoreDeadlines {
   readonly commitMs: number;
   /** Waiting for the turn included: it waits for whoever evaluates under the lock. */
   readonly commitInTurnMs: number;
+  /** How long a commit in turn stands in line for a connection. */
+  readonly turnConnectMs: number;
   /** Administrative statements and transactions. */
   readonly transactionMs: number;
   readonly stampRevokedMs: number;
@@ -57,6 +59,7 @@ const defaultDeadlines: StoreDeadlines = {
   ledgerReadMs: 2_000,
   commitMs: 900,
   commitInTurnMs: 1_400,
+  turnConnectMs: 800,
   // Above the 2 s for which a barrier waits for its lock.
   transactionMs: 2_200,
   stampRevokedMs: 2_300,
@@ -92,7 +95,7 @@ export function createStore(options: StoreOptions): Store {
     });
 
   const commits = openPool(sizes.commits, deadlines.commitMs);
-  const commitsInTurn = openPool(sizes.commitsInTurn, deadlines.commitInTurnMs);
+  const commitsInTurn = openPool(sizes.commitsInTurn, deadlines.commitInTurnMs, deadlines.turnConnectMs);
   const reads = openPool(sizes.reads, deadlines.readMs);
   // An answer that has begun must not be broken off because others are in line.
   const ledgerReads = openPool(sizes.ledgerReads, deadlines.ledgerReadMs, deadlines.ledgerConnectMs);

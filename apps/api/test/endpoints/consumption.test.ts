@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Action, type JsonObject, jcs, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { purchase } from '@svc/sdk-principal';
+import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../harness/api-process.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../harness/budgets.ts';
 import { contractCall } from '../harness/contract-call.ts';
 import { type HeldGrant, receiptOf, type Tenants } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { randomSlug, withDeployment } from './deployment.ts';
 
 const deployment = withDeployment({}, 2);
 const folder = mkdtempSync(join(tmpdir(), 'svc-consumption-test-'));
@@ -191,6 +191,38 @@ describe('the log', () => {
     await decide(grant, CALL);
     await decide(grant, CALL, stranger);
     expect(await statuses()).toEqual([200, 404, 200, 200]);
+  });
+
+  it('is not opened by a Grant that somebody else has signed under the same id', async () => {
+    const grant = await issueBudget(tenants, usesOf(1));
+    expect(await decide(grant, CALL)).toBe('ALLOW');
+    const stranger = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const pair = await generatePrincipalKey();
+    const slug = randomSlug('forger');
+    const { did, key } = await deployment.register('/principals', {
+      kind: 'managed',
+      slug,
+      keys: [pair.registration],
+    });
+    const forger = createPrincipalClient({
+      baseUrl: deployment.process.baseUrl,
+      apiKey: key,
+      signer: signerFromJwk(pair.privateJwk, `${did}#key-1`),
+      fetch: async (...request) => {
+        const allocation = await fetch(...request);
+        return new Response(
+          (await allocation.text()).replace(/urn:svc:grant:\w{26}/, grant.grantId),
+          allocation,
+        );
+      },
+    });
+    const forged = await issueBudget({ ...stranger, principal: forger }, usesOf(1));
+    const body = await bodyFor(stranger, forged, CALL);
+    const { json } = await deployment.call('POST', '/verify', { key: stranger.rpKey, body });
+    expect(json).toMatchObject({ reason: 'AUTHORITY_REVOKED', grant_id: grant.grantId });
+    const path = `/grants/${grant.grantId}/consumption`;
+    for (const reader of [stranger.rpKey, key])
+      expect((await deployment.call('GET', path, { key: reader })).status).toBe(404);
   });
 });
 

@@ -49,9 +49,10 @@ const mayRead = async (
   caller: Caller,
   { id: grantId, principal }: GrantRecord,
 ): Promise<boolean> => {
+  // Anybody can sign a Grant under this id, and have it denied: only decisions about the Principal's own count.
   const isVerifiedBy = async (
     relyingParties: Parameters<typeof store.decisions.listIds>[0]['relyingParties'],
-  ) => (await store.decisions.listIds({ relyingParties, grantId }, 1)).length > 0;
+  ) => (await store.decisions.listIds({ relyingParties, grantId, principal }, 1)).length > 0;
   switch (caller.class) {
     case 'admin':
       return true;

@@ -35,10 +35,16 @@ export interface VerifyAnswer {
   readonly replayed: boolean;
 }
 
-export interface Attempt extends Admission, LoadedFacts {
+/** One request as it came in. */
+export interface Asked {
   readonly request: VerifyRequest;
-  readonly presented: Presented;
   readonly idempotency: Idempotency | null;
+  /** When the caller hears 503 if there is no answer, by `performance.now()`. */
+  readonly answerByMs: number;
+}
+
+export interface Attempt extends Admission, LoadedFacts, Asked {
+  readonly presented: Presented;
   /** Of this request alone: it may remember what it has checked. */
   readonly crypto: CryptoPort;
 }

@@ -39,7 +39,12 @@ export interface Chain<Item extends Contender = Contender> {
   readonly balances: Balances;
   readonly links: readonly Link<Item>[];
   readonly postponed: readonly Postponed<Item>[];
+  /** Not evaluated: their callers would not hear of it, and what they consumed would be lost on them. */
+  readonly late: readonly Item[];
 }
+
+/** Storing a chain takes so long at most, except in trouble. */
+const SETTLING_MS = 500;
 
 type Deps = Pick<ServiceDeps, 'clock' | 'identity' | 'random'>;
 
@@ -51,10 +56,15 @@ export const buildChain = async <Item extends Contender>(
 ): Promise<Chain<Item>> => {
   const signing: Promise<Link<Item>>[] = [];
   const postponed: Postponed<Item>[] = [];
+  const late: Item[] = [];
   const proofs = new Map<string, number>();
   const keys = new Map<string, number>();
   let after = balances;
   for (const contender of contenders) {
+    if (performance.now() > contender.attempt.answerByMs - SETTLING_MS) {
+      late.push(contender);
+      continue;
+    }
     const spent = isSpent(contender);
     const rivalry = findRival(contender, spent ? NONE : proofs, keys);
     if (rivalry !== null) {
@@ -69,7 +79,7 @@ export const buildChain = async <Item extends Contender>(
     if (key !== null) keys.set(key, signing.length);
     signing.push(signLink(deps, contender, decided, { nowMs, after }));
   }
-  return { balances, links: await Promise.all(signing), postponed };
+  return { balances, links: await Promise.all(signing), postponed, late };
 };
 
 /** No rival: a spent Proof can be denied beside any other decision. */

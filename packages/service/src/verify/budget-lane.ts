@@ -3,11 +3,13 @@
  * a batch is under way the next one gathers.
  *
  * A batch is evaluated on the newest balances that are known here and committed like any other; it fails where another
- * node has moved them. From then on the lane takes its turn: it waits for the Grant's lock, and reads, evaluates and
- * commits under it. So nobody is refused for having lost a race.
+ * node has moved them, or is about to. Then they are read again. A lane that is overtaken once more takes its turn from
+ * then on: it waits for the Grant's lock, and reads, evaluates and commits under it. So nobody is refused for having lost
+ * a race, and few wait with a connection in hand. Whose turn comes too late for an answer is not decided.
  */
 import type { Balances, GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
+import { serviceUnavailable } from '../errors.ts';
 import type { Attempted } from './attempt.ts';
 import { balancesAfter, buildChain, type Chain, type Contender, concludeChain } from './budget-chain.ts';
 import { type Committer, MAX_BATCH, type StoredOutcome } from './committer.ts';
@@ -20,6 +22,7 @@ export interface LaneContender extends Contender {
 
 export type LaneDeps = Pick<ServiceDeps, 'clock' | 'identity' | 'random'> & {
   readonly committer: Committer;
+  readonly findBalances: () => Promise<Balances>;
 };
 
 interface Committed {
@@ -28,8 +31,10 @@ interface Committed {
 }
 
 const GATHERING = { maxBatch: MAX_BATCH, maxInFlight: 1, maxWaiting: 4096 } as const;
+/** Turns are taken one Grant at a time, each with a connection in hand: for Grants that two nodes really contend for. */
+const TIMES_BEFORE_TURN = 2;
 /** Whoever fails for himself takes those behind him along: once by what is judged first, and once by what is claimed then. */
-const MAX_ROUNDS = 4;
+const MAX_ROUNDS = TIMES_BEFORE_TURN + 3;
 
 export class BudgetLane {
   private readonly gatherer = new Gatherer<LaneContender, Attempted | Error>(
@@ -37,7 +42,7 @@ export class BudgetLane {
     GATHERING,
   );
   private newest: Balances | null = null;
-  private isContested = false;
+  private timesOvertaken = 0;
   private members = 0;
 
   constructor(
@@ -76,12 +81,14 @@ export class BudgetLane {
     contenders: readonly LaneContender[],
   ): Promise<readonly (readonly [LaneContender, Attempted | Error])[]> {
     try {
-      const { chain, outcomes } = await (this.isContested
-        ? this.commitInTurn(contenders)
-        : this.commit(contenders));
-      this.newest = balancesAfter(chain, outcomes);
-      this.isContested ||= outcomes[0] === 'OVERTAKEN';
-      return concludeChain(chain, outcomes);
+      const { chain, outcomes } = await (this.timesOvertaken < TIMES_BEFORE_TURN
+        ? this.commit(contenders)
+        : this.commitInTurn(contenders));
+      const wasOvertaken = outcomes[0] === 'OVERTAKEN';
+      this.newest = wasOvertaken ? null : balancesAfter(chain, outcomes);
+      if (wasOvertaken) this.timesOvertaken += 1;
+      const late = chain.late.map((contender) => [contender, tooLate()] as const);
+      return [...concludeChain(chain, outcomes), ...late];
     } catch (error) {
       this.newest = null;
       const cause = error instanceof Error ? error : new Error(String(error));
@@ -91,9 +98,11 @@ export class BudgetLane {
 
   private async commit(contenders: readonly LaneContender[]): Promise<Committed> {
     const known = contenders.map(({ balances }) => balances);
+    if (this.timesOvertaken > 0) this.newest ??= await this.deps.findBalances();
     const newest = [...known, ...(this.newest === null ? [] : [this.newest])].reduce(newer);
     const chain = await buildChain(this.deps, contenders, newest);
-    return { chain, outcomes: await this.deps.committer.submit(chain.links.map(({ commit }) => commit)) };
+    const commits = chain.links.map(({ commit }) => commit);
+    return { chain, outcomes: commits.length === 0 ? [] : await this.deps.committer.submit(commits) };
   }
 
   private async commitInTurn(contenders: readonly LaneContender[]): Promise<Committed> {
@@ -115,6 +124,8 @@ export class BudgetLane {
     return { chain, outcomes };
   }
 }
+
+const tooLate = () => serviceUnavailable('budgets: the turn came too late to answer');
 
 const isOvertaken = (result: Attempted | Error | undefined): boolean =>
   result !== undefined && !(result instanceof Error) && result.outcome === 'OVERTAKEN';

@@ -39,7 +39,8 @@ export class Budgets {
   private laneOf(grantId: GrantId): BudgetLane {
     const existing = this.lanes.get(grantId);
     if (existing !== undefined) return existing;
-    const lane = new BudgetLane(grantId, { ...this.deps, committer: this.committer });
+    const findBalances = async () => (await this.lookups.submit({ grantId, jti: null })).balances;
+    const lane = new BudgetLane(grantId, { ...this.deps, committer: this.committer, findBalances });
     this.lanes.set(grantId, lane);
     return lane;
   }

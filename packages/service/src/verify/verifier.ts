@@ -17,6 +17,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { StoreError } from '../ports/store.ts';
 import {
+  type Asked,
   type Attempt,
   type Attempted,
   evaluateAttempt,
@@ -74,7 +75,8 @@ export class Verifier {
     idempotency: Idempotency | null,
   ): Promise<VerifyAnswer> {
     try {
-      return await this.withinDeadline(this.findOrDecide(caller, request, idempotency));
+      const asked = { request, idempotency, answerByMs: performance.now() + DEADLINE_MS };
+      return await this.withinDeadline(this.findOrDecide(caller, asked));
     } catch (error) {
       if (error instanceof StoreError || error instanceof OverloadedError)
         throw serviceUnavailable(error.message, error);
@@ -82,27 +84,21 @@ export class Verifier {
     }
   }
 
-  private async findOrDecide(
-    caller: RpCaller,
-    request: VerifyRequest,
-    idempotency: Idempotency | null,
-  ): Promise<VerifyAnswer> {
+  private async findOrDecide(caller: RpCaller, asked: Asked): Promise<VerifyAnswer> {
+    const { idempotency } = asked;
     const prior = idempotency === null ? null : await this.findPrior(caller, idempotency);
-    if (prior === null) return this.decideOnce(caller, request, idempotency);
+    if (prior === null) return this.decideOnce(caller, asked);
     // Nothing is committed here that would read the key again, so it is read now.
     await this.authenticateAgain(caller);
     return prior;
   }
 
   /** Where no plan covers one more check, the last that it covered may be the same request, stored meanwhile. */
-  private async decideOnce(
-    caller: RpCaller,
-    request: VerifyRequest,
-    idempotency: Idempotency | null,
-  ): Promise<VerifyAnswer> {
+  private async decideOnce(caller: RpCaller, asked: Asked): Promise<VerifyAnswer> {
     try {
-      return await this.decide(caller, request, idempotency);
+      return await this.decide(caller, asked);
     } catch (error) {
+      const { idempotency } = asked;
       const isRefused = error instanceof ServiceError && error.code === 'PLAN_REQUIRED';
       const prior = isRefused && idempotency !== null ? await this.findPrior(caller, idempotency) : null;
       if (prior === null) throw error;
@@ -123,19 +119,17 @@ export class Verifier {
     }
   }
 
-  private async decide(
-    first: RpCaller,
-    request: VerifyRequest,
-    idempotency: Idempotency | null,
-  ): Promise<VerifyAnswer> {
+  private async decide(first: RpCaller, asked: Asked): Promise<VerifyAnswer> {
+    const { request, idempotency, answerByMs } = asked;
     const presented = parsePresented(request);
     let admission =
       this.gate.guess(first, presented) ?? this.gate.admit(await this.authenticateAgain(first), presented);
     const crypto = checkedOnce(this.memo.cryptoFor(presented));
     let proofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
+      if (performance.now() >= answerByMs) throw serviceUnavailable('verify: too late to decide');
       const loaded = await this.facts.load(presented, proofSpent);
-      const attempt = { ...admission, ...loaded, request, presented, idempotency, crypto };
+      const attempt = { ...admission, ...loaded, ...asked, presented, crypto };
       const { outcome, answer } = await this.attempt(attempt);
       switch (outcome) {
         case 'STORED':

@@ -3,7 +3,7 @@ import { runSql, withSession } from './session.ts';
 
 export interface MovableClock {
   nowMs(): number;
-  /** Moves on; never back. */
+  /** Moves on; back where negative. */
   pass(ms: number): Promise<void>;
 }
 
