@@ -1,5 +1,5 @@
 /** The report of `svc-admin fsck`: progress and faults on standard error as they come, the summary on standard output. */
-import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
+import { type CheckSummary, checkDatabase, type Fault, type Progress } from '@svc/fsck';
 
 /** More are counted, not shown: a database of another service would name every row. */
 const MAX_SHOWN = 1_000;
@@ -10,7 +10,7 @@ export const fsck = async (
   { isJson }: { readonly isJson: boolean },
 ): Promise<number> => {
   const shown: Fault[] = [];
-  const progress = createProgress(!isJson && process.stderr.isTTY === true);
+  const progress = isJson ? SILENT : createProgress(process.stderr.isTTY === true);
   const summary = await checkDatabase({
     databaseUrl,
     onProgress: progress.show,
@@ -28,16 +28,28 @@ export const fsck = async (
   return faults === 0 ? 0 : 1;
 };
 
-const createProgress = (isShown: boolean) => ({
-  show({ check, done, total }: { check: string; done: number; total: number }): void {
-    if (!isShown) return;
-    const percent = total === 0 ? 100 : Math.min(100, Math.floor((done * 100) / total));
-    process.stderr.write(`\r\x1b[K${check}: ${done} of ${total} (${percent} %)`);
-  },
-  clear(): void {
-    if (isShown) process.stderr.write('\r\x1b[K');
-  },
-});
+const SILENT = { show: () => {}, clear: () => {} };
+
+/** In a log a line now and then. */
+const LINE_EVERY_MS = 10_000;
+
+const createProgress = (isTerminal: boolean) => {
+  let shownMs = performance.now();
+  return {
+    show({ check, done, total }: Progress): void {
+      const percent = total === 0 ? 100 : Math.min(100, Math.floor((done * 100) / total));
+      const text = `${check}: ${done} of ${total} (${percent} %)`;
+      if (isTerminal) process.stderr.write(`\r\x1b[K${text}`);
+      else if (performance.now() - shownMs > LINE_EVERY_MS) {
+        console.error(text);
+        shownMs = performance.now();
+      }
+    },
+    clear(): void {
+      if (isTerminal) process.stderr.write('\r\x1b[K');
+    },
+  };
+};
 
 const report = ({ serviceDid, checks }: CheckSummary, faults: number): string => {
   const widest = Math.max(...checks.map(({ name }) => name.length));

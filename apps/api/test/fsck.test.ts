@@ -18,6 +18,7 @@ const deployment = withDeployment({ SVC_DATA_DIR: dataDir });
 
 let tenants: Tenants;
 let allowId: string;
+let grantId: string;
 let consumedId: string;
 let budgetId: string;
 let orgId: string;
@@ -28,6 +29,7 @@ beforeAll(async () => {
   tenants = await deployment.createTenants({ orgId, rp: { profile: 'svc-base-v2' } });
   await pushCap(orgId);
   const grant = await issueGrant(tenants);
+  grantId = grant.grantId;
   const body = await verifyBody(tenants, grant);
   const verify = (sent: unknown) => deployment.call('POST', '/verify', { key: tenants.rpKey, body: sent });
   const allow = receiptOf(await verify(body));
@@ -109,7 +111,15 @@ const row = (table: string, what: string, change: string, found: Tampering['foun
   undo: `delete from ${table}; insert into ${table} select * from saved; drop table saved`,
 });
 
+const gone = (table: string, checkName: string, where: () => string): Tampering => ({
+  what: `${table} emptied`,
+  found: [checkName, where],
+  change: `create table saved as select * from ${table}; delete from ${table}`,
+  undo: `insert into ${table} select * from saved; drop table saved`,
+});
+
 const ofToday = () => today;
+const ofMonth = () => `${today.slice(0, 'YYYY-MM'.length)}-01`;
 const ofBudget: Tampering['found'] = ['consumption', () => budgetId];
 const ofList = () => `http://svc.test/status-lists/svc.test/1`;
 
@@ -156,10 +166,47 @@ const tamperings: readonly Tampering[] = [
     'status lists',
     ofList,
   ]),
+  row('status_lists', 'another time', `valid_from = valid_from - interval '1 second'`, [
+    'status lists',
+    ofList,
+  ]),
+  row('status_lists', 'another Principal', `principal = 'did:web:other.example'`, ['status lists', ofList]),
+  row('status_lists', 'another number', 'number = 7', ['status lists', ofList]),
+  row('status_lists', 'an entry to be given out again', 'next_ordinal = next_ordinal - 1', [
+    'status lists',
+    ofList,
+  ]),
+  row(
+    'status_lists',
+    'one bit of the order of its entries changed',
+    'permutation_key = set_bit(permutation_key, 7, 1 - get_bit(permutation_key, 7))',
+    ['status lists', ofList],
+  ),
+  gone('status_lists', 'lists of Grants', () => grantId),
+  gone('status_lists', 'published lists', ofList),
+  gone('grants', 'status lists', ofList),
+  {
+    what: 'a status list and its Grants put back together',
+    found: ['published lists', ofList],
+    change: `create table saved as select * from status_lists; create table saved_grants as select * from grants;
+      update grants set revocation_recorded_at = null, revoked_at = null;
+      update status_lists set (credential, credential_hash) = (select convert_from(body, 'UTF8'), hash from evidence
+        where content_type = 'application/vc+jwt' order by created_at limit 1), bits = decode(repeat('00', 16384), 'hex')`,
+    undo: `delete from status_lists; insert into status_lists select * from saved; drop table saved;
+      delete from grants; insert into grants select * from saved_grants; drop table saved_grants`,
+  },
   row('grants', 'a revocation taken back', 'revocation_recorded_at = null, revoked_at = null', [
     'status lists',
     ofList,
   ]),
+  row(
+    'grants',
+    'a revocation taken back that was audited',
+    'revocation_recorded_at = null, revoked_at = null',
+    ['acts', () => grantId],
+  ),
+  row('grants', 'another entry', 'status_index = (status_index + 1) % 131072', ['status lists', ofList]),
+  row('grants', 'another Agent', `agent = 'did:key:z6Mkother'`, ['revocations', () => allowId]),
   row('grants', 'an earlier revocation', `revoked_at = revoked_at - interval '1 day'`, [
     'revocations',
     () => allowId,
@@ -189,9 +236,34 @@ const tamperings: readonly Tampering[] = [
     `consumption_version = 9 where consumption_cause is not null`,
     ['consumption', () => budgetId],
   ),
-  row('usage_counts', 'one too many', 'verifies = verifies + 1', ['usage', ofToday]),
-  row('usage_by_day', 'one too many', 'verifies = verifies + 1', ['usage', ofToday]),
+  row('consumption_balances', 'another limit', 'limit_uses = limit_uses + 1', ofBudget),
+  ...['usage_counts', 'usage_by_key', 'usage_by_principal', 'usage_by_day'].map((table) =>
+    row(table, 'one too many', 'verifies = verifies + 1', [table.replaceAll('_', ' '), ofToday]),
+  ),
+  ...['usage_monthly', 'usage_monthly_by_principal'].map((table) =>
+    row(table, 'one too many', 'verifies = verifies + 1', [table.replaceAll('_', ' '), ofMonth]),
+  ),
+  row('usage_by_key', 'a production check forgotten', 'production_checks = 0', [
+    'production checks',
+    ofToday,
+  ]),
+  row('usage_by_grant', 'other days', `days = '{}'`, ['days of Grants', () => grantId]),
+  gone('usage_by_grant', 'days of Grants', () => grantId),
   row('entitlements', 'a check forgotten', 'checks_since_cap = checks_since_cap - 1', ['caps', () => orgId]),
+  gone('closed_days', 'closed days', ofToday),
+  {
+    what: 'a day closed that nobody has reached',
+    found: ['closed days', () => daysAgo(-5)],
+    change: `insert into closed_days (day) values ('${daysAgo(-5)}')`,
+    undo: `delete from closed_days where day = '${daysAgo(-5)}'`,
+  },
+  row('deployment', 'an earlier first day', 'first_day = first_day - 1', ['chain', ofToday]),
+  {
+    what: 'evidence gone that a Receipt names',
+    found: ['receipts', () => 'drc_'],
+    change: `create table saved as select * from evidence; delete from evidence where content_type = 'application/did+json'`,
+    undo: `delete from evidence; insert into evidence select * from saved; drop table saved`,
+  },
   {
     what: 'an artifact with one byte changed',
     found: ['evidence', () => 'sha256:'],
@@ -215,6 +287,9 @@ describe('it finds', () => {
     } finally {
       await tamper(deployment.databaseUrl, at(undo));
     }
+  });
+
+  it('nothing once all of that is undone', async () => {
     expect((await check()).faults).toEqual([]);
   });
 

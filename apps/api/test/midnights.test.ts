@@ -34,15 +34,9 @@ const shortenDays = async (sql: pg.Client, epochMs: number, hasLock: boolean): P
   await sql.query(hasLock ? slowed : slowed.replace(lock, 'true'));
 };
 
-/** What \`svc_close_day\` does, for a day of that length; then the Receipts of the day, as a checkpoint would name them. */
+/** Closes a day by its number, whatever its length; then the Receipts of the day, as a checkpoint would name them. */
 const closeDay = async (sql: pg.Client, epochMs: number, day: number): Promise<Closing> => {
-  await sql.query('begin');
-  await sql.query('select pg_advisory_xact_lock(2, $1::integer)', [day]);
-  await sql.query(
-    `insert into closed_days (day) values (date '1970-01-01' + $1::integer) on conflict do nothing`,
-    [day],
-  );
-  await sql.query('commit');
+  await sql.query(`select svc_close_day(date '1970-01-01' + $1::integer)`, [day]);
   return { day, receiptIds: await listReceipts(sql, epochMs, day) };
 };
 
@@ -98,9 +92,10 @@ const crossMidnights = async (url: string, api: ApiProcesses, midnights: number,
   };
   const close = async (closer: pg.Client): Promise<Closing[]> => {
     const closings: Closing[] = [];
-    for (let day = 0; day < midnights; ) {
-      if (isOver(day)) closings.push(await closeDay(closer, epochMs, day++));
-      else await new Promise((resolve) => setImmediate(resolve));
+    for (let day = 0; day < midnights; day++) {
+      while (!isOver(day)) await new Promise((resolve) => setImmediate(resolve));
+      // What is closed late meets nobody. The proof that the lock is needed must not wait for a slow machine to catch up.
+      if (hasLock || !isOver(day + 1)) closings.push(await closeDay(closer, epochMs, day));
     }
     return closings;
   };

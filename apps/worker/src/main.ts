@@ -23,10 +23,11 @@ import { Registry } from 'prom-client';
 import { openWorker, type Worker } from './compose.ts';
 
 const HELP = `The worker of the verification service: closes days and checks their content, checks the domains of hosted
-Principals again, completes revocations that a crash cut off, signs status lists of former keys anew, makes partitions
-for the days to come. Any number of workers may run at once.
+Principals again, completes revocations that a crash cut off, signs status lists of former keys anew, adds up usage,
+forgets what has served its time, ends conformance runs that nobody runs, makes partitions for the days to come. Any
+number of workers may run at once.
 
-  --once    one round of every job, then end; the exit code is 1 if one failed
+  --once    one round of every job, then end; the exit code is 1 if one failed or was stopped by a signal
   --help    this text
 
 It is configured by the environment of the API, and DATABASE_URL is required:
@@ -83,14 +84,15 @@ const readinessOf = async (
 const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promise<number> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
-  let failed = 0;
+  let hasFailed = false;
   for (const job of jobs) {
+    if (stopping.signal.aborted) break;
     const round = await runRound(service.store, job, stopping.signal);
     reportRound(logger)(round);
-    if (round.outcome === 'failed') failed = 1;
+    hasFailed ||= round.outcome === 'failed';
   }
   await close();
-  return failed;
+  return hasFailed || stopping.signal.aborted ? 1 : 0;
 };
 
 main().catch((error: unknown) => {

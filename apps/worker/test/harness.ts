@@ -1,6 +1,7 @@
 /** Worker processes as they are built, and a deployment with hosted Principals for them to look after. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,8 @@ const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 export interface WorkerProcess {
   readonly log: readonly string[];
+  /** The first line with this text, as soon as it is there. */
+  line(text: string): Promise<string>;
   /** The exit code, or null after a kill. */
   readonly ended: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
@@ -55,9 +58,22 @@ export const startWorker = ({
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log: string[] = [];
+  const heard = new EventEmitter();
   for (const stream of [child.stdout, child.stderr])
-    if (stream !== null) createInterface({ input: stream }).on('line', (line) => log.push(line));
-  return { log, ended: endOf(child), signal: (name) => void child.kill(name) };
+    if (stream !== null)
+      createInterface({ input: stream }).on('line', (line) => {
+        log.push(line);
+        heard.emit('line');
+      });
+  const ended = endOf(child);
+  const line = async (text: string): Promise<string> => {
+    for (;;) {
+      const found = log.find((one) => one.includes(text));
+      if (found !== undefined) return found;
+      await Promise.race([once(heard, 'line'), ended.then(() => Promise.reject(new Error(log.join('\n'))))]);
+    }
+  };
+  return { log, line, ended, signal: (name) => void child.kill(name) };
 };
 
 const endOf = (child: ChildProcess): Promise<number | null> =>

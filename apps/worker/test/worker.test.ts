@@ -41,6 +41,12 @@ const setChecked = (dids: readonly DidWeb[], checked: string, proven = checked) 
        last_checked_at = now() - $2::interval, last_proven_at = now() - $3::interval where did = any ($1)`,
     [dids, checked, proven],
   );
+/** A server notices a client's death in its own time. */
+const isAnyJobLocked = async (): Promise<boolean> => {
+  const locks = `select from pg_locks where locktype = 'advisory' and classid = 6
+    and database = (select oid from pg_database where datname = current_database())`;
+  return (await sql.query(locks)).rowCount !== 0;
+};
 const stateOf = async (did: DidWeb) => (await store.principals.find(did))?.verificationState;
 const audited = async (did: DidWeb) =>
   (await store.audit.list({ actors: null, action: 'principal.verify', target: did, limit: 10 })).map(
@@ -119,6 +125,19 @@ describe('re-verification', () => {
     expect(hosts.asked.toSorted()).toEqual(namesOf(due));
   });
 
+  it('SIGTERM amid a single round: no further job is begun, and the exit code says that it was not whole', async () => {
+    const due = await insertMany(1);
+    let open = () => {};
+    hosts.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
+    while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    worker.signal('SIGTERM');
+    open();
+    expect(await worker.ended).toBe(1);
+  });
+
   it('SIGKILL amid a round: the lock goes with the process, and the next one does what was not recorded', async () => {
     const due = await insertMany(10);
     let open = () => {};
@@ -129,6 +148,7 @@ describe('re-verification', () => {
     while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     worker.signal('SIGKILL');
     await worker.ended;
+    while (await isAnyJobLocked());
     open();
     await runOnce(optionsFor(due));
     for (const { did } of due) expect((await store.principals.find(did))?.lastCheckedMs).not.toBeNull();
@@ -173,6 +193,31 @@ describe('revocations cut off between their phases', () => {
     expect((await store.grants.find(heldGrant ?? ''))?.revokedAtMs).toBeNull();
     expect((await store.grants.find(freeGrant ?? ''))?.revokedAtMs).not.toBeNull();
   });
+});
+
+it('the admin port tells that the worker lives, is ready, and what its jobs did', async () => {
+  const worker = startWorker(optionsFor([]));
+  const { adminPort, jobs } = JSON.parse(await worker.line('"working"')) as {
+    adminPort: number;
+    jobs: string[];
+  };
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${adminPort}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  const done = jobs.map((job) => `svc_job_rounds_total{job="${job}",outcome="done"} 1`);
+  let metrics = '';
+  while (!done.every((line) => metrics.includes(line))) metrics = (await get('/metrics')).text;
+  expect(jobs).toContain('close-days');
+  expect(metrics).toContain('svc_content_broken_days 0');
+  expect((await get('/livez')).status).toBe(200);
+  const ready = await get('/readyz');
+  expect([ready.status, JSON.parse(ready.text)]).toEqual([
+    200,
+    { ok: true, checks: { storage: 'ok', jobs: 'ok', content: 'ok' } },
+  ]);
+  worker.signal('SIGTERM');
+  expect(await worker.ended).toBe(0);
 });
 
 it('partitions of the days to come are made ahead', async () => {

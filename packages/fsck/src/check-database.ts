@@ -7,18 +7,22 @@ import { type Check, type Fault, queryOn } from './check.ts';
 import { consumptionCheck } from './checks/consumption.ts';
 import { dayChecks } from './checks/days.ts';
 import { evidenceCheck } from './checks/evidence.ts';
+import { publishedListCheck } from './checks/published-lists.ts';
 import { receiptCheck } from './checks/receipts.ts';
 import { ruleChecks } from './checks/rules.ts';
 import { statusListCheck } from './checks/status-lists.ts';
+import { usageChecks } from './checks/usage.ts';
 import { loadServiceKeys } from './service-keys.ts';
 
 const CHECKS: readonly Check[] = [
   receiptCheck,
   ...dayChecks,
   statusListCheck,
+  publishedListCheck,
   evidenceCheck,
   consumptionCheck,
   ...ruleChecks,
+  ...usageChecks,
 ];
 
 export interface CheckDatabaseOptions {

@@ -1,3 +1,8 @@
 /** Whether a whole database is what it must be. */
 export type { Fault } from './check.ts';
-export { type CheckDatabaseOptions, type CheckSummary, checkDatabase } from './check-database.ts';
+export {
+  type CheckDatabaseOptions,
+  type CheckSummary,
+  checkDatabase,
+  type Progress,
+} from './check-database.ts';

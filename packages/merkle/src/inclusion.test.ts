@@ -103,6 +103,24 @@ describe('a proof fails', () => {
     }
   });
 
+  it('with any flipped bit of its leaf, its path or the root, in trees of up to 4096 leaves', () => {
+    const many = numberedLeaves(4_096);
+    const sizes = [10, 255, 256, 257, 1_000, 2_047, 2_049, 4_095, 4_096];
+    const trees = sizes.map((size) => new MerkleTree(many.slice(0, size), nativeSha256));
+    fc.assert(
+      fc.property(fc.constantFrom(...trees), fc.nat(), fc.nat(), fc.nat(255), (tree, place, part, bit) => {
+        const good = tree.proveInclusion(place % tree.size);
+        const hashes = [tree.root, good.leafHash, ...good.path];
+        const [root = tree.root, leafHash = tree.root, ...path] = hashes.map((hash, i) =>
+          i === part % hashes.length ? flip(hash, bit) : hash,
+        );
+        expect(verifyInclusion(good, tree.root, nativeSha256)).toBe(true);
+        expect(verifyInclusion({ ...good, leafHash, path }, root, nativeSha256)).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('with any flipped bit of its index', () => {
     for (let size = 1; size <= 33; size++) {
       const root = rootOfSize(size);

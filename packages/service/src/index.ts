@@ -28,6 +28,7 @@ export * from './entitlements/entitlement-standing.ts';
 export * from './errors.ts';
 export * from './grants/allocate-grant.ts';
 export * from './grants/get-consumption.ts';
+export { permuteIndex } from './grants/index-permutation.ts';
 export * from './grants/list-grants.ts';
 export * from './grants/revoke-grant.ts';
 export * from './grants/status-list.ts';

@@ -95,7 +95,7 @@ describe('closed days', () => {
     expect((await get(`/decisions/${absent}/inclusion`)).status).toBe(404);
   });
 
-  it.each(['2026-02-30', '2026-1-1', 'yesterday', '../latest'])(
+  it.each(['2026-02-30', '2026-1-1', 'yesterday', '../latest', '0000-01-01', '0001-01-01', '9999-12-31'])(
     '%s is no day that could be closed',
     async (day) => {
       expect((await get(`/checkpoints/${encodeURIComponent(day)}`)).status).toBe(404);

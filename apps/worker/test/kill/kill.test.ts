@@ -3,7 +3,7 @@
  * that the next round does not put right: in the end the database is that of an undisturbed run, and has no fault.
  *
  * Each statement is met twice: the process dies before it reaches the server, and after it was executed but before its
- * answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all tries every one (some minutes).
+ * answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all tries every one (up to half an hour).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ afterAll(() => {
 
 /** What an undisturbed round must have changed for every job to have had something to do. */
 const EVERY_JOB_CHANGES = `
-  audit_events checkpoints closed_days content_checks evidence grants idempotency_keys merkle_tiles partitions
+  audit_events checkpoints closed_days conformance_runs content_checks evidence grants idempotency_keys merkle_tiles partitions
   principal_keys principals receipts service_keys spent_proofs status_lists usage_by_day usage_by_key
   usage_by_principal usage_counts`
   .trim()

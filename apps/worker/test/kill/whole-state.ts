@@ -6,6 +6,7 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   audit_events: ['event_id', 'occurred_at'],
   checkpoints: ['jws', 'hash', 'created_at'],
   closed_days: ['closed_at'],
+  conformance_runs: ['finished_at'],
   content_checks: ['checked_at'],
   evidence: ['hash', 'body', 'created_at'],
   grants: ['revoked_at'],

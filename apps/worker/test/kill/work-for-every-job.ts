@@ -4,8 +4,24 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSecrets } from '@svc/config';
 import { createLogger, openService, readConfig } from '@svc/process';
-import { type ApiKeyId, type DidWeb, encodeMultikey, encodeUlid, type GrantId } from '@svc/protocol';
-import { insertStatusList, type PrincipalRecord, type ServiceDeps, setStatusBits } from '@svc/service';
+import {
+  type ApiKeyId,
+  type DidWeb,
+  encodeMultikey,
+  encodeUlid,
+  type GrantId,
+  PROFILES,
+  sha256Of,
+  TRUST_CONFIG,
+  trustConfigDocument,
+} from '@svc/protocol';
+import {
+  insertStatusList,
+  type PrincipalRecord,
+  permuteIndex,
+  type ServiceDeps,
+  setStatusBits,
+} from '@svc/service';
 import { daysAgo, moveFirstDay, tamper } from '@svc/testkit';
 import pg from 'pg';
 import { insertHosted } from '../harness.ts';
@@ -39,6 +55,7 @@ export const makeWorkForEveryJob = async ({ databaseUrl, keysDir }: Deployment):
     await leaveRevocationsUnstamped(service, sql);
     await leaveDaysOpen(databaseUrl, await insertRelyingParty(service, sql));
     await leaveWhatHasServedItsTime(sql);
+    await leaveConformanceRuns(sql);
     const [lastPartition] = (
       await sql.query<{ name: string }>(
         `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass order by 1 desc`,
@@ -101,19 +118,22 @@ const leaveRevocationsUnstamped = async (service: ServiceDeps, sql: pg.Client): 
     const ids = await service.store.transaction(async (tx) => {
       await insertStatusList(service, tx, principal);
       const granted: GrantId[] = [];
+      const entries: number[] = [];
       for (let i = 0; i < 3; i++) {
         const taken = await tx.statusLists.takeOrdinal(principal.did);
         const id = `urn:svc:grant:${encodeUlid(Date.now(), randomBytes(10))}` as GrantId;
         const grant = { id, principal: principal.did, agent: `did:key:z6Mk${id.slice(-20)}` as never };
-        const { url: statusListUrl = '', ordinal: statusIndex = 0 } = taken ?? {};
-        await tx.grants.insert({ ...grant, statusListUrl, statusIndex });
+        if (taken === null) throw new Error('no entry');
+        const statusIndex = permuteIndex(taken.permutationKey, taken.sizeBits, taken.ordinal);
+        await tx.grants.insert({ ...grant, statusListUrl: taken.url, statusIndex });
         granted.push(id);
+        entries.push(statusIndex);
       }
       const list = await tx.statusLists.findForUpdate(
         `${service.identity.statusBaseUrl}/${principal.domain}/1`,
       );
       if (list === null) throw new Error('no list');
-      await setStatusBits(service, tx, list, [0, 1]);
+      await setStatusBits(service, tx, list, entries.slice(0, 2));
       await tx.grants.recordRevocation(granted.slice(0, 2));
       return granted;
     });
@@ -133,6 +153,12 @@ const insertRelyingParty = async (service: ServiceDeps, sql: pg.Client): Promise
     ...{ did, kind: 'hosted', slug: null, name: 'Shop', orgId: null, profile: 'svc-base-v1' },
     ...{ proofWindowSeconds: 120, verifyRateLimitPerMinute: 600 },
   });
+  for (const document of [PROFILES['svc-base-v1'].document, trustConfigDocument(TRUST_CONFIG)])
+    await service.store.evidence.insert({
+      hash: sha256Of(service.crypto, document),
+      contentType: 'application/json',
+      body: Buffer.from(document, 'utf8'),
+    });
   const keyHash = randomBytes(32).toString('hex');
   await service.store.apiKeys.insert({ keyHash, keyId, role: 'rp', subject: did, label: null });
   return { sql, keyId, relyingParty: did, signer: service.identity.receiptKeys.signer };
@@ -155,6 +181,19 @@ const leaveWhatHasServedItsTime = async (sql: pg.Client): Promise<void> => {
     `insert into idempotency_keys (relying_party, key, body_hash, receipt_id, created_at)
      select 'rp', 'old-' || n, 'h', 'drc', now() - interval '2 hours' from generate_series(1, 40) as n
      union all select 'rp', 'live', 'h', 'drc', now()`,
+  );
+};
+
+/** One whose runner is gone, one that no runner took, and 150 that have served their time: more than one step removes. */
+const leaveConformanceRuns = async (sql: pg.Client): Promise<void> => {
+  await sql.query(
+    `insert into conformance_runs (run_id, account, key_id, endpoint, status, created_at, finished_at, lease, leased_until,
+       vectors_sha256, conformance_version)
+     select 'run-' || n, 'rp ' || n, 'aaaaaaaaaaaa', 'https://shop.example/', 'running', now() - interval '1 hour', null,
+       case n when 1 then 'lease' end, case n when 1 then now() - interval '1 minute' end, 'sha256:0', '1'
+       from generate_series(1, 2) as n
+     union all select 'old-' || n, 'rp', 'aaaaaaaaaaaa', 'https://shop.example/', 'passed', now() - interval '31 days',
+       now() - interval '31 days', null, null, 'sha256:0', '1' from generate_series(1, 150) as n`,
   );
 };
 

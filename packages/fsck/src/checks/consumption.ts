@@ -6,6 +6,7 @@
 import {
   applyConsumption,
   type Balances,
+  budgetOf,
   emptyBalances,
   findBalance,
   type GrantId,
@@ -89,7 +90,7 @@ const checkGrant = async (context: CheckContext, grantId: GrantId): Promise<void
       if (event.version !== balances.version + 1)
         return context.report(grantId, `its log has no version ${balances.version + 1}`);
       if (limits === undefined) return context.report(grantId, `there is no balance of ${event.key}`);
-      for (const problem of problemsOf(event, balances))
+      for (const problem of problemsOf(event, balances, limits))
         context.report(grantId, `version ${event.version}: ${problem}`);
       try {
         balances = applyConsumption(balances, { ...event, limits });
@@ -105,7 +106,7 @@ const checkGrant = async (context: CheckContext, grantId: GrantId): Promise<void
       context.report(grantId, `the balance of ${key} is not what its log adds up to`);
 };
 
-function* problemsOf(event: StoredEvent, before: Balances): Generator<string> {
+function* problemsOf(event: StoredEvent, before: Balances, limits: Limits): Generator<string> {
   if (event.cause !== 'consume') {
     if (!event.isCaused) yield `it is not the ${event.cause} of its attestation`;
     return;
@@ -116,16 +117,22 @@ function* problemsOf(event: StoredEvent, before: Balances): Generator<string> {
     decision,
     grant_id: grantId,
     evaluated_at: evaluatedAt,
+    authority,
     evidence,
   } = JSON.parse(text) as ReceiptBody;
   if (decision !== 'ALLOW' || grantId !== before.grantId)
     return yield `${event.receiptId} allows nothing of this Grant`;
   if (Date.parse(evaluatedAt) !== event.recordedAtMs)
     yield `${event.receiptId} was evaluated at another time`;
+  const signed = authority ? budgetOf(authority)?.limits : undefined;
+  if (LIMITS.some((name) => signed?.[name] !== limits[name]))
+    yield `${event.receiptId} was given other limits`;
   const { key, version, snapshot_hash: hash } = evidence.consumption ?? {};
   if (key !== event.key || version !== before.version || hash !== snapshotHashOf(nativeCrypto, before))
     yield `${event.receiptId} pins other balances than those before it`;
 }
+
+const LIMITS = ['total', 'perPeriod', 'uses'] as const;
 
 const textOf = (balances: Balances, key: Sha256): string | null => {
   const balance = findBalance(balances, key);

@@ -56,7 +56,7 @@ const chainCheck: Check = {
       if (checkpoint !== null) signed.push(checkpoint);
       context.advance(1);
     }
-    await checkFirst(context, rows[0]?.day);
+    await checkFirst(context, rows[0]);
     const found = findChainBreak(signed);
     if (found !== null)
       context.report(found.day, `${found.member} must be ${found.expected}, and is ${found.got}`);
@@ -65,11 +65,12 @@ const chainCheck: Check = {
 
 export const dayChecks: readonly Check[] = [treeCheck, chainCheck];
 
-/** A first checkpoint that is not of the first day: days before it are gone. */
-const checkFirst = async ({ query, report }: CheckContext, first: string | undefined): Promise<void> => {
+/** A first checkpoint that is not of the first day, or that names a day before it: days are gone. */
+const checkFirst = async ({ query, report }: CheckContext, first: Row | undefined): Promise<void> => {
   const [deployment] = await query<{ day: string }>('select first_day::text as day from deployment');
-  if (first !== undefined && deployment?.day !== first)
-    report(first, `the first checkpoint must be of ${deployment?.day}`);
+  if (first === undefined) return;
+  if (deployment?.day !== first.day) report(first.day, `the first checkpoint must be of ${deployment?.day}`);
+  if (first.previousRoot !== null) report(first.day, 'the first checkpoint names a day before it');
 };
 
 const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | null => {

@@ -1,11 +1,12 @@
 /**
- * Every Receipt verifies under the service's keys, its bytes have the hash that was stored with them, and the columns
- * beside it, from which lists and counts are made, say what it says.
+ * Every Receipt verifies under the service's keys, its bytes have the hash that was stored with them, the columns
+ * beside it, from which lists and counts are made, say what it says, and the evidence that it names is kept.
  */
 import { createHash } from 'node:crypto';
 import { type ReceiptBody, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { receiptTextOf, verifyReceipt } from '@svc/receipts';
+import { evidenceOf } from '@svc/service';
 import { type Check, type CheckContext, pages } from '../check.ts';
 
 interface Row {
@@ -32,26 +33,43 @@ const SQL = `
 
 export const receiptCheck: Check = {
   name: 'receipts',
-  promise: 'every Receipt is signed by the service, unaltered, and listed as what it says',
+  promise: 'every Receipt is signed by the service, unaltered, listed as what it says, and its evidence kept',
   countSql: 'select count(*) from receipts',
   async run(context) {
     for await (const rows of pages<Row>(context, SQL, ({ receiptId }) => receiptId)) {
+      const named = new Map<string, ReceiptId>();
       for (const row of rows)
-        for (const problem of problemsOf(context, row)) context.report(row.receiptId, problem);
+        for (const problem of problemsOf(context, row, named)) context.report(row.receiptId, problem);
+      await checkEvidence(context, named);
       context.advance(rows.length);
     }
   },
 };
 
-function* problemsOf({ keys }: CheckContext, row: Row): Generator<string> {
+/** Adds to `named` what evidence the Receipt names, by hash. */
+function* problemsOf({ keys }: CheckContext, row: Row, named: Map<string, ReceiptId>): Generator<string> {
   if (!createHash('sha256').update(row.jws).digest().equals(row.contentHash))
     yield 'its bytes do not have the hash that was stored with them';
   const text = receiptTextOf(row.jws);
   if (text === null) return yield 'it is no Receipt';
   const verified = verifyReceipt(text, keys.document, { crypto: nativeCrypto });
-  if (verified.ok) return yield* differencesOf(row, verified.receipt);
+  if (verified.ok) {
+    for (const hash of evidenceOf(verified.receipt)) named.set(hash, row.receiptId);
+    return yield* differencesOf(row, verified.receipt);
+  }
   yield verified.failures.map(({ message }) => message).join('; ');
 }
+
+const checkEvidence = async (
+  { query, report }: CheckContext,
+  named: ReadonlyMap<string, ReceiptId>,
+): Promise<void> => {
+  const gone = await query<{ hash: string }>(
+    'select hash from unnest($1::text[]) as named (hash) where not exists (select from evidence e where e.hash = named.hash)',
+    [[...named.keys()]],
+  );
+  for (const { hash } of gone) report(named.get(hash) ?? hash, `it names ${hash}, which is not kept`);
+};
 
 const consumedOf = ({ grant_id: grantId, evidence: { consumption } }: ReceiptBody): string | null =>
   consumption === undefined ? null : `${grantId} ${consumption.key} ${consumption.version}`;

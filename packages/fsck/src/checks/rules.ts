@@ -1,11 +1,11 @@
 /** What must hold between tables: each rule is a query that finds what breaks it. */
 import type { Check } from '../check.ts';
 
-interface Rule {
+export interface Rule {
   readonly name: string;
   readonly promise: string;
   readonly countSql: string;
-  /** Answers \`where\` and \`problem\` of each fault. */
+  /** Answers `where` and `problem` of each fault. */
   readonly faultSql: string;
 }
 
@@ -13,16 +13,38 @@ const RULES: readonly Rule[] = [
   {
     name: 'revocations',
     promise:
-      'no ALLOW is dated after the revocation of its Grant, and every ALLOW is of a Grant of its Principal',
+      'no ALLOW is dated after the revocation of its Grant, and every ALLOW is of a Grant of its Principal to its Agent',
     countSql: `select count(*) from receipts where decision = 'ALLOW'`,
     faultSql: `
       select r.receipt_id as "where",
         case when g.id is null then 'its Grant was never allocated'
           when g.principal is distinct from r.principal then 'its Grant is of ' || g.principal
+          when g.agent is distinct from r.agent then 'its Grant is to ' || g.agent
           else 'its Grant was revoked at ' || g.revoked_at end as problem
       from receipts r left join grants g on g.id = r.grant_id
       where r.decision = 'ALLOW'
-        and (g.id is null or g.principal is distinct from r.principal or r.evaluated_at > g.revoked_at)`,
+        and (g.id is null or g.principal is distinct from r.principal or g.agent is distinct from r.agent
+          or r.evaluated_at > g.revoked_at)`,
+  },
+  {
+    name: 'lists of Grants',
+    promise: 'every Grant is in a status list that is there',
+    countSql: 'select count(*) from grants',
+    faultSql: `
+      select g.id as "where", 'there is no list ' || g.status_list_url as problem
+      from grants g left join status_lists l on l.url = g.status_list_url where l.url is null`,
+  },
+  {
+    name: 'acts',
+    promise: 'what the audit log says was revoked or compromised is so',
+    countSql: `select count(*) from audit_events where action in ('grant.revoke', 'key.compromise')`,
+    faultSql: `
+      select a.target as "where", 'it is not so, whatever ' || a.action || ' ' || a.event_id || ' says' as problem
+      from audit_events a
+      left join grants g on a.action = 'grant.revoke' and g.id = a.target
+      left join principal_keys k on a.action = 'key.compromise' and k.kid = a.target
+      where (a.action = 'grant.revoke' and g.revocation_recorded_at is null)
+        or (a.action = 'key.compromise' and k.state is distinct from 'compromised')`,
   },
   {
     name: 'callers',
@@ -67,42 +89,19 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'closed days',
-    promise: 'no day is closed that was never published but the latest, and none before it is open',
+    promise: 'every published day is closed, and no other one but the next',
     countSql: 'select count(*) from closed_days',
     faultSql: `
-      select c.day::text as "where", 'it is closed, a later day is published, and it has no checkpoint' as problem
-      from closed_days c left join checkpoints p using (day)
-      where p.day is null and c.day < (select max(day) from checkpoints)`,
-  },
-  {
-    name: 'usage',
-    promise: 'the stored sums are what counting the Receipts again gives',
-    countSql: 'select count(*) from usage_counts',
-    faultSql: `
-      with counted as (
-        select (evaluated_at at time zone 'UTC')::date as day, relying_party, principal, key_id, reason,
-          count(*) as verifies
-        from receipts, ledger_count where receipt_id < counted_before group by 1, 2, 3, 4, 5
+      with next as (
+        select coalesce((select max(day) + 1 from checkpoints), (select first_day from deployment)) as day
+      ), named as (
+        select day from closed_days union select day from checkpoints union select day from merkle_tiles
       )
-      select coalesce(c.day, u.day)::text as "where",
-        coalesce(c.relying_party, u.relying_party) || ': ' || coalesce(u.verifies, 0) || ' are counted for key '
-          || coalesce(c.key_id, u.key_id, 'unknown') || ', and there are ' || coalesce(c.verifies, 0) as problem
-      from counted c full join usage_counts u
-        on (c.day, c.relying_party) = (u.day, u.relying_party)
-        and (c.principal, c.key_id, c.reason) is not distinct from (u.principal, u.key_id, u.reason)
-      where c.verifies is distinct from u.verifies
-      union all
-      select coalesce(a.day, b.day)::text, 'the sums of the day do not agree: ' || coalesce(a.verifies, 0)
-        || ' and ' || coalesce(b.verifies, 0)
-      from (select day, sum(verifies) as verifies from usage_counts group by day) a
-      full join (
-        select day, min(verifies) as verifies from (
-          select day, sum(verifies) as verifies from usage_by_key group by day
-          union all select day, sum(verifies) from usage_by_principal group by day
-          union all select day, sum(verifies) from usage_by_day group by day
-        ) as coarser group by day having count(*) = 3 and min(verifies) = max(verifies)
-      ) b using (day)
-      where a.verifies is distinct from b.verifies`,
+      select day::text as "where",
+        case when c.day is null then 'it is published, or has tiles, and is not closed'
+          else 'it is closed, is not the next day to be published, and has no checkpoint' end as problem
+      from named left join closed_days c using (day) left join checkpoints p using (day)
+      where c.day is null or (p.day is null and day is distinct from (select day from next))`,
   },
   {
     name: 'caps',
@@ -119,7 +118,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-export const ruleChecks: readonly Check[] = RULES.map(({ name, promise, countSql, faultSql }) => ({
+export const ruleCheck = ({ name, promise, countSql, faultSql }: Rule): Check => ({
   name,
   promise,
   countSql,
@@ -128,4 +127,6 @@ export const ruleChecks: readonly Check[] = RULES.map(({ name, promise, countSql
       report(where, problem);
     advance(Number((await query<{ count: string }>(countSql))[0]?.count ?? 0));
   },
-}));
+});
+
+export const ruleChecks: readonly Check[] = RULES.map(ruleCheck);

@@ -1,29 +1,35 @@
 /**
  * Every status list: the credential that is served is signed by the service, is kept as evidence, and says of each
- * Grant in it whether it is revoked (protocol §9).
+ * Grant in it whether it is revoked; each Grant has the entry that its list gave it (protocol §9).
  */
 import { createHash } from 'node:crypto';
-import { parseCompactJws } from '@svc/protocol';
-import { nativeCrypto } from '@svc/protocol/native';
-import { decodeBitstring, getBit, parseStatusListCredential } from '@svc/status-list';
+import { permuteIndex } from '@svc/service';
+import { decodeBitstring, getBit } from '@svc/status-list';
 import { type Check, type CheckContext, pages } from '../check.ts';
+import { readOwnList } from '../own-list.ts';
 
 interface Row {
   readonly url: string;
+  readonly principal: string;
+  readonly sizeBits: number;
+  readonly permutationKey: Buffer;
   readonly bits: Buffer;
   readonly credential: string;
   readonly hash: string;
-  readonly isKept: boolean;
+  readonly validFromMs: string;
   readonly allocated: number;
+  readonly isKept: boolean;
+  /** Whether its address is that of its domain and number. */
+  readonly isInPlace: boolean;
 }
 
 const SQL = `
-  select url, bits, credential, credential_hash as hash, next_ordinal as allocated,
+  select url, principal, size_bits as "sizeBits", permutation_key as "permutationKey", bits, credential,
+    credential_hash as hash, svc_ms(valid_from) as "validFromMs", next_ordinal as allocated,
+    right(url, length(domain) + length(number::text) + 2) = '/' || domain || '/' || number as "isInPlace",
     exists (select from evidence e where e.hash = l.credential_hash
       and e.body = convert_to(l.credential, 'UTF8')) as "isKept"
   from status_lists l where url > $1 order by url limit $2`;
-
-const MAX_CHARS = 4_194_304;
 
 export const statusListCheck: Check = {
   name: 'status lists',
@@ -33,7 +39,7 @@ export const statusListCheck: Check = {
     for await (const rows of pages<Row>(context, SQL, ({ url }) => url, 20))
       for (const row of rows) {
         for (const problem of problemsOf(context, row)) context.report(row.url, problem);
-        await checkBits(context, row);
+        await checkGrants(context, row);
         context.advance(1);
       }
   },
@@ -44,31 +50,42 @@ function* problemsOf({ keys }: CheckContext, row: Row): Generator<string> {
   if (`sha256:${createHash('sha256').update(credential).digest('hex')}` !== row.hash)
     yield 'its credential has another hash';
   if (!row.isKept) yield 'its credential is not kept as evidence';
-  const jws = parseCompactJws(credential, MAX_CHARS);
-  if (!jws.ok) return yield `its credential is no JWS: ${jws.problem}`;
-  const { kid, typ } = jws.header;
-  const isOurs = typeof kid === 'string' && kid.startsWith(`${keys.serviceDid}#status-`);
-  const key = isOurs ? keys.byKid.get(kid) : undefined;
-  if (key === undefined || typ !== 'vc+jwt' || !nativeCrypto.verify(key, jws.signingInput, jws.signature))
-    return yield 'its credential is not signed by the service';
-  const list = parseStatusListCredential(jws.payload);
-  if (list === null || list.id !== url || list.issuer !== keys.serviceDid)
-    return yield 'its credential is not of this list';
+  if (!row.isInPlace) yield 'its address is not that of its domain and number';
+  if (bits.length * 8 !== row.sizeBits) yield `it has ${bits.length * 8} bits, not ${row.sizeBits}`;
+  const list = readOwnList(keys, credential);
+  if ('problem' in list) return yield `its credential ${list.problem}`;
+  if (list.id !== url) return yield `its credential is that of ${list.id}`;
+  if (Date.parse(list.validFrom) !== Number(row.validFromMs))
+    yield `its credential is valid from ${list.validFrom}, and it is listed otherwise`;
   const published = decodeBitstring(list.credentialSubject.encodedList);
   if (published === null || !bits.equals(published)) yield 'its credential holds other bits than the list';
 }
 
-const checkBits = async ({ query, report }: CheckContext, { url, bits, allocated }: Row): Promise<void> => {
-  const grants = await query<{ id: string; index: number; isRevoked: boolean }>(
-    `select id, status_index as index, revocation_recorded_at is not null as "isRevoked"
-     from grants where status_list_url = $1`,
-    [url],
-  );
-  if (grants.length > allocated)
+interface Grant {
+  readonly id: string;
+  readonly principal: string;
+  readonly index: number;
+  readonly isRevoked: boolean;
+}
+
+const GRANTS = `
+  select id, principal, status_index as index, revocation_recorded_at is not null as "isRevoked"
+  from grants where status_list_url = $1`;
+
+const checkGrants = async ({ query, report }: CheckContext, row: Row): Promise<void> => {
+  const { url, principal, bits, allocated } = row;
+  const grants = await query<Grant>(GRANTS, [url]);
+  if (grants.length !== allocated)
     report(url, `it has ${grants.length} Grants, and ${allocated} were allocated`);
+  const given = new Set<number>();
+  for (let ordinal = 0; ordinal < Math.min(allocated, row.sizeBits); ordinal++)
+    given.add(permuteIndex(row.permutationKey, row.sizeBits, ordinal));
   const revoked = new Set<number>();
-  for (const { id, index, isRevoked } of grants) {
+  for (const { id, index, isRevoked, ...grant } of grants) {
     if (isRevoked) revoked.add(index);
+    if (grant.principal !== principal)
+      report(url, `${id} is of ${grant.principal}, and the list of ${principal}`);
+    if (!given.has(index)) report(url, `${id} has entry ${index}, which the list never gave out`);
     if (index >= bits.length * 8 || getBit(bits, index) !== isRevoked)
       report(url, `${id} is ${isRevoked ? '' : 'not '}revoked, and its bit says otherwise`);
   }

@@ -67,7 +67,11 @@ export const runBundle = async (command: BundleCommand, paint: Paint): Promise<O
   const { receipt, checkpoint, assumed } = found;
   const verdict = verdictOf(failures);
   if (!command.json) return answer(verdict, describeVerified(verdict, found, failures, paint));
-  return answer(verdict, JSON.stringify({ verdict, ...summaryOf(receipt), checkpoint, assumed, failures }));
+  const authenticated = verified.ok && assumed.length === 0;
+  return answer(
+    verdict,
+    JSON.stringify({ verdict, authenticated, ...summaryOf(receipt), checkpoint, assumed, failures }),
+  );
 };
 
 const readPin = async ({ didDocument, serviceDid, keys }: BundleCommand): Promise<BundlePin> => {

@@ -48,8 +48,9 @@ GET /decisions/{receipt_id} is taken too.
   -h, --help  -v, --version
 
 verify checks form, signature and whether the Receipt agrees with itself. A bundle is authenticated by
---did-document or --key; with --service-did alone, its keys rest on its own word. audit also runs the
-engine again on what was presented, and lists every difference and what rests on the service's word alone.
+--did-document or --key. With --service-did alone its keys rest on its own word: exit code 0 then says that
+it agrees with itself, not who wrote it ("authenticated": false in the JSON). audit also runs the engine
+again on what was presented, and lists every difference and what rests on the service's word alone.
 Neither fetches anything from the network.
 
 monitor reads the checkpoints that a service publishes: every signature, the chain of days, and each day's root

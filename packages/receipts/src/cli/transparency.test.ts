@@ -99,7 +99,17 @@ describe('svc-receipt verify --bundle', () => {
     expect(stdout).toMatch(/^VALID, BUT ITS KEYS ARE NOT AUTHENTICATED\n/);
     expect(stdout).toContain(`* ${SERVICE}#status-1 is ${encodeMultikey(publicKeyOf(2))}: compare it`);
     const json = await verify(...valid, '--service-did', SERVICE, '--json');
-    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'valid', decision: 'ALLOW', assumed: [{}, {}] });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      verdict: 'valid',
+      authenticated: false,
+      assumed: [{}, {}],
+    });
+    const pinned = await verify(...valid, ...keys, '--json');
+    expect(JSON.parse(pinned.stdout)).toMatchObject({
+      verdict: 'valid',
+      authenticated: true,
+      decision: 'ALLOW',
+    });
   });
 
   it('names every failure', async () => {

@@ -42,6 +42,7 @@ const look = async (changes: Partial<MonitorOptions> = {}): Promise<Look> =>
     seen: remembered,
     choose: (days) => days,
     since: null,
+    nowMs: Date.parse('2026-11-15T00:00:00Z'),
     remember: (seen) => {
       const parsed = parseSeen(formatSeen(seen), pin);
       if (!parsed.ok) throw new Error(parsed.problem);
@@ -71,6 +72,14 @@ describe('an honest service', () => {
     ]);
     expect(await look()).toMatchObject({ ...WELL, newDays: 0, fetchedAgain: 5 });
     expect(remembered.map(({ checkpoint }) => checkpoint.day)).toHaveLength(5);
+  });
+
+  it('that closes no day any more is noted', async () => {
+    const at = (time: string) => look({ nowMs: Date.parse(time) });
+    expect((await at('2026-11-15T23:59:59Z')).notes).toEqual([]);
+    expect((await at('2026-11-16T00:00:00Z')).notes).toEqual([
+      '2 days have ended since 2026-11-13, the latest that is published',
+    ]);
   });
 
   it('that has closed no day yet is well', async () => {

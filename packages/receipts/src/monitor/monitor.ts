@@ -32,6 +32,8 @@ export interface MonitorOptions {
   /** What is to be remembered from now on; called after every change. */
   readonly remember: (seen: Seen) => void;
   readonly onProgress: (what: string) => void;
+  /** The time now. */
+  readonly nowMs: number;
   /** Nothing more is begun once it is aborted. */
   readonly stop: AbortSignal;
 }
@@ -76,11 +78,19 @@ class Monitor {
     return {
       alarms: distinct([...this.#alarms, ...keys.alarms]),
       doubts: [...this.#doubts, ...keys.doubts, ...stopped],
-      notes: keys.notes,
+      notes: [...keys.notes, ...this.#describeDelay()],
       seen: this.#seen,
       newDays: this.#newDays,
       fetchedAgain: this.#fetchedAgain,
     };
+  }
+
+  /** A service that closes no day any more shows nothing wrong, and nothing of what it does. */
+  #describeDelay(): readonly string[] {
+    const day = this.#seen.at(-1)?.checkpoint.day;
+    if (day === undefined) return [];
+    const days = Math.floor((this.options.nowMs - Date.parse(`${day}T00:00:00Z`)) / DAY_MS) - 1;
+    return days < 2 ? [] : [`${days} days have ended since ${day}, the latest that is published`];
   }
 
   /** Null: there is none, or none that can be believed. */

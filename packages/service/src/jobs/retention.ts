@@ -50,11 +50,11 @@ const sweepAll = async (sweep: (from: number) => Promise<Sweep>, stop: AbortSign
 
 /** Takes steps until one says that there is no more, until `stop`, or until the round is over. */
 const stepByStep = async (stop: AbortSignal, step: () => Promise<boolean>): Promise<void> => {
-  const end = AbortSignal.any([stop, AbortSignal.timeout(ROUND_MS)]);
-  while (!end.aborted) {
+  const endsMs = performance.now() + ROUND_MS;
+  while (!stop.aborted && performance.now() < endsMs) {
     const beganMs = performance.now();
     if (!(await step())) return;
     const tookMs = performance.now() - beganMs;
-    await pause(Math.min(tookMs, MAX_PAUSE_MS), undefined, { signal: end }).catch(() => {});
+    await pause(Math.min(tookMs, MAX_PAUSE_MS), undefined, { signal: stop }).catch(() => {});
   }
 };

@@ -5,101 +5,120 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type Source, SourceError, type Stream } from '../../monitor/source.ts';
 
-const ANSWER_MS = 15_000;
-/** Between two pieces of a stream. */
-const IDLE_MS = 30_000;
 const LEAST_BYTES_PER_SECOND = 100_000;
 /** Windows of the service's rate limits last a minute. */
 const LONGEST_WAIT_SECONDS = 65;
 
+export interface Patience {
+  /** For a whole answer; for a stream, until it begins. */
+  readonly answerMs: number;
+  /** Between two pieces of a stream. */
+  readonly idleMs: number;
+}
+
+const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000 };
+
+interface Asked {
+  readonly response: Response;
+  /** Of the body; to be ended by whoever has read it. */
+  readonly deadline: Deadline;
+}
+
 /** `origin` is scheme and host. */
-export const createHttpSource = (origin: string, stop: AbortSignal): Source => {
-  const ask = async (path: string, deadline: AbortSignal): Promise<Response> => {
-    const response = await fetch(`${origin}${path}`, {
-      redirect: 'manual',
-      // What a cache in between remembers is not what the service says now.
-      headers: { 'cache-control': 'no-cache' },
-      signal: AbortSignal.any([stop, deadline]),
-    });
-    if (response.status >= 300 && response.status < 400) {
+export const createHttpSource = (origin: string, stop: AbortSignal, patience = PATIENCE): Source => {
+  const { answerMs, idleMs } = patience;
+  const ask = async (path: string, deadline: Deadline): Promise<Asked> => {
+    try {
+      const response = await fetch(`${origin}${path}`, {
+        redirect: 'manual',
+        // What a cache in between remembers is not what the service says now.
+        headers: { 'cache-control': 'no-cache' },
+        signal: AbortSignal.any([stop, deadline.signal]),
+      });
+      if (response.status < 300 || response.status >= 400) return { response, deadline };
       await discard(response);
       throw new SourceError(`it answered with a redirect (${response.status})`);
+    } catch (error) {
+      deadline.end();
+      throw error;
     }
-    return response;
   };
 
-  /** `timeLeft` begins anew with each attempt. */
-  const askPatiently = async (path: string, timeLeft: () => AbortSignal): Promise<Response> => {
-    const response = await ask(path, timeLeft());
-    if (response.status !== 429) return response;
-    await discard(response);
-    await pause(waitOf(response) * 1000, undefined, { signal: stop });
-    return ask(path, timeLeft());
+  /** Each attempt has all of the time. */
+  const askPatiently = async (path: string, begin: () => Deadline): Promise<Asked> => {
+    const asked = await ask(path, begin());
+    if (asked.response.status !== 429) return asked;
+    asked.deadline.end();
+    await discard(asked.response);
+    await pause(waitOf(asked.response) * 1000, undefined, { signal: stop });
+    return ask(path, begin());
   };
 
   return {
-    async fetchText(path, maxBytes): Promise<Answer> {
-      return orSourceError(async () => {
-        const response = await askPatiently(path, () => AbortSignal.timeout(ANSWER_MS));
+    fetchText: (path, maxBytes): Promise<Answer> =>
+      orSourceError(async () => {
+        const { response, deadline } = await askPatiently(path, () => new Deadline(answerMs));
         const pieces: Uint8Array[] = [];
         let total = 0;
-        for await (const piece of bodyOf(response)) {
+        for await (const piece of piecesOf(response, deadline)) {
           total += piece.length;
           if (total > maxBytes) throw new SourceError(`it answered with more than ${maxBytes} bytes`);
           pieces.push(piece);
         }
         return { status: response.status, text: decode(Buffer.concat(pieces)) };
-      });
-    },
+      }),
 
-    async fetchStream(path, expectedBytes): Promise<Stream> {
-      const idle = new IdleTimer();
-      const wholeMs = ANSWER_MS + (expectedBytes / LEAST_BYTES_PER_SECOND) * 1000;
-      const timeLeft = () => AbortSignal.any([idle.start(), AbortSignal.timeout(Math.ceil(wholeMs))]);
-      try {
-        const response = await askPatiently(path, timeLeft);
-        if (response.status === 200) return { status: 200, pieces: piecesOf(response, idle) };
+    fetchStream: (path, expectedBytes): Promise<Stream> =>
+      orSourceError(async () => {
+        const wholeMs = answerMs + Math.ceil((expectedBytes / LEAST_BYTES_PER_SECOND) * 1000);
+        const { response, deadline } = await askPatiently(path, () => new Deadline(wholeMs, idleMs));
+        if (response.status === 200) return { status: 200, pieces: piecesOf(response, deadline) };
+        deadline.end();
         await discard(response);
-        idle.end();
         return { status: response.status, pieces: EMPTY };
-      } catch (error) {
-        idle.end();
-        throw sourceErrorOf(error);
-      }
-    },
+      }),
   };
 };
 
-class IdleTimer {
-  #timer: NodeJS.Timeout | undefined;
+/**
+ * Aborts when the whole takes too long, or when nothing has come for too long. Timers hold the controller: an
+ * `AbortSignal.timeout` that only an `AbortSignal.any` knows is lost to the garbage collector, and never fires.
+ */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #whole: NodeJS.Timeout;
+  readonly #idle: NodeJS.Timeout;
 
-  /** Aborted when nothing has come for too long. */
-  start(): AbortSignal {
-    clearTimeout(this.#timer);
-    const idle = new AbortController();
-    this.#timer = setTimeout(() => idle.abort(new DOMException('idle', 'TimeoutError')), IDLE_MS);
-    return idle.signal;
+  constructor(wholeMs: number, idleMs = wholeMs) {
+    const expire = () => this.#controller.abort(new DOMException('too late', 'TimeoutError'));
+    this.#whole = setTimeout(expire, wholeMs);
+    this.#idle = setTimeout(expire, idleMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   hear(): void {
-    this.#timer?.refresh();
+    this.#idle.refresh();
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#whole);
+    clearTimeout(this.#idle);
   }
 }
 
-async function* piecesOf(response: Response, idle: IdleTimer): AsyncGenerator<Uint8Array> {
+async function* piecesOf(response: Response, deadline: Deadline): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of bodyOf(response)) {
-      idle.hear();
+      deadline.hear();
       yield piece;
     }
   } catch (error) {
     throw sourceErrorOf(error);
   } finally {
-    idle.end();
+    deadline.end();
   }
 }
 

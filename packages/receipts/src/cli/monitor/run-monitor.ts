@@ -61,6 +61,7 @@ const lookOnce = async (
       source: createHttpSource(origin, stop),
       crypto: nativeCrypto,
       sha256: nativeSha256,
+      nowMs: Date.now(),
       choose: (days) => (recheck === null ? days : sampleOf(days, recheck)),
       remember: (days) => writer.keep(days),
       onProgress: (what) => terminal.progress(what),

@@ -1,5 +1,5 @@
 /** The file in which a monitor remembers what it saw. It is replaced as a whole, so that no crash leaves half of it. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { MonitorPin } from '../../monitor/pin.ts';
 import { formatSeen, parseSeen, type Seen } from '../../monitor/seen.ts';
@@ -41,7 +41,8 @@ export const writeState = (path: string, seen: Seen): void => {
   try {
     const file = openSync(beside, 'w', 0o644);
     try {
-      writeSync(file, formatSeen(seen));
+      // Not writeSync, which leaves out the end where the disk is full, and does not throw.
+      writeFileSync(file, formatSeen(seen));
       fsyncSync(file);
     } finally {
       closeSync(file);

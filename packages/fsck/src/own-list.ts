@@ -1,0 +1,25 @@
+/** A status list credential as text, its signature checked against the keys that the service ever signed with. */
+import { parseCompactJws } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { parseStatusListCredential, type StatusListCredential } from '@svc/status-list';
+import type { ServiceKeys } from './service-keys.ts';
+
+const MAX_CHARS = 4_194_304;
+
+/** The credential, or what is wrong with it, as the end of a sentence. */
+export const readOwnList = (
+  keys: ServiceKeys,
+  credential: string,
+): StatusListCredential | { readonly problem: string } => {
+  const jws = parseCompactJws(credential, MAX_CHARS);
+  if (!jws.ok) return { problem: `is no JWS: ${jws.problem}` };
+  const { kid, typ } = jws.header;
+  const isOurs = typeof kid === 'string' && kid.startsWith(`${keys.serviceDid}#status-`);
+  const key = isOurs ? keys.byKid.get(kid) : undefined;
+  if (key === undefined || typ !== 'vc+jwt' || !nativeCrypto.verify(key, jws.signingInput, jws.signature))
+    return { problem: 'is not signed by the service' };
+  const list = parseStatusListCredential(jws.payload);
+  if (list === null || list.issuer !== keys.serviceDid)
+    return { problem: 'is no status list of the service' };
+  return list;
+};

@@ -1,0 +1,44 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createJobMetrics } from './job-metrics.ts';
+import type { Job } from './loop.ts';
+
+const JOBS: readonly Job[] = ['a', 'b'].map((name) => ({ name, everyMs: 1, run: async () => ({}) }));
+
+const metricsOf = () => {
+  const registry = new Registry();
+  const metrics = createJobMetrics(registry, JOBS);
+  const read = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values ?? [];
+  const value = async (name: string, labels: Record<string, string>) =>
+    (await read(name)).find((one) => JSON.stringify(one.labels) === JSON.stringify(labels))?.value;
+  return { ...metrics, value };
+};
+
+it('every job is there before its first round', async () => {
+  const { value, failing } = metricsOf();
+  for (const job of ['a', 'b']) {
+    for (const outcome of ['done', 'failed', 'elsewhere'])
+      expect(await value('svc_job_rounds_total', { job, outcome })).toBe(0);
+    expect(await value('svc_job_last_success_timestamp_seconds', { job })).toBe(0);
+  }
+  expect(failing()).toEqual([]);
+});
+
+it('rounds count by outcome and by what they did; only one that ends well is a success', async () => {
+  const { record, value, failing } = metricsOf();
+  const rounds = (outcome: string) => value('svc_job_rounds_total', { job: 'a', outcome });
+  const succeeded = () => value('svc_job_last_success_timestamp_seconds', { job: 'a' });
+
+  record({ job: 'a', outcome: 'failed', durationMs: 20, error: new Error('no') });
+  record({ job: 'a', outcome: 'elsewhere' });
+  expect([await rounds('failed'), await rounds('elsewhere'), await rounds('done')]).toEqual([1, 1, 0]);
+  expect([await succeeded(), failing()]).toEqual([0, ['a']]);
+
+  for (const closed of [2, 3]) record({ job: 'a', outcome: 'done', durationMs: 10, result: { closed } });
+  expect([await rounds('done'), await value('svc_job_items_total', { job: 'a', item: 'closed' })]).toEqual([
+    2, 5,
+  ]);
+  expect(await succeeded()).toBeGreaterThan(0);
+  expect(failing()).toEqual([]);
+  expect(await value('svc_job_rounds_total', { job: 'b', outcome: 'done' })).toBe(0);
+});

@@ -1,0 +1,53 @@
+import { createServer, type Server } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHttpSource } from './http-source.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Never ends an answer; whatever nobody holds is collected between two pieces of it. */
+let server: Server;
+let origin: string;
+beforeAll(async () => {
+  server = createServer((_, response) => {
+    const drip = setInterval(() => {
+      collectGarbage();
+      response.write('a');
+    }, 10);
+    response.on('close', () => clearInterval(drip));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const source = (stop = new AbortController().signal) =>
+  createHttpSource(origin, stop, { answerMs: 200, idleMs: 150 });
+
+it('an answer that never ends is given up in time, however slowly it goes on', async () => {
+  await expect(source().fetchText('/', 65_536)).rejects.toThrow('it did not answer in time');
+});
+
+it('so are leaves', async () => {
+  const { pieces } = await source().fetchStream('/', 100);
+  const read = async () => {
+    for await (const _ of pieces);
+  };
+  await expect(read()).rejects.toThrow('it did not answer in time');
+});
+
+it('whoever stops the monitor need not wait for that', async () => {
+  const stop = new AbortController();
+  const slow = createHttpSource(origin, stop.signal, { answerMs: 3_600_000, idleMs: 3_600_000 });
+  const { pieces } = await slow.fetchStream('/', 100);
+  const read = async () => {
+    for await (const _ of pieces) stop.abort();
+  };
+  await expect(read()).rejects.toThrow('the monitor was stopped');
+});
