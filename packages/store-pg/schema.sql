@@ -549,7 +549,7 @@ begin
   return true;
 end
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[], p_budgets jsonb[])
+CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_used_grant_id text[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[], p_budgets jsonb[])
  RETURNS text[]
  LANGUAGE plpgsql
  SET lock_timeout TO '400ms'
@@ -617,7 +617,7 @@ begin
         or hashtext(d.org_id) = any (v_missed_orgs)
         then 'LOCKED'
       when d.spend_grant_id is distinct from (case d.decision when 'ALLOW' then d.grant_id end)
-        or (d.decision = 'ALLOW' and d.grant_id is null)
+        or (d.decision = 'ALLOW' and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id))
         then 'REFUSED'
       when to_timestamp(d.ms / 1000.0) > v_now or to_timestamp(d.ms / 1000.0) < v_now - interval '2 seconds'
         or d.receipt_id < v_sealed_before
@@ -629,7 +629,7 @@ begin
         or (d.used_principal is not null and p.version is distinct from d.used_principal_version)
         or (d.org_id is not null and coalesce(e.version, 0) is distinct from d.entitlement_version)
         -- The lock that was taken must be the lock of this Grant's Principal.
-        or (d.spend_grant_id is not null and (g.revocation_recorded_at is not null
+        or (d.used_grant_id is not null and (g.revocation_recorded_at is not null
             or g.principal is null or g.principal is distinct from d.used_principal))
         then 'STALE'
       when d.is_enforced and (e.production is distinct from 'allowed' or e.production_until <= to_timestamp(d.ms / 1000.0))
@@ -637,17 +637,17 @@ begin
     end order by d.ordinal)
   into v_outcome
   from unnest(p_receipt_id, p_evaluated_at_ms, p_decision, p_relying_party, p_relying_party_version, p_key_hash,
-      p_used_principal, p_used_principal_version, p_grant_id, p_spend_grant_id,
+      p_used_principal, p_used_principal_version, p_used_grant_id, p_grant_id, p_spend_grant_id,
       p_org_id, p_entitlement_version, p_is_enforced)
     with ordinality as d (receipt_id, ms, decision, relying_party, relying_party_version, key_hash,
-      used_principal, used_principal_version, grant_id, spend_grant_id,
+      used_principal, used_principal_version, used_grant_id, grant_id, spend_grant_id,
       org_id, entitlement_version, is_enforced, ordinal)
   left join closed_days c on c.day = date '1970-01-01' + (d.ms / 86400000)::integer
   left join relying_parties r on r.did = d.relying_party
   left join api_keys k on k.key_hash = decode(d.key_hash, 'hex')
   left join principals p on p.did = d.used_principal
   left join entitlements e on e.org_id = d.org_id
-  left join grants g on g.id = d.spend_grant_id;
+  left join grants g on g.id = d.used_grant_id;
 
   -- Before anything is claimed: who stands beyond the cap in the order of the batch. The mark is settled at the end.
   if true = any (p_is_capped) then

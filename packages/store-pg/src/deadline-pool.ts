@@ -18,6 +18,8 @@ export interface DeadlinePoolOptions {
   readonly deadlineMs: number;
   /** How many callers may stand in line. */
   readonly maxWaiting: number;
+  /** Of a sort or a sum, before it is put on disk. The server's own setting unless given. */
+  readonly workMemMb?: number;
   readonly onError: (error: Error) => void;
 }
 
@@ -33,7 +35,7 @@ export class DeadlinePool {
   constructor(options: DeadlinePoolOptions) {
     this.#options = options;
     this.#pool = new pg.Pool({
-      ...clientConfig(options.databaseUrl, options.deadlineMs),
+      ...clientConfig(options.databaseUrl, options.deadlineMs, options.workMemMb),
       max: options.size,
       connectionTimeoutMillis: options.connectMs,
       idleTimeoutMillis: IDLE_MS,

@@ -40,6 +40,23 @@ describe('200', () => {
     expect(new Set(again.map(({ text }) => text))).toEqual(new Set([first.text]));
   });
 
+  it('also what is denied for more says so, though the list was read before', async () => {
+    const grant = await issueGrant(own);
+    const body = await verifyBody(own, grant);
+    const tooMuch = { ...body, action: { ...body.action, amount: 1_000_000_00 } };
+    const before = await deployment.call('POST', '/verify', { key: own.rpKey, body: tooMuch });
+    expect(receiptOf(before)).toMatchObject({
+      reason: 'PROOF_ACTION_MISMATCH',
+      protocol: { checks: { P6: true } },
+    });
+    await revoke(own.principalKey, { grant_id: grant.grantId });
+    const after = await deployment.call('POST', '/verify', { key: own.rpKey, body: tooMuch });
+    expect(receiptOf(after)).toMatchObject({
+      reason: 'AUTHORITY_REVOKED',
+      protocol: { checks: { P6: false } },
+    });
+  });
+
   it('one Grant revoked eight times at once is revoked once, with one audit event', async () => {
     const { grantId } = await issueGrant(own);
     const answers = await Promise.all(

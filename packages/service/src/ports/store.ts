@@ -369,6 +369,8 @@ export interface DecisionCommit {
   readonly keyId: ApiKeyId;
   /** The Principal whose record the evaluation used; its lock is taken and its version compared. */
   readonly usedPrincipal: { readonly did: DidWeb; readonly version: number } | null;
+  /** The Grant that the evaluation found not revoked; its flag is read again under the lock. Set for every ALLOW. */
+  readonly usedGrantId: GrantId | null;
   /** Authenticated facts for the ledger: null before P3 (principal, Grant) and before P9 (Agent). */
   readonly principal: DidWeb | null;
   readonly grantId: GrantId | null;
@@ -380,7 +382,7 @@ export interface DecisionCommit {
     readonly resource: string;
     readonly method: string | null;
   } | null;
-  /** Set exactly for an ALLOW. Its Grant's revocation flag is read again under the lock. */
+  /** Set exactly for an ALLOW. */
   readonly spend: Spend | null;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   /** Null: the RP is in no org, or the Grant says that it is the sandbox's. */

@@ -42,6 +42,12 @@ it('a spent Proof is remembered for the widest window there is and the skew, wha
   });
 });
 
+it('ALLOW and DENY rest on the Grant being in force, unless it was found revoked', () => {
+  expect(commitOf('ALLOW').usedGrantId).toBe(grant.id);
+  expect(commitOf('DENY', ['P19']).usedGrantId).toBe(grant.id);
+  expect(commitOf('DENY', ['P6']).usedGrantId).toBeNull();
+});
+
 it('only an ALLOW spends', () => {
   expect(commitOf('DENY', ['P5']).spend).toBeNull();
 });

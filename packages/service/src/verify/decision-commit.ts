@@ -37,6 +37,7 @@ export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => 
     keyHash: caller.key.keyHash,
     keyId: caller.key.keyId,
     usedPrincipal: usedPrincipal === null ? null : { did: usedPrincipal.did, version: usedPrincipal.version },
+    usedGrantId: decided.outcomes.P6 === true ? (P3?.grant.id ?? null) : null,
     principal: authenticated && P3 !== undefined ? P3.grant.issuer : null,
     grantId: P3?.grant.id ?? null,
     agent: P9?.proof.agent ?? null,

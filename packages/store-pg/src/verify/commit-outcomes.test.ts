@@ -55,6 +55,24 @@ const cases: readonly Case[] = [
     },
   },
   {
+    title: 'a DENY that found the Grant in force',
+    outcome: 'STALE',
+    async decision() {
+      await stores.first.grants.recordRevocation([grant.id]);
+      return { ...allowCommit(world, grant), decision: 'DENY', reason: 'GRANT_EXPIRED', spend: null };
+    },
+  },
+  {
+    title: 'an ALLOW that rests on another Grant than its own',
+    outcome: 'REFUSED',
+    decision: async () => allowCommit(world, grant, { usedGrantId: (await insertGrant(world)).id }),
+  },
+  {
+    title: 'an ALLOW that rests on no Grant',
+    outcome: 'REFUSED',
+    decision: () => allowCommit(world, grant, { usedGrantId: null }),
+  },
+  {
     title: 'a Grant that nobody allocated',
     outcome: 'STALE',
     decision: () => allowCommit(world, { ...grant, id: newGrantId() }),

@@ -14,6 +14,7 @@ const columns: readonly ((decision: DecisionCommit) => string | number | boolean
   (d) => d.keyId,
   (d) => d.usedPrincipal?.did ?? null,
   (d) => d.usedPrincipal?.version ?? null,
+  (d) => d.usedGrantId,
   (d) => d.principal,
   (d) => d.grantId,
   (d) => d.agent,
