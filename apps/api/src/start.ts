@@ -3,7 +3,7 @@
  * for everybody to see, and then left running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describeVariables } from '@svc/config';
 import {
   ConfigurationError,
@@ -96,20 +96,13 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
       hasPlayground: config.demo,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,
-      bodyPath: pathFor(bodyPath),
+      // Whole: it is pasted into another terminal, which may be anywhere.
+      bodyPath: resolve(bodyPath),
       notes,
     }),
   );
   const wrong = shown.filter(({ checkedOffline }) => !checkedOffline);
   if (wrong.length > 0) throw new Error('a Receipt did not verify offline');
-};
-
-/** Relative only where the person who reads it is: npm runs in the project's folder, wherever it was called. */
-const pathFor = (path: string): string => {
-  const absolute = resolve(path);
-  const short = relative(process.cwd(), absolute);
-  const isThere = (process.env.INIT_CWD ?? process.cwd()) === process.cwd();
-  return isThere && short.length < absolute.length ? short : absolute;
 };
 
 /** Writes a verification that nobody has sent yet, now and every minute: whoever reads the file sees a whole one. */

@@ -1,11 +1,12 @@
 /** `npm start` as it is built: the embedded database, one instance for a data folder, an end in order. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('../dist/start.js', import.meta.url));
@@ -87,6 +88,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
   it('keeps everything in SVC_DATA_DIR, refuses a second instance there, and ends in silence', async () => {
     expect(readdirSync(dataDir).sort()).toEqual([
       'admin-token',
+      'database-url',
       'demonstration',
       'instance.pid',
       'postgres',
@@ -94,7 +96,15 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
       'sandbox-keys.json',
       'status-keys.json',
     ]);
-    if (process.platform !== 'win32') expect(statSync(dataDir).mode & 0o007).toBe(0o001);
+    const urlFile = join(dataDir, 'database-url');
+    if (process.platform !== 'win32') {
+      expect(statSync(dataDir).mode & 0o007).toBe(0o001);
+      expect(statSync(urlFile).mode & 0o777).toBe(0o600);
+    }
+    const database = new pg.Client({ connectionString: readFileSync(urlFile, 'utf8').trim() });
+    await database.connect();
+    expect((await database.query('select from principals')).rowCount).toBeGreaterThan(0);
+    await database.end();
 
     const second = start({ SVC_PORT: await freePort(), SVC_ADMIN_PORT: await freePort() });
     expect(await second.ended).toBe(1);
@@ -111,7 +121,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     expect(await first.ended).toBe(0);
     expect(first.errors()).toBe('');
     expect(first.output().endsWith('\nstopped\n')).toBe(true);
-    expect(readdirSync(dataDir)).not.toContain('instance.pid');
+    for (const name of ['instance.pid', 'database-url']) expect(readdirSync(dataDir)).not.toContain(name);
   });
 
   it('ends with its database when the terminal is closed, and starts with no other keys on it', async () => {

@@ -51,6 +51,23 @@ describe('a problem in words', () => {
     expect(create(Array(6).fill(key))).toBe('body.keys must have at most 5 items; got an array of 6');
   });
 
+  it('says what may be null, and how many faults it leaves out', () => {
+    const { body } = routes.putEntitlement;
+    const sent = {
+      production: 'allowed',
+      production_until: null,
+      reason: 'paid',
+      as_of: '2026-11-20T08:00:00Z',
+    };
+    expect(inBody(body, { ...sent, check_cap: 'x', cap_since: null })).toBe(
+      'body.check_cap must be an integer from 0 to 1000000000 or null; got "x"',
+    );
+    expect(inBody(body, { ...sent, check_cap: 5, cap_since: null })).toBe(
+      'body.cap_since must be a time beside a check_cap; got null',
+    );
+    expect(inBody(body, {})).toMatch(/^body\.production is missing: .*; and 1 more$/);
+  });
+
   it('names an item of an array that is the whole body', () => {
     expect(inBody(z.array(z.string()), [1])).toBe('body[0] must be a string; got 1');
   });

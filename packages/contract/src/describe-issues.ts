@@ -31,7 +31,9 @@ export const describeProblems = (schema: z.ZodType, input: unknown, place: Place
   // With what was sent, for the message.
   const { error } = schema.safeParse(input, { reportInput: true });
   const problems = (error?.issues ?? []).flatMap((issue) => describeIssue(issue, schema, input, place));
-  return [...new Set(problems)].slice(0, MOST_ISSUES).join('; ');
+  const all = [...new Set(problems)];
+  const more = all.length > MOST_ISSUES ? [`and ${all.length - MOST_ISSUES} more`] : [];
+  return [...all.slice(0, MOST_ISSUES), ...more].join('; ');
 };
 
 const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: Place): readonly string[] => {
@@ -41,7 +43,7 @@ const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: P
     const known = knownText(listNames(schema, input, issue.path));
     return issue.keys.map((key) => `${place.field(prefix + brief(key))} is not known here (${known})`);
   }
-  const must = mustText(issue);
+  const must = `${mustText(issue)}${issue.code !== 'custom' && mayBeNull(schema, issue.path) ? ' or null' : ''}`;
   const sent = sentText(issue);
   return [sent === null ? `${name} is missing: it ${must}` : `${name} ${must}; got ${sent}`];
 };
@@ -68,6 +70,15 @@ const listNames = (schema: z.ZodType, input: unknown, path: readonly PropertyKey
   if (step === undefined) return Object.keys(bare.shape);
   const member: unknown = bare.shape[String(step)];
   return member instanceof z.ZodType ? listNames(member, ownMember(input, step), rest) : [];
+};
+
+/** Whether the member at this path may be null; of unions nothing is told. */
+const mayBeNull = (schema: z.ZodType, [step, ...rest]: readonly PropertyKey[]): boolean => {
+  if (step === undefined) return schema instanceof z.ZodNullable;
+  const bare = unwrap(schema);
+  if (!(bare instanceof z.ZodObject)) return false;
+  const member: unknown = bare.shape[String(step)];
+  return member instanceof z.ZodType && mayBeNull(member, rest);
 };
 
 const unwrap = (schema: z.ZodType): z.ZodType =>

@@ -92,7 +92,7 @@ const runChecks = async (
         onFault({ check: name, where, problem });
       },
     });
-    checks.push({ name, promise, looked, faults, durationMs: performance.now() - beganMs });
+    checks.push({ name, promise, looked, faults, durationMs: Math.round(performance.now() - beganMs) });
   }
   return { serviceDid: keys.serviceDid, checks };
 };

@@ -1,4 +1,5 @@
 /** From the environment to a running API: configuration, the data folder, ports, secrets, database, listeners. */
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, type Environment, loadSecrets, openDataDir, type Secrets } from '@svc/config';
 import { ConfigurationError, readConfig } from '@svc/process';
@@ -79,8 +80,16 @@ const claimPlaces = async (config: Config, isOwner: boolean): Promise<{ release(
   throw new ConfigurationError(faults);
 };
 
+/** While it runs, `database-url` in the data folder names it, for tools beside this process. */
 const startDatabase = async ({ dataDir }: Config, logger: Logger): Promise<EmbeddedPostgres> => {
   const embedded = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres') });
   for (const note of embedded.notes) logger.info({ note }, 'embedded database');
-  return embedded;
+  const urlFile = join(dataDir, 'database-url');
+  rmSync(urlFile, { force: true });
+  writeFileSync(urlFile, `${embedded.url}\n`, { mode: 0o600, flag: 'wx' });
+  const stop: EmbeddedPostgres['stop'] = (options) => {
+    rmSync(urlFile, { force: true });
+    return embedded.stop(options);
+  };
+  return { ...embedded, stop };
 };

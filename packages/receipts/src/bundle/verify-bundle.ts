@@ -98,6 +98,13 @@ const readParts = (
     failures.push(failure('malformed-bundle', `a bundle must be a JSON object, not ${show(bundle)}`, ''));
     return null;
   }
+  if (own(json, 'status') === 'pending' && PARTS.every((name) => own(json, name) === undefined)) {
+    const day = show(own(json, 'day'));
+    failures.push(
+      failure('inclusion-pending', `the day ${day} is not closed yet: ask for the bundle later`, ''),
+    );
+    return null;
+  }
   const [receipt, inclusion, checkpoint, didDocument, evidence] = PARTS.map((name) => own(json, name));
   for (const name of PARTS)
     if (own(json, name) === undefined)

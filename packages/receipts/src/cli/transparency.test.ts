@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bundleOf, closeDayOf } from '../../test/transparency.ts';
@@ -124,6 +125,24 @@ describe('svc-receipt verify --bundle', () => {
       ...{ verdict: 'invalid', decision: null, checkpoint: null },
       failures: [{ code: 'unpinned-key' }, { code: 'unpinned-key' }],
     });
+  });
+
+  it('cannot decide while the day is open', async () => {
+    const pending = { receipt_id: world.body.receipt_id, day: '2026-11-20', status: 'pending' };
+    const { exitCode, stdout } = await verify(
+      ...['--bundle', write('pending-bundle.json', pending), '--did-document', files.did],
+    );
+    expect([exitCode, stdout.includes('inclusion-pending')]).toEqual([2, true]);
+  });
+
+  it('accepts the example of the documentation', async () => {
+    const example = (name: string) =>
+      fileURLToPath(new URL(`../../../../examples/bundle/${name}`, import.meta.url));
+    const { exitCode, stdout } = await verify(
+      ...['--bundle', example('bundle.json'), '--did-document', example('did.json')],
+    );
+    expect(stdout).toMatch(/^VALID\n/);
+    expect(exitCode).toBe(0);
   });
 
   it('escapes what could move the cursor or forge a line', async () => {
