@@ -24,8 +24,17 @@ export class StoreClient extends pg.Client {
  * Connection settings shared by all pools. The server's own time-out only tidies up behind a client that gave
  * up: it does nothing against a stopped server, so no caller relies on it.
  */
-export function clientConfig(databaseUrl: string, deadlineMs: number, workMemMb?: number): pg.ClientConfig {
-  const memory = workMemMb === undefined ? '' : ` -c work_mem=${workMemMb}MB`;
+export function clientConfig(
+  databaseUrl: string,
+  deadlineMs: number,
+  settings: Readonly<Record<string, string>> = {},
+): pg.ClientConfig {
+  const all = {
+    default_transaction_isolation: 'read\\ committed',
+    // No statement here runs long enough to be worth compiling, and an estimate that is off by much would have it so.
+    jit: 'off',
+    ...settings,
+  };
   return {
     connectionString: databaseUrl,
     types: columnTypes,
@@ -33,7 +42,8 @@ export function clientConfig(databaseUrl: string, deadlineMs: number, workMemMb?
     application_name: 'svc',
     statement_timeout: deadlineMs,
     idle_in_transaction_session_timeout: deadlineMs,
-    // No statement here runs long enough to be worth compiling, and an estimate that is off by much would have it so.
-    options: `-c default_transaction_isolation=read\\ committed -c jit=off${memory}`,
+    options: Object.entries(all)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   };
 }

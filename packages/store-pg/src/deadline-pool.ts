@@ -18,8 +18,8 @@ export interface DeadlinePoolOptions {
   readonly deadlineMs: number;
   /** How many callers may stand in line. */
   readonly maxWaiting: number;
-  /** Of a sort or a sum, before it is put on disk. The server's own setting unless given. */
-  readonly workMemMb?: number;
+  /** Settings of the server for these connections. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly onError: (error: Error) => void;
 }
 
@@ -35,7 +35,7 @@ export class DeadlinePool {
   constructor(options: DeadlinePoolOptions) {
     this.#options = options;
     this.#pool = new pg.Pool({
-      ...clientConfig(options.databaseUrl, options.deadlineMs, options.workMemMb),
+      ...clientConfig(options.databaseUrl, options.deadlineMs, options.settings),
       max: options.size,
       connectionTimeoutMillis: options.connectMs,
       idleTimeoutMillis: IDLE_MS,

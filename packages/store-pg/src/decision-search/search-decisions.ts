@@ -56,6 +56,9 @@ const byDescendingId = (a: Found, b: Found): number => (a.receiptId > b.receiptI
 
 type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<Row[]>;
 
+/** Most pages are full after these; of what takes longer, two spans are read at a time. */
+const SPANS_ONE_BY_ONE = 2;
+
 /** Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. */
 async function readSpans<Row>(
   read: ReadSpan<Row>,
@@ -64,11 +67,22 @@ async function readSpans<Row>(
   limit: number,
 ): Promise<Row[]> {
   const rows: Row[] = [];
+  const reading: Promise<Row[]>[] = [];
   const lacking = () => limit - rows.length;
+  const takeNext = async () => {
+    for (const row of ((await reading.shift()) ?? []).slice(0, lacking())) rows.push(row);
+  };
+  let begun = 0;
   for await (const span of spans(lacking)) {
-    for (const row of await read(search, span, lacking())) rows.push(row);
-    if (lacking() === 0) break;
+    const next = read(search, span, lacking());
+    // Nobody asks for it where the one before fails, or fills the page.
+    next.catch(() => {});
+    reading.push(next);
+    if (++begun > SPANS_ONE_BY_ONE && reading.length < 2) continue;
+    await takeNext();
+    if (lacking() === 0) return rows;
   }
+  while (reading.length > 0 && lacking() > 0) await takeNext();
   return rows;
 }
 
