@@ -166,6 +166,10 @@ create table merkle_tiles (
   hashes bytea not null,
   first_receipt_ids text[] collate "C"
 );
+create table migration_texts (
+  name text not null,
+  sha256 text not null
+);
 create table orgs (
   org_id text collate "C" not null,
   slug text collate "C" not null,
@@ -396,6 +400,7 @@ alter table merkle_tiles add constraint merkle_tiles_hashes_check CHECK ((((leng
 alter table merkle_tiles add constraint merkle_tiles_index_check CHECK ((index >= 0));
 alter table merkle_tiles add constraint merkle_tiles_level_check CHECK ((level > 0));
 alter table merkle_tiles add constraint merkle_tiles_pkey PRIMARY KEY (day, level, index);
+alter table migration_texts add constraint migration_texts_pkey PRIMARY KEY (name);
 alter table orgs add constraint orgs_pkey PRIMARY KEY (org_id);
 alter table orgs add constraint orgs_slug_key UNIQUE (slug);
 alter table principal_keys add constraint principal_keys_pkey PRIMARY KEY (kid);

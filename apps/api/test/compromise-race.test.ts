@@ -208,7 +208,7 @@ const alter = async (name: (typeof FUNCTIONS)[number], part: string, replacement
   await sql.query(source.replace(part, () => replacement));
 };
 
-const JUDGED = 'left join grants g on g.id = d.spend_grant_id;';
+const JUDGED = 'left join grants g on g.id = d.used_grant_id;';
 /** Widens the gap between judging a decision and committing it. */
 const slowDown = () => alter('svc_commit_decisions', JUDGED, `${JUDGED}\n  perform pg_sleep(0.02);`);
 const commitsTakeNoLock = () =>

@@ -456,7 +456,7 @@ describe('loss of verification under load at two processes', () => {
 
   // Widens the gap between judging a decision and committing it.
   beforeAll(async () => {
-    const judged = 'left join grants g on g.id = d.spend_grant_id;';
+    const judged = 'left join grants g on g.id = d.used_grant_id;';
     await alter('svc_commit_decisions', (source) =>
       source.replace(judged, `${judged}\n  perform pg_sleep(0.05);`),
     );

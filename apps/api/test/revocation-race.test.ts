@@ -107,7 +107,7 @@ const alterCommit = async (change: (source: string) => string): Promise<void> =>
   await sql.query(changed);
 };
 
-const JUDGED = 'left join grants g on g.id = d.spend_grant_id;';
+const JUDGED = 'left join grants g on g.id = d.used_grant_id;';
 /** Widens the gap between judging a decision and committing it, the same for both variants. */
 const slowly = (source: string) => source.replace(JUDGED, `${JUDGED}\n  perform pg_sleep(0.02);`);
 const withoutPrincipalLock = (source: string) =>

@@ -74,7 +74,10 @@ const listNames = (schema: z.ZodType, input: unknown, path: readonly PropertyKey
 
 /** Whether the member at this path may be null; of unions nothing is told. */
 const mayBeNull = (schema: z.ZodType, [step, ...rest]: readonly PropertyKey[]): boolean => {
-  if (step === undefined) return schema instanceof z.ZodNullable;
+  if (step === undefined)
+    return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
+      ? mayBeNull(schema.unwrap() as z.ZodType, [])
+      : schema instanceof z.ZodNullable;
   const bare = unwrap(schema);
   if (!(bare instanceof z.ZodObject)) return false;
   const member: unknown = bare.shape[String(step)];

@@ -49,6 +49,7 @@ export interface CheckSummary {
 }
 
 const CONNECT_MS = 5_000;
+const MOST_OF_LOCK_TABLE = 0.75;
 
 /** Rejects when the database cannot be read to the end: then nothing is known. */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
@@ -60,11 +61,31 @@ export const checkDatabase = async (options: CheckDatabaseOptions): Promise<Chec
   client.on('error', () => {});
   await client.connect();
   try {
+    await refuseScarceLocks(client);
     await client.query('begin isolation level repeatable read read only');
     return await runChecks(client, options);
   } finally {
     await client.end().catch(() => {});
   }
+};
+
+/**
+ * The snapshot holds a lock on every partition of the ledger and its indexes until the end. They are shared ones, but all
+ * commits find room in the same table.
+ */
+const refuseScarceLocks = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ needed: number; room: number }>(
+    `select (select count(*) from pg_partition_tree('receipts') t left join pg_index i on i.indrelid = t.relid)::integer
+         + (select count(*) from pg_partition_tree('receipts'))::integer as needed,
+       current_setting('max_locks_per_transaction')::integer * (current_setting('max_connections')::integer
+         + current_setting('max_prepared_transactions')::integer) as room`,
+  );
+  const { needed = 0, room = 0 } = rows[0] ?? {};
+  if (needed > room * MOST_OF_LOCK_TABLE)
+    throw new Error(
+      `${needed} locks are needed and the server has room for ${room}: a quarter is left to a service at work. ` +
+        'Raise max_locks_per_transaction, or check a copy',
+    );
 };
 
 const runChecks = async (

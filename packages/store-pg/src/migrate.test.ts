@@ -20,6 +20,26 @@ describe('migrate', () => {
     expect(rows).toEqual(migrations.map(({ name }) => ({ name })));
   });
 
+  it('refuses a database whose migrations had other texts, or none on record', async () => {
+    await migrate(emptyUrl());
+    const refused = { kind: 'refused', message: expect.stringContaining('made by another version') };
+    const [kept] = await runSql<{ sha256: string }>(
+      emptyUrl(),
+      `update migration_texts t set sha256 = 'x' from migration_texts o where o.name = t.name and t.name = $1
+       returning o.sha256`,
+      [migrations[0]?.name],
+    );
+    await expect(migrate(emptyUrl())).rejects.toMatchObject(refused);
+    await runSql(emptyUrl(), 'alter table migration_texts rename to elsewhere');
+    await expect(migrate(emptyUrl())).rejects.toMatchObject(refused);
+    await runSql(emptyUrl(), 'alter table elsewhere rename to migration_texts');
+    await runSql(emptyUrl(), 'update migration_texts set sha256 = $1 where name = $2', [
+      kept?.sha256,
+      migrations[0]?.name,
+    ]);
+    await migrate(emptyUrl());
+  });
+
   it('goes on after a migrator died with its mark left behind', async () => {
     await migrate(emptyUrl());
     await runSql(emptyUrl(), 'update knex_migrations_lock set is_locked = 1');

@@ -85,11 +85,16 @@ const startDatabase = async ({ dataDir }: Config, logger: Logger): Promise<Embed
   const embedded = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres') });
   for (const note of embedded.notes) logger.info({ note }, 'embedded database');
   const urlFile = join(dataDir, 'database-url');
-  rmSync(urlFile, { force: true });
-  writeFileSync(urlFile, `${embedded.url}\n`, { mode: 0o600, flag: 'wx' });
-  const stop: EmbeddedPostgres['stop'] = (options) => {
+  const stop: EmbeddedPostgres['stop'] = async (options) => {
+    await embedded.stop(options);
     rmSync(urlFile, { force: true });
-    return embedded.stop(options);
   };
-  return { ...embedded, stop };
+  try {
+    rmSync(urlFile, { force: true });
+    writeFileSync(urlFile, `${embedded.url}\n`, { mode: 0o600, flag: 'wx' });
+    return { ...embedded, stop };
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
 };

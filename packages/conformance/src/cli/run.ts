@@ -97,7 +97,7 @@ const serve = async (
 const runAgainst = async (command: RunCommand, terminal: Terminal): Promise<0 | 1 | 2> => {
   const { url, requestMs, runMs } = command;
   // That it cannot be written is found out before the run, and not after it.
-  if (command.junit !== undefined) writeReport(command.junit, '');
+  if (command.junit !== undefined) writeReport(command.junit, '', 'a');
   const report = await runConformance({
     url,
     vectors: readVectorSet(command.vectors),
@@ -117,9 +117,9 @@ const runAgainst = async (command: RunCommand, terminal: Terminal): Promise<0 | 
 const describeProgress = ({ requests, plannedRequests, cases, plannedCases, failed }: Progress): string =>
   `${requests} of ${plannedRequests} requests, ${cases} of ${plannedCases} cases, ${failed} failed`;
 
-const writeReport = (path: string, text: string): void => {
+const writeReport = (path: string, text: string, flag: 'a' | 'w' = 'w'): void => {
   try {
-    writeFileSync(path, text);
+    writeFileSync(path, text, { flag });
   } catch {
     throw new UsageError(`${path} cannot be written`);
   }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { didWeb, receiptId } from '../formats.ts';
 import {
   bundle,
+  calendarDay,
   checkpoint,
   checkpointsClosed,
-  day,
   inclusionPending,
   inclusionProof,
 } from '../resources/checkpoint.ts';
@@ -37,7 +37,7 @@ export const transparencyRoutes = {
     ].join('\n'),
     auth: [],
     limiter: 'public',
-    params: z.strictObject({ day }),
+    params: z.strictObject({ day: calendarDay }),
     responses: { 200: json(checkpoint, 'The checkpoint.', CACHE) },
     errors: { NOT_FOUND: 'This day is not closed.' },
   }),
@@ -53,7 +53,7 @@ export const transparencyRoutes = {
     ].join('\n'),
     auth: [],
     limiter: 'public',
-    params: z.strictObject({ day }),
+    params: z.strictObject({ day: calendarDay }),
     responses: {
       200: stream(['text/plain; charset=utf-8'], 'One leaf per line.', {
         headers: {

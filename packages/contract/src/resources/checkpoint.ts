@@ -7,14 +7,17 @@ import { receipt } from './receipt.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be 64 lower-case hex characters' });
 
-/** A UTC day that exists; there is no year 0, in the calendar or in the database. */
+/** A UTC day that exists. */
 export const day = z
   .string({ error: 'must be a UTC day such as 2026-11-20' })
   .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: 'must be a UTC day such as 2026-11-20' })
-  .refine((text) => text > '0001' && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text, {
+  .refine((text) => new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text, {
     error: 'must be a day that exists',
   })
   .meta({ example: '2026-11-20' });
+
+/** Of the calendar, and of the database: neither has a year 0. */
+export const calendarDay = day.refine((text) => text > '0001', { error: 'must be a day that exists' });
 
 const exampleCheckpoint = {
   day: '2026-11-20',

@@ -35,8 +35,6 @@ interface StoredEvent {
   readonly recordedAtMs: number;
   readonly cause: 'consume' | 'restore' | 'restore_reversal';
   readonly receiptId: string;
-  /** Of the Receipt of a consume; null where there is none. */
-  readonly jws: string | null;
   /** Whether what it says of its attestation, and of what it gives back or takes again, is so. */
   readonly isCaused: boolean;
 }
@@ -52,21 +50,25 @@ const BALANCES = `
       as text
   from consumption_balances where grant_id = $1 order by key`;
 
+const PAGE = 500;
+
 const EVENTS = `
   select e.version::float8 as version, e.key, e.delta_total::float8 as "deltaTotal",
     e.delta_period::float8 as "deltaPeriod", e.delta_uses::float8 as "deltaUses",
     svc_ms(e.period_start)::float8 as "periodStartMs", svc_ms(e.recorded_at)::float8 as "recordedAtMs",
-    e.cause, e.receipt_id as "receiptId", r.jws,
+    e.cause, e.receipt_id as "receiptId",
     e.cause = 'consume' or (a.consumption_cause = e.cause and a.consumption_version = e.version
       and a.receipt_id = e.receipt_id and c.grant_id = e.grant_id and c.key = e.key and c.version < e.version
       and c.period_start is not distinct from e.period_start
       and (e.cause = 'restore_reversal' or (c.delta_total, c.delta_period, c.delta_uses)
         = (-e.delta_total, -e.delta_period, -e.delta_uses))) is true as "isCaused"
   from consumption_events e
-  left join receipts r on r.receipt_id = e.receipt_id and e.cause = 'consume'
   left join attestations a on a.attestation_id = e.cause_id and e.cause <> 'consume'
   left join consumption_events c on c.receipt_id = e.receipt_id and c.cause = 'consume' and e.cause <> 'consume'
-  where e.grant_id = $1 and e.version > $2 order by e.version limit 1000`;
+  where e.grant_id = $1 and e.version > $2 order by e.version limit ${PAGE}`;
+
+/** Ids as a value: joined with what has them, they would have all days planned. */
+const RECEIPTS = 'select receipt_id as "receiptId", jws from receipts where receipt_id = any ($1::text[])';
 
 export const consumptionCheck: Check = {
   name: 'consumption',
@@ -85,12 +87,13 @@ const checkGrant = async (context: CheckContext, grantId: GrantId): Promise<void
   let balances = emptyBalances(grantId);
   for (;;) {
     const events = await context.query<StoredEvent>(EVENTS, [grantId, balances.version]);
+    const receipts = await loadReceipts(context, events);
     for (const event of events) {
       const limits = limitsOf.get(event.key);
       if (event.version !== balances.version + 1)
         return context.report(grantId, `its log has no version ${balances.version + 1}`);
       if (limits === undefined) return context.report(grantId, `there is no balance of ${event.key}`);
-      for (const problem of problemsOf(event, balances, limits))
+      for (const problem of problemsOf(event, receipts.get(event.receiptId), balances, limits))
         context.report(grantId, `version ${event.version}: ${problem}`);
       try {
         balances = applyConsumption(balances, { ...event, limits });
@@ -99,19 +102,35 @@ const checkGrant = async (context: CheckContext, grantId: GrantId): Promise<void
       }
     }
     context.advance(events.length);
-    if (events.length === 0) break;
+    if (events.length < PAGE) break;
   }
   for (const { key, text } of stored)
     if (text !== textOf(balances, key))
       context.report(grantId, `the balance of ${key} is not what its log adds up to`);
 };
 
-function* problemsOf(event: StoredEvent, before: Balances, limits: Limits): Generator<string> {
+/** Of the Receipts of consumes, those that are there. */
+const loadReceipts = async (
+  { query }: CheckContext,
+  events: readonly StoredEvent[],
+): Promise<ReadonlyMap<string, string>> => {
+  const ids = events.filter(({ cause }) => cause === 'consume').map(({ receiptId }) => receiptId);
+  if (ids.length === 0) return new Map();
+  const rows = await query<{ receiptId: string; jws: string }>(RECEIPTS, [ids]);
+  return new Map(rows.map(({ receiptId, jws }) => [receiptId, jws]));
+};
+
+function* problemsOf(
+  event: StoredEvent,
+  jws: string | undefined,
+  before: Balances,
+  limits: Limits,
+): Generator<string> {
   if (event.cause !== 'consume') {
     if (!event.isCaused) yield `it is not the ${event.cause} of its attestation`;
     return;
   }
-  const text = event.jws === null ? null : receiptTextOf(event.jws);
+  const text = jws === undefined ? null : receiptTextOf(jws);
   if (text === null) return yield `there is no Receipt ${event.receiptId}`;
   const {
     decision,

@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { CompactRange, formatHash, hashLeaf, type Tile, TileBuilder } from '@svc/merkle';
-import { type Checkpoint, dayAfter, findChainBreak, verifyCheckpoint } from '@svc/merkle/checkpoint';
+import { type Checkpoint, findChainBreak, verifyCheckpoint } from '@svc/merkle/checkpoint';
 import { nativeSha256 } from '@svc/merkle/native';
-import { encodeUlid } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Check, type CheckContext, pages } from '../check.ts';
+import { isOfDay } from '../receipt-days.ts';
 
 interface Row {
   readonly day: string;
@@ -102,12 +102,7 @@ const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | nul
 
 const LEAVES = (day: string) => `
   select receipt_id as "receiptId", sha256(convert_to(jws, 'UTF8')) as "contentHash"
-  from receipts where receipt_id > $1 and receipt_id >= '${lowestReceiptId(day)}'
-    and receipt_id < '${lowestReceiptId(dayAfter(day))}'
-  order by receipt_id limit $2`;
-
-const lowestReceiptId = (day: string): string =>
-  `drc_${encodeUlid(Date.parse(`${day}T00:00:00Z`), new Uint8Array(10))}`;
+  from receipts where receipt_id > $1 and ${isOfDay(day)} order by receipt_id limit $2`;
 
 interface Leaf {
   readonly receiptId: string;

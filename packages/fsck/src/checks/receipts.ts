@@ -8,6 +8,7 @@ import { nativeCrypto } from '@svc/protocol/native';
 import { receiptTextOf, verifyReceipt } from '@svc/receipts';
 import { evidenceOf } from '@svc/service';
 import { type Check, type CheckContext, pages } from '../check.ts';
+import { isOfDay, listReceiptDays } from '../receipt-days.ts';
 
 interface Row {
   readonly receiptId: ReceiptId;
@@ -24,26 +25,30 @@ interface Row {
   readonly consumed: string | null;
 }
 
-const SQL = `
+const SQL = (day: string) => `
   select receipt_id as "receiptId", relying_party as "relyingParty", principal, grant_id as "grantId", agent, decision,
     reason, svc_ms(evaluated_at) as "evaluatedAtMs", jws, content_hash as "contentHash",
     (select concat_ws(' ', e.grant_id, e.key, e.version - 1) from consumption_events e
       where e.receipt_id = receipts.receipt_id and e.cause = 'consume') as consumed
-  from receipts where receipt_id > $1 order by receipt_id limit $2`;
+  from receipts where receipt_id > $1 and ${isOfDay(day)} order by receipt_id limit $2`;
 
 export const receiptCheck: Check = {
   name: 'receipts',
   promise: 'every Receipt is signed by the service, unaltered, listed as what it says, and its evidence kept',
   countSql: 'select count(*) from receipts',
   async run(context) {
-    for await (const rows of pages<Row>(context, SQL, ({ receiptId }) => receiptId)) {
-      const named = new Map<string, ReceiptId>();
-      for (const row of rows)
-        for (const problem of problemsOf(context, row, named)) context.report(row.receiptId, problem);
-      await checkEvidence(context, named);
-      context.advance(rows.length);
-    }
+    for (const day of await listReceiptDays(context))
+      for await (const rows of pages<Row>(context, SQL(day), ({ receiptId }) => receiptId))
+        await checkReceipts(context, rows);
   },
+};
+
+const checkReceipts = async (context: CheckContext, rows: readonly Row[]): Promise<void> => {
+  const named = new Map<string, ReceiptId>();
+  for (const row of rows)
+    for (const problem of problemsOf(context, row, named)) context.report(row.receiptId, problem);
+  await checkEvidence(context, named);
+  context.advance(rows.length);
 };
 
 /** Adds to `named` what evidence the Receipt names, by hash. */

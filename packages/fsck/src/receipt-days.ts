@@ -1,0 +1,20 @@
+/** The ledger day by day: a query that names a day's receipt ids plans and reads its partition alone. */
+import { dayAfter } from '@svc/merkle/checkpoint';
+import { encodeUlid } from '@svc/protocol';
+import type { CheckContext } from './check.ts';
+
+/** `YYYY-MM-DD` of every partition, ascending. */
+export const listReceiptDays = async ({ query }: Pick<CheckContext, 'query'>): Promise<readonly string[]> => {
+  const rows = await query<{ day: string }>(
+    `select to_date(right(relname, 8), 'YYYYMMDD')::text as day from pg_inherits join pg_class c on c.oid = inhrelid
+     where inhparent = 'receipts'::regclass order by 1`,
+  );
+  return rows.map(({ day }) => day);
+};
+
+/** A condition on `receipt_id`. */
+export const isOfDay = (day: string): string =>
+  `receipt_id >= '${lowestReceiptId(day)}' and receipt_id < '${lowestReceiptId(dayAfter(day))}'`;
+
+const lowestReceiptId = (day: string): string =>
+  `drc_${encodeUlid(Date.parse(`${day}T00:00:00Z`), new Uint8Array(10))}`;
