@@ -56,6 +56,7 @@ export * from './ports/retention.ts';
 export * from './ports/self-serve.ts';
 export * from './ports/store.ts';
 export * from './ports/usage.ts';
+export * from './ports/verify-store.ts';
 export * from './principals/create-principal.ts';
 export * from './principals/did-document.ts';
 export * from './principals/directory.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { RpCallerRecord, Store } from '../ports/store.ts';
+import type { Store } from '../ports/store.ts';
+import type { RpCallerRecord } from '../ports/verify-store.ts';
 import { Authenticator } from './authenticator.ts';
 
 const clock = { nowMs: () => 0, resync: async () => {} };

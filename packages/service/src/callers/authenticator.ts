@@ -9,7 +9,8 @@ import { LRUCache } from 'lru-cache';
 import { parseApiKey } from '../keys/api-key.ts';
 import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';
-import type { RpCallerRecord, Store } from '../ports/store.ts';
+import type { Store } from '../ports/store.ts';
+import type { RpCallerRecord } from '../ports/verify-store.ts';
 import { Gatherer } from '../verify/gatherer.ts';
 import type { Caller, RpCaller } from './caller.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '@svc/protocol';
 import { signReceipt } from '@svc/receipts';
 import type { ServiceDeps } from '../deps.ts';
-import type { DecisionCommit } from '../ports/store.ts';
+import type { DecisionCommit } from '../ports/verify-store.ts';
 import type { StoredOutcome } from './committer.ts';
 import { buildDecisionCommit } from './decision-commit.ts';
 import type { Admission } from './entitlement-gate.ts';

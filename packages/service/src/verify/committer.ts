@@ -5,7 +5,8 @@
 import type { GrantId } from '@svc/protocol';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import type { Log } from '../ports/ports.ts';
-import { type CommitOutcome, type DecisionCommit, type Store, StoreError } from '../ports/store.ts';
+import { type Store, StoreError } from '../ports/store.ts';
+import type { CommitOutcome, DecisionCommit } from '../ports/verify-store.ts';
 import { Gatherer } from './gatherer.ts';
 
 /** `UNKNOWN`: whether it is stored cannot be told now; the caller must hear 503. */

@@ -2,7 +2,7 @@
 import { type Action, type CheckId, type Decided, type ReceiptId, TRUST_CONFIG } from '@svc/protocol';
 import type { RpCaller } from '../callers/caller.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
-import type { DecisionCommit, ProductionCheck, Spend } from '../ports/store.ts';
+import type { DecisionCommit, ProductionCheck, Spend } from '../ports/verify-store.ts';
 import type { Idempotency } from './attempt.ts';
 
 /** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */

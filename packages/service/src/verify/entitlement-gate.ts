@@ -12,7 +12,7 @@ import type { RpCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { standingOf } from '../entitlements/entitlement-standing.ts';
 import { planRequired } from '../errors.ts';
-import type { ProductionCheck } from '../ports/store.ts';
+import type { ProductionCheck } from '../ports/verify-store.ts';
 
 /** A production check that no plan covers: refused, or stored all the same and only logged. */
 export type WithoutPlan = 'refused' | 'logged';

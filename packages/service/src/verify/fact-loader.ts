@@ -20,7 +20,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
 import type { GrantRecord, IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
-import type { FactsQuery, FactsRecord } from '../ports/store.ts';
+import type { FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
 import { Gatherer } from './gatherer.ts';

@@ -1,0 +1,138 @@
+/**
+ * Storage on the verify path: what an evaluation reads, and the commit of what it decided (protocol §10). Methods reject with
+ * `StoreError` as those of the store do.
+ */
+import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { BudgetFacts, BudgetQuery, BudgetUse } from './consumption.ts';
+import type { EntitlementRecord } from './entitlements.ts';
+import type {
+  ApiKeyRecord,
+  GrantRecord,
+  PrincipalRecord,
+  ReceiptRecord,
+  RelyingPartyRecord,
+} from './records.ts';
+
+/** What one evaluation wants to know; null where the tokens did not even parse that far. */
+export interface FactsQuery {
+  readonly issuer: DidWeb | null;
+  readonly grantId: GrantId | null;
+}
+
+export interface FactsRecord {
+  readonly principal: PrincipalRecord | null;
+  readonly grant: GrantRecord | null;
+}
+
+/** An RP's API key with the RP itself and its org's entitlement, as the verify path needs them. */
+export interface RpCallerRecord {
+  readonly key: ApiKeyRecord;
+  readonly relyingParty: RelyingPartyRecord;
+  /** Null: the RP is in no org, or its org has none. */
+  readonly entitlement: EntitlementRecord | null;
+}
+
+/** A decision that counts towards its org's cap, and the entitlement that let it pass. */
+export interface ProductionCheck {
+  readonly orgId: OrgId;
+  /** 0: the org had no entitlement. Read again by the commit. */
+  readonly entitlementVersion: number;
+  readonly isCapped: boolean;
+  /** Refused when the entitlement does not cover it, under the locks of the commit. */
+  readonly isEnforced: boolean;
+}
+
+/** A spent Proof: the replay key (Grant id, jti), kept until `expiresAtMs` at least. */
+export interface Spend {
+  readonly grantId: GrantId;
+  readonly jti: string;
+  readonly expiresAtMs: number;
+}
+
+/** One evaluated and signed decision on its way into storage. */
+export interface DecisionCommit {
+  readonly receiptId: ReceiptId;
+  readonly jws: string;
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly reason: string | null;
+  readonly evaluatedAtMs: number;
+  readonly relyingParty: { readonly did: DidWeb; readonly version: number };
+  readonly keyHash: string;
+  readonly keyId: ApiKeyId;
+  /** The Principal whose record the evaluation used; its lock is taken and its version compared. */
+  readonly usedPrincipal: { readonly did: DidWeb; readonly version: number } | null;
+  /** The Grant that the evaluation found not revoked; its flag is read again under the lock. Set for every ALLOW. */
+  readonly usedGrantId: GrantId | null;
+  /** Authenticated facts for the ledger: null before P3 (principal, Grant) and before P9 (Agent). */
+  readonly principal: DidWeb | null;
+  readonly grantId: GrantId | null;
+  readonly agent: DidKey | null;
+  readonly action: {
+    readonly type: 'commerce:purchase' | 'api:call';
+    readonly amount: number | null;
+    readonly currency: string | null;
+    readonly resource: string;
+    readonly method: string | null;
+  } | null;
+  /** Set exactly for an ALLOW. */
+  readonly spend: Spend | null;
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** Null: the RP is in no org, or the Grant says that it is the sandbox's. */
+  readonly productionCheck: ProductionCheck | null;
+  /** Null: no balances were consulted. */
+  readonly budget: BudgetUse | null;
+}
+
+/**
+ * `STORED`: committed. `REPLAY`: the Proof is spent; nothing stored. `STALE`: something the evaluation used has
+ * changed, or its day is closed; nothing stored. `KEY_REVOKED`: the API key is no longer live. `IDEMPOTENCY_TAKEN`:
+ * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock, over 2 s behind, or below the
+ * ledger's seal.
+ * `PLAN_REQUIRED`: the org's entitlement does not cover it, its cap is reached; nothing stored, its Proof unspent.
+ * `OVERTAKEN`: the balances that it rests on are not the present ones, or are just being moved; nothing stored.
+ * `LOCKED`: a lock was not had in time. `REFUSED`: the database refused this row; its neighbours are unaffected.
+ */
+export type CommitOutcome =
+  | 'STORED'
+  | 'REPLAY'
+  | 'STALE'
+  | 'KEY_REVOKED'
+  | 'IDEMPOTENCY_TAKEN'
+  | 'CLOCK'
+  | 'PLAN_REQUIRED'
+  | 'OVERTAKEN'
+  | 'LOCKED'
+  | 'REFUSED';
+
+export interface VerifyStore {
+  findRpCaller(keyHash: string): Promise<RpCallerRecord | null>;
+  /** One round trip for all queries; answers in the same order. */
+  findFacts(queries: readonly FactsQuery[]): Promise<FactsRecord[]>;
+  /** The credential of a list as stored. */
+  findStatusCredential(url: string): Promise<{ credential: string; credentialHash: Sha256 } | null>;
+  /** The Receipt stored under an RP's idempotency key within the last 10 minutes. */
+  findIdempotent(
+    relyingParty: DidWeb,
+    key: string,
+  ): Promise<{ bodyHash: string; receipt: ReceiptRecord } | null>;
+  /**
+   * The commit of protocol §10: one round trip, each decision with its own outcome, in the same order. Those on one
+   * Grant's balances follow each other in it.
+   * Rejects with `StoreError`: `unavailable` and `refused` mean that nothing of the batch is stored.
+   */
+  commitDecisions(decisions: readonly DecisionCommit[]): Promise<CommitOutcome[]>;
+  /** The balances of each Grant in one snapshot, and whether each Proof is spent; answers in the same order. */
+  findBudgets(queries: readonly BudgetQuery[]): Promise<BudgetFacts[]>;
+  /**
+   * Takes the lock of one Grant's budgets (800 ms at most, else `lock_timeout`), asks `decide` for a batch of decisions on
+   * what it then reads, and commits that: nobody else moves the budgets meanwhile. Decisions are evaluated under the lock,
+   * so `decide` must wait for nothing but the processor. It may be called a second time. `REFUSED` is of all of them.
+   */
+  commitInTurn(
+    grantId: GrantId,
+    jtis: readonly (string | null)[],
+    decide: (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>,
+  ): Promise<CommitOutcome[]>;
+  /** Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. */
+  findStored(receiptIds: readonly ReceiptId[]): Promise<ReadonlySet<ReceiptId>>;
+}
