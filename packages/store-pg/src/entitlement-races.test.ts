@@ -10,7 +10,7 @@ import { withDatabase } from '@svc/testkit';
 import { describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 import { getEntitlement, productionCheck, push, recount } from './testing/entitlements.ts';
-import { alterFunction, runSql } from './testing/session.ts';
+import { alterFunction, runSql, untilRow, withSession } from './testing/session.ts';
 import { allowCommit, createWorld, denyCommit, insertGrant, insertOrg, newJti } from './testing/world.ts';
 
 const whole = withDatabase();
@@ -20,7 +20,7 @@ const withoutPushLock = withDatabase();
 const ORGS = 3;
 const RELYING_PARTIES_PER_ORG = 2;
 const ROUNDS = 50;
-/** A missing lock shows within about 20. */
+/** The missing lock shows within about 20. */
 const ENOUGH = 600;
 const BATCHES = 6;
 const BATCH = 10;
@@ -115,8 +115,8 @@ async function findBreaches(url: string, store: Store, orgId: OrgId): Promise<st
 
 const STORING = '  if array_position(v_outcome, null) is not null then';
 /** Stretches the moment between judging and storing. */
-const slowDown = (url: string) =>
-  alterFunction(url, 'svc_commit_decisions', STORING, `  perform pg_sleep(0.004);\n${STORING}`);
+const slowDown = (url: string, seconds: number) =>
+  alterFunction(url, 'svc_commit_decisions', STORING, `  perform pg_sleep(${seconds});\n${STORING}`);
 
 describe('production checks against pushes through two nodes', () => {
   it(`in ${ROUNDS} rounds every count is exact and no cap is passed`, async () => {
@@ -132,7 +132,7 @@ describe('production checks against pushes through two nodes', () => {
   }, 120_000);
 
   it('the same rounds find the fault once commits under a cap share the lock', async () => {
-    await slowDown(withoutCapLock.url);
+    await slowDown(withoutCapLock.url, 0.01);
     await alterFunction(
       withoutCapLock.url,
       'svc_commit_decisions',
@@ -142,10 +142,33 @@ describe('production checks against pushes through two nodes', () => {
     expect((await race(withoutCapLock.url, ENOUGH, true)).breaches).not.toEqual([]);
   }, 120_000);
 
-  it('and once pushes take none', async () => {
-    await slowDown(withoutPushLock.url);
+  it('a push that begins a cap while a check is being stored counts it, unless pushes take no lock', async () => {
+    const { url } = withoutPushLock;
+    await slowDown(url, 0.3);
+    expect(await pushBesideCheck(url)).toEqual([]);
     const lock = 'perform pg_advisory_xact_lock(8, hashtext(p_org_id));';
-    await alterFunction(withoutPushLock.url, 'svc_put_entitlement', lock, '');
-    expect((await race(withoutPushLock.url, ENOUGH, true)).breaches).not.toEqual([]);
-  }, 120_000);
+    await alterFunction(url, 'svc_put_entitlement', lock, '');
+    expect(await pushBesideCheck(url)).toEqual(['0 counted, 1 stored']);
+  }, 60_000);
 });
+
+/** The check has been judged, and is not stored yet, when the push comes. */
+const pushBesideCheck = (url: string): Promise<readonly string[]> =>
+  withSession(url, async (session) => {
+    const nodes = [createStore({ databaseUrl: url }), createStore({ databaseUrl: url })] as const;
+    try {
+      const { orgId, worlds } = await openOrg(nodes[0]);
+      const { world } = pick(worlds);
+      const check = denyCommit(world, { productionCheck: await productionCheck(nodes[0], orgId) });
+      const storing = nodes[0].verify.commitDecisions([check]);
+      await untilRow(
+        session,
+        `select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
+      );
+      await nodes[1].entitlements.put(orgId, push({ checkCap: 40, capSinceMs: START_MS }));
+      expect(await storing).toEqual(['STORED']);
+      return await findBreaches(url, nodes[0], orgId);
+    } finally {
+      await Promise.all(nodes.map((node) => node.close()));
+    }
+  });
