@@ -1,21 +1,13 @@
 import { defineConfig } from 'tsup';
+import { program } from '../tsup.shared.ts';
 
 // Every measured program is plain JavaScript when it runs. The entries are `bench` and the programs it starts.
-export default defineConfig({
-  entry: {
+export default defineConfig(
+  program({
     bench: 'src/bench.ts',
     load: 'src/load/load.ts',
     floor: 'src/floor/floor.ts',
     plain: 'src/plain/plain.ts',
     'lone-commit': 'src/floor/lone-commit.ts',
-  },
-  format: ['esm'],
-  target: 'node20',
-  platform: 'node',
-  noExternal: [/^@svc\//],
-  esbuildOptions(options) {
-    options.conditions = ['svc-source'];
-  },
-  clean: true,
-  sourcemap: true,
-});
+  }),
+);

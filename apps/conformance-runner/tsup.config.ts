@@ -1,26 +1,7 @@
-import { cpSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsup';
+import { copyVectors, program } from '../../tsup.shared.ts';
 
-const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
-// Workspace packages are bundled in from their sources, and what they use with them; this package's own dependencies
-// stay outside.
 export default defineConfig({
-  entry: ['src/main.ts'],
-  format: ['esm'],
-  target: 'node20',
-  platform: 'node',
-  noExternal: [/^@svc\//],
-  esbuildOptions: (options) => {
-    options.conditions = ['svc-source'];
-  },
-  clean: true,
-  sourcemap: true,
-  // The vectors go where the program is, which reads them from beside itself.
-  onSuccess: async () =>
-    cpSync(pathOf('../../vectors'), pathOf('dist/vectors'), {
-      recursive: true,
-      filter: (path) => !path.endsWith('node_modules'),
-    }),
+  ...program(['src/main.ts']),
+  onSuccess: async () => copyVectors(new URL('dist/vectors', import.meta.url)),
 });
