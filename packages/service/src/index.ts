@@ -41,6 +41,7 @@ export * from './jobs/retention.ts';
 export * from './jobs/reverify-domains.ts';
 export * from './jobs/roll-up-usage.ts';
 export * from './keys/api-key.ts';
+export { Turnstile } from './lib/semaphore.ts';
 export * from './orgs/orgs.ts';
 export * from './outcomes/report-outcome.ts';
 export * from './ports/checkpoints.ts';
@@ -81,7 +82,6 @@ export {
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 export * from './self-serve/sign-up.ts';
 export * from './self-serve/starter.ts';
-export { Turnstile } from './self-serve/turnstile.ts';
 export * from './time/database-clock.ts';
 export * from './usage/counts.ts';
 export * from './usage/decision-stats.ts';

@@ -7,11 +7,11 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { DidWeb, OrgId } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import { parseApiKey } from '../keys/api-key.ts';
+import { Gatherer } from '../lib/batcher.ts';
 import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';
 import type { Store } from '../ports/store.ts';
 import type { RpCallerRecord } from '../ports/verify-store.ts';
-import { Gatherer } from '../verify/gatherer.ts';
 import type { Caller, RpCaller } from './caller.ts';
 
 export interface AuthenticateOptions {

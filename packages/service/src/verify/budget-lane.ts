@@ -10,10 +10,10 @@
 import type { Balances, GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
+import { Gatherer } from '../lib/batcher.ts';
 import type { Attempted } from './attempt.ts';
 import { balancesAfter, buildChain, type Chain, type Contender, concludeChain } from './budget-chain.ts';
 import { type Committer, MAX_BATCH, type StoredOutcome } from './committer.ts';
-import { Gatherer } from './gatherer.ts';
 
 /** With the balances as they were when it came. */
 export interface LaneContender extends Contender {

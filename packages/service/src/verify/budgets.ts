@@ -4,11 +4,11 @@
  */
 import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
+import { Gatherer } from '../lib/batcher.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { Attempt, Attempted } from './attempt.ts';
 import { BudgetLane } from './budget-lane.ts';
 import type { Committer } from './committer.ts';
-import { Gatherer } from './gatherer.ts';
 
 const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
 

@@ -3,11 +3,11 @@
  * is looked up by receipt id, and what is not found there stays unknown. Nothing is ever sent a second time.
  */
 import type { GrantId } from '@svc/protocol';
+import { Gatherer } from '../lib/batcher.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import type { Log } from '../ports/ports.ts';
 import { type Store, StoreError } from '../ports/store.ts';
 import type { CommitOutcome, DecisionCommit } from '../ports/verify-store.ts';
-import { Gatherer } from './gatherer.ts';
 
 /** `UNKNOWN`: whether it is stored cannot be told now; the caller must hear 503. */
 export type StoredOutcome = CommitOutcome | 'UNKNOWN';

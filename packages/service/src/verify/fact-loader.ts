@@ -19,11 +19,11 @@ import {
 } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
+import { Gatherer } from '../lib/batcher.ts';
 import type { GrantRecord, IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
 import type { FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
-import { Gatherer } from './gatherer.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 

@@ -15,6 +15,7 @@ import type { Authenticator } from '../callers/authenticator.ts';
 import type { RpCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
+import { OverloadedError } from '../lib/batcher.ts';
 import { StoreError } from '../ports/store.ts';
 import {
   type Asked,
@@ -30,7 +31,6 @@ import { checkedOnce } from './checked-once.ts';
 import { Committer } from './committer.ts';
 import { EntitlementGate, type WithoutPlan } from './entitlement-gate.ts';
 import { FactLoader } from './fact-loader.ts';
-import { OverloadedError } from './gatherer.ts';
 import { GrantSignatureMemo } from './grant-signature-memo.ts';
 
 export type { Idempotency, VerifyAnswer };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gatherer, OverloadedError } from './gatherer.ts';
+import { Gatherer, OverloadedError } from './batcher.ts';
 
 /** A batch runner whose batches end when the test says so. */
 const heldRunner = () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Turnstile } from './turnstile.ts';
+import { Turnstile } from './semaphore.ts';
 
 describe('the turnstile', () => {
   it('lets so many in at once, in the order of their coming, whatever becomes of them', async () => {
