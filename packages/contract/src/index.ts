@@ -28,6 +28,6 @@ export {
   type SuccessResponse,
   stream,
 } from './route.ts';
-export { routes, TAGS } from './routes.ts';
+export { areas, routes, TAGS } from './routes.ts';
 export { asSentence } from './sentence.ts';
-export type { Body, Input, Output, ResponseHeaders, RouteId, Routes } from './types.ts';
+export type { Area, Areas, Body, Input, Output, ResponseHeaders, RouteId, Routes } from './types.ts';

@@ -1,48 +1,74 @@
-/** Every route of the service, by operation id. A new route is one object in an area file. */
+/** Every route of the service, by area and by operation id. A new route is one object in an area file. */
 import { agentRoutes } from './areas/agents.ts';
 import { apiKeyRoutes } from './areas/api-keys.ts';
 import { auditRoutes } from './areas/audit.ts';
 import { authZenRoutes } from './areas/authzen.ts';
 import { conformanceRoutes } from './areas/conformance.ts';
 import { decisionRoutes } from './areas/decisions.ts';
-import { demoRoutes } from './areas/demo.ts';
-import { directoryRoutes } from './areas/directory.ts';
-import { domainVerificationRoutes } from './areas/domain-verification.ts';
 import { entitlementRoutes } from './areas/entitlements.ts';
 import { grantRoutes } from './areas/grants.ts';
-import { identityRoutes } from './areas/identity.ts';
-import { onboardingRoutes } from './areas/onboarding.ts';
+import { meRoutes } from './areas/me.ts';
 import { orgRoutes } from './areas/orgs.ts';
 import { outcomeRoutes } from './areas/outcomes.ts';
+import { principalRoutes } from './areas/principals.ts';
 import { publicRoutes } from './areas/public.ts';
+import { relyingPartyRoutes } from './areas/relying-parties.ts';
+import { sandboxRoutes } from './areas/sandbox.ts';
 import { selfServeRoutes } from './areas/self-serve.ts';
 import { signingKeyRoutes } from './areas/signing-keys.ts';
 import { transparencyRoutes } from './areas/transparency.ts';
 import { usageRoutes } from './areas/usage.ts';
 import { verifyRoutes } from './areas/verify.ts';
 
+/** An area is one word everywhere: a file of `areas/`, a folder of the use cases, a file of endpoints, their tests. */
+export const areas = {
+  verify: verifyRoutes,
+  authzen: authZenRoutes,
+  grants: grantRoutes,
+  agents: agentRoutes,
+  decisions: decisionRoutes,
+  outcomes: outcomeRoutes,
+  principals: principalRoutes,
+  'relying-parties': relyingPartyRoutes,
+  'signing-keys': signingKeyRoutes,
+  orgs: orgRoutes,
+  entitlements: entitlementRoutes,
+  'self-serve': selfServeRoutes,
+  me: meRoutes,
+  'api-keys': apiKeyRoutes,
+  audit: auditRoutes,
+  usage: usageRoutes,
+  public: publicRoutes,
+  transparency: transparencyRoutes,
+  conformance: conformanceRoutes,
+  sandbox: sandboxRoutes,
+} as const;
+
+const { createPrincipal, ...directoryRoutes } = principalRoutes;
+
+/** In the order of `docs/openapi.json`: both registrations come before the directory of who is registered. */
 export const routes = {
-  ...verifyRoutes,
-  ...authZenRoutes,
-  ...grantRoutes,
-  ...agentRoutes,
-  ...decisionRoutes,
-  ...outcomeRoutes,
-  ...onboardingRoutes,
+  ...areas.verify,
+  ...areas.authzen,
+  ...areas.grants,
+  ...areas.agents,
+  ...areas.decisions,
+  ...areas.outcomes,
+  createPrincipal,
+  ...areas['relying-parties'],
   ...directoryRoutes,
-  ...domainVerificationRoutes,
-  ...signingKeyRoutes,
-  ...orgRoutes,
-  ...entitlementRoutes,
-  ...selfServeRoutes,
-  ...identityRoutes,
-  ...apiKeyRoutes,
-  ...auditRoutes,
-  ...usageRoutes,
-  ...publicRoutes,
-  ...transparencyRoutes,
-  ...conformanceRoutes,
-  ...demoRoutes,
+  ...areas['signing-keys'],
+  ...areas.orgs,
+  ...areas.entitlements,
+  ...areas['self-serve'],
+  ...areas.me,
+  ...areas['api-keys'],
+  ...areas.audit,
+  ...areas.usage,
+  ...areas.public,
+  ...areas.transparency,
+  ...areas.conformance,
+  ...areas.sandbox,
 };
 
 /** Sections of the reference, in reading order. */

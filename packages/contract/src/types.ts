@@ -1,8 +1,10 @@
 /** Types read off the routes: what a handler receives and what it may answer. */
 import type { z } from 'zod';
 import type { JsonResponse, RawResponse, Route, StreamResponse } from './route.ts';
-import type { routes } from './routes.ts';
+import type { areas, routes } from './routes.ts';
 
+export type Areas = typeof areas;
+export type Area = keyof Areas;
 export type Routes = typeof routes;
 export type RouteId = keyof Routes;
 

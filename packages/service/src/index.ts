@@ -1,24 +1,20 @@
 /** Use cases of the service and the ports they stand on. */
+
+export * from './access/acting-relying-party.ts';
+export * from './access/authenticator.ts';
+export * from './access/caller.ts';
+export * from './access/key-owner.ts';
+export * from './access/visibility.ts';
 export * from './agents/disable-agent.ts';
 export * from './agents/register-agent.ts';
-export * from './api-keys/key-owner.ts';
+export * from './api-keys/api-key.ts';
 export * from './api-keys/manage-api-keys.ts';
 export { SYSTEM, type SystemActor } from './audit/audit-event.ts';
 export * from './audit/list-audit.ts';
-export * from './callers/acting-relying-party.ts';
-export * from './callers/authenticator.ts';
-export * from './callers/caller.ts';
-export * from './callers/visibility.ts';
-export * from './checkpoints/check-content.ts';
-export * from './checkpoints/close-days.ts';
-export * from './checkpoints/list-leaves.ts';
-export * from './checkpoints/prove-inclusion.ts';
 export * from './conformance/conformance-runs.ts';
 export { serviceHostsOf } from './conformance/endpoint.ts';
-export * from './conformance/tidy-conformance-runs.ts';
 export type { DecisionQuery } from './decisions/decision-page.ts';
 export * from './decisions/export-decisions.ts';
-export * from './decisions/get-bundle.ts';
 export * from './decisions/get-decision.ts';
 export * from './decisions/list-decisions.ts';
 export * from './deps.ts';
@@ -32,15 +28,15 @@ export { permuteIndex } from './grants/index-permutation.ts';
 export * from './grants/list-grants.ts';
 export * from './grants/revoke-grant.ts';
 export * from './grants/status-list.ts';
-export * from './identity/key-set.ts';
-export * from './identity/remember-service-keys.ts';
-export * from './identity/service-identity.ts';
 export * from './jobs/complete-revocations.ts';
 export * from './jobs/re-sign-status-lists.ts';
 export * from './jobs/retention.ts';
 export * from './jobs/reverify-domains.ts';
 export * from './jobs/roll-up-usage.ts';
-export * from './keys/api-key.ts';
+export * from './jobs/tidy-conformance-runs.ts';
+export * from './lib/barrier.ts';
+export * from './lib/database-clock.ts';
+export * from './lib/random.ts';
 export { Turnstile } from './lib/semaphore.ts';
 export * from './orgs/orgs.ts';
 export * from './outcomes/report-outcome.ts';
@@ -64,25 +60,30 @@ export * from './principals/directory.ts';
 export * from './principals/domain.ts';
 export * from './principals/hosted-document.ts';
 export * from './principals/managed-document.ts';
-export * from './principals/signing-keys.ts';
 export * from './principals/store-document.ts';
 export * from './principals/verification.ts';
 export * from './principals/verification-state.ts';
 export * from './principals/verify-principal.ts';
-export * from './random.ts';
 export * from './relying-parties/relying-parties.ts';
-export * from './revocation/barrier.ts';
-export * from './sandbox/demo.ts';
 export {
   SANDBOX_GRANT_SECONDS,
   SANDBOX_REQUEST,
   type SandboxTicket,
   sandboxAuthority,
 } from './sandbox/issue.ts';
+export * from './sandbox/play.ts';
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 export * from './self-serve/sign-up.ts';
 export * from './self-serve/starter.ts';
-export * from './time/database-clock.ts';
+export * from './service-keys/key-set.ts';
+export * from './service-keys/remember-service-keys.ts';
+export * from './service-keys/service-identity.ts';
+export * from './signing-keys/signing-keys.ts';
+export * from './transparency/check-content.ts';
+export * from './transparency/close-days.ts';
+export * from './transparency/get-bundle.ts';
+export * from './transparency/list-leaves.ts';
+export * from './transparency/prove-inclusion.ts';
 export * from './usage/counts.ts';
 export * from './usage/decision-stats.ts';
 export * from './usage/get-usage.ts';

@@ -12,9 +12,9 @@ import {
   timestamp,
   uri,
 } from '../formats.ts';
-import { purchaseAction } from './demo.ts';
 import { org } from './org.ts';
 import { profile } from './relying-party.ts';
+import { purchaseAction } from './sandbox.ts';
 
 export const selfServeRequest = z
   .strictObject({

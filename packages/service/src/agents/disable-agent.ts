@@ -7,14 +7,14 @@
  * anywhere leaves the Grants denied; a repeated call finds what is unfinished and completes it.
  */
 import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import { setStatusBits } from '../grants/status-list.ts';
+import { notYetVisible, passBarrier } from '../lib/barrier.ts';
 import type { AgentRecord, GrantRecord } from '../ports/records.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
-import { notYetVisible, passBarrier } from '../revocation/barrier.ts';
 
 export interface DisableRequest {
   readonly caller: Caller;

@@ -1,7 +1,7 @@
 /** The inventory of Agents (interface §Agent). No decision consults it. */
 import type { DidKey, DidWeb } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict } from '../errors.ts';
 import type { AgentRecord } from '../ports/records.ts';

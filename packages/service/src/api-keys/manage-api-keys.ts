@@ -1,13 +1,13 @@
 /** Listing, issuing and revoking the keys of an owner; one audit event per change, in its transaction. */
 import type { ApiKeyId } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import type { KeyOwner } from '../access/key-owner.ts';
+import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
-import { holdLiveKey } from '../callers/live-key.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, notFound } from '../errors.ts';
-import { type IssuedApiKey, issueApiKey } from '../keys/api-key.ts';
 import type { ApiKeyRecord, ApiKeyRole } from '../ports/records.ts';
-import type { KeyOwner } from './key-owner.ts';
+import { type IssuedApiKey, issueApiKey } from './api-key.ts';
 
 /** The newest first, revoked ones included. */
 export const listOwnedKeys = async (

@@ -1,6 +1,6 @@
 /** Audit events (interface §AuditEvent): who did what to what, written in the transaction that does it. */
 import { encodeUlid } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { AuditRecord } from '../ports/records.ts';
 

@@ -3,7 +3,7 @@
  * of the org and of its members, the operator all. The cursor is the last event id of the page before.
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../paging/cursor.ts';

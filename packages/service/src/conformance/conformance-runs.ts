@@ -4,8 +4,8 @@
  * found out by the runner, and is the outcome of the run.
  */
 import { encodeUlid } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
-import { holdLiveKey } from '../callers/live-key.ts';
+import type { Caller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound, rateLimited } from '../errors.ts';
 import type { ConformanceRunRecord, VectorSetName } from '../ports/conformance.ts';

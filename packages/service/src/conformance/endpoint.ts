@@ -3,8 +3,8 @@
  * service are refused by name here, and by address when the runner connects.
  */
 import { invalidRequest } from '../errors.ts';
-import type { ServiceIdentity } from '../identity/service-identity.ts';
 import { hostOf } from '../principals/domain.ts';
+import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 
 type Identity = Pick<ServiceIdentity, 'baseUrl' | 'statusBaseUrl' | 'domain'>;
 

@@ -10,12 +10,12 @@ import {
   type ReasonCode,
   type ReceiptId,
 } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
+import { relyingPartyScope } from '../access/usage-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../paging/cursor.ts';
 import type { DecisionListFilter } from '../ports/decisions.ts';
-import { relyingPartyScope } from '../usage/scope.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 

@@ -5,7 +5,7 @@
  * away ends the work.
  */
 import type { ReceiptId } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { DecisionExportRecord } from '../ports/decisions.ts';

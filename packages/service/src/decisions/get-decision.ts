@@ -1,8 +1,8 @@
 /** One decision as it was signed, and what became of it (interface §Decision). A foreign decision answers like an absent one. */
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
-import type { Caller } from '../callers/caller.ts';
-import { mayReadRelyingParty } from '../callers/visibility.ts';
+import type { Caller } from '../access/caller.ts';
+import { mayReadRelyingParty } from '../access/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { AttestationRecord } from '../ports/outcomes.ts';

@@ -1,5 +1,5 @@
 /** Listing decisions (interface §GET /decisions), newest first. */
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { DecisionRecord } from '../ports/decisions.ts';
 import { type DecisionQuery, findPage } from './decision-page.ts';

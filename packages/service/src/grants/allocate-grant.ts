@@ -4,8 +4,8 @@
  */
 import { type DidKey, type DidWeb, encodeUlid, type GrantId } from '@svc/protocol';
 import { buildStatusEntry } from '@svc/status-list';
+import type { PrincipalCaller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
-import type { PrincipalCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { GrantRecord, PrincipalRecord } from '../ports/records.ts';

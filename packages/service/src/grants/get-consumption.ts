@@ -3,7 +3,7 @@
  * of relying parties that have verified the Grant, of their orgs and of the operator; to all others there is no such Grant.
  */
 import { type GrantId, type Sha256, snapshotHashOf } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { ConsumptionPage } from '../ports/consumption.ts';

@@ -1,7 +1,7 @@
 /** Listing Grants (interface §GET /grants), newest first. The cursor is the last Grant id of the page before. */
 import { type DidKey, type DidWeb, type GrantId, isGrantId } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
-import { principalsVisibleTo } from '../callers/visibility.ts';
+import type { Caller } from '../access/caller.ts';
+import { principalsVisibleTo } from '../access/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../paging/cursor.ts';

@@ -6,13 +6,13 @@
  * A crash between the two leaves the revocation recorded and effective; a repeated call completes the stamp.
  */
 import type { DidWeb, GrantId } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
+import { notYetVisible } from '../lib/barrier.ts';
 import type { GrantRecord } from '../ports/records.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
-import { notYetVisible } from '../revocation/barrier.ts';
 import { setStatusBits } from './status-list.ts';
 
 export interface Revocation {

@@ -6,12 +6,12 @@
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
+import { passBarrier } from '../lib/barrier.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
 import { StoreError, type VerificationDueRule } from '../ports/store.ts';
 import { REVERIFIED_EVERY_HOURS } from '../principals/verification.ts';
 import { UNKNOWN_FOR_HOURS } from '../principals/verification-state.ts';
 import { checkDomain } from '../principals/verify-principal.ts';
-import { passBarrier } from '../revocation/barrier.ts';
 import { forEachOf } from './for-each-of.ts';
 
 const DUE: VerificationDueRule = {

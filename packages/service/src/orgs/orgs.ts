@@ -1,6 +1,6 @@
 /** Orgs and their membership (interface §Org). A foreign org answers like an absent one. */
 import { type DidWeb, encodeUlid, type OrgId } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { OrgRecord, PrincipalRecord, RelyingPartyRecord } from '../ports/records.ts';

@@ -3,9 +3,9 @@
  * turns, so each is judged on the whole ledger; nothing in it ever changes.
  */
 import { type DidWeb, encodeUlid, parseTimestamp, type ReceiptId } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
-import { holdLiveKey } from '../callers/live-key.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, invalidRequest, notFound } from '../errors.ts';
 import {

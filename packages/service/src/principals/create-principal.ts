@@ -10,14 +10,14 @@ import {
   parseDidWeb,
   sha256Of,
 } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
+import { orgForOnboarding } from '../access/org-for-registration.ts';
+import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
-import { holdLiveKey } from '../callers/live-key.ts';
-import { orgForOnboarding } from '../callers/onboarding.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest } from '../errors.ts';
 import { insertStatusList } from '../grants/status-list.ts';
-import { issueApiKey } from '../keys/api-key.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
 import { type NewPrincipal, type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from './did-document.ts';

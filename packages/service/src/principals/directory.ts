@@ -3,7 +3,7 @@
  * record with the verification token is for the Principal itself, its org and the operator.
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { PrincipalKind, PrincipalRecord, VerificationState } from '../ports/records.ts';

@@ -1,6 +1,6 @@
 /** The service's domain and the DIDs it hosts under it (interface §Principal, §Relying party). */
 import type { DidWeb } from '@svc/protocol';
-import type { ServiceIdentity } from '../identity/service-identity.ts';
+import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 
 type Identity = Pick<ServiceIdentity, 'domain' | 'env'>;
 

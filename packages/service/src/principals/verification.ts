@@ -1,7 +1,7 @@
 /** How a Principal proves control of its domain (interface §Verification, protocol §13). */
 import { didWebDocumentUrl, parseDidWeb } from '@svc/protocol';
-import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
+import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { authorityOf, hostOf } from './domain.ts';
 
 export const REVERIFIED_EVERY_HOURS = 24;

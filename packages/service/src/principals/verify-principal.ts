@@ -10,14 +10,14 @@
  * commit evaluate again, then the barrier waits for the commits under way. Only then is the answer 200.
  */
 import { sha256Of } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, serviceUnavailable } from '../errors.ts';
+import { passBarrier } from '../lib/barrier.ts';
 import type { DidResolution, DomainProof } from '../ports/outside.ts';
 import type { PrincipalRecord, VerificationState } from '../ports/records.ts';
 import type { Repositories } from '../ports/store.ts';
-import { passBarrier } from '../revocation/barrier.ts';
 import { putResolved } from './hosted-document.ts';
 import { stateAfterCheck } from './verification-state.ts';
 

@@ -1,13 +1,13 @@
 /** Relying parties: onboarding, reading and changing them (interface §Relying party). */
 import { type DidWeb, type OrgId, parseDidWeb } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
+import { orgForOnboarding } from '../access/org-for-registration.ts';
+import { mayReadRelyingParty } from '../access/visibility.ts';
+import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
-import { holdLiveKey } from '../callers/live-key.ts';
-import { orgForOnboarding } from '../callers/onboarding.ts';
-import { mayReadRelyingParty } from '../callers/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden, invalidRequest, notFound } from '../errors.ts';
-import { issueApiKey } from '../keys/api-key.ts';
 import type { ProfileId, RelyingPartyRecord } from '../ports/records.ts';
 import { type RelyingPartyChange, StoreError } from '../ports/store.ts';
 import {

@@ -7,17 +7,17 @@
  */
 import { createHash } from 'node:crypto';
 import { type DidWeb, encodeBase64url, encodeUtf8, sha256Of } from '@svc/protocol';
+import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { insertStatusList } from '../grants/status-list.ts';
-import { type KeySet, KeySetError, type PublishedKey } from '../identity/key-set.ts';
-import { issueApiKey } from '../keys/api-key.ts';
 import type { Signer } from '../ports/ports.ts';
 import type { PrincipalRecord } from '../ports/records.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
 import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
 import { storeDocument } from '../principals/store-document.ts';
+import { type KeySet, KeySetError, type PublishedKey } from '../service-keys/key-set.ts';
 import { type AgentKey, agentFromSeed } from './agent-key.ts';
 
 export interface Sandbox {

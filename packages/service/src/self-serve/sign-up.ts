@@ -3,11 +3,11 @@
  * transaction. Either all of them exist or none does, and none of the keys is known before they do.
  */
 import { encodeUlid, type OrgId } from '@svc/protocol';
+import type { ProvisionCaller } from '../access/caller.ts';
+import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import type { ProvisionCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, rateLimited, ServiceError } from '../errors.ts';
-import { issueApiKey } from '../keys/api-key.ts';
 import type { OrgRecord, RelyingPartyRecord } from '../ports/records.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { managedRelyingPartyDid } from '../principals/domain.ts';

@@ -1,11 +1,11 @@
 /** Decisions and what came of them, by Principal (interface §DecisionStats). */
 import type { DidWeb } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
+import { relyingPartyScope } from '../access/usage-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { PrincipalFigure } from '../ports/usage.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { parseRange, type Range, type RangeQuery } from './range.ts';
-import { relyingPartyScope } from './scope.ts';
 
 export interface DecisionStatsQuery extends RangeQuery {
   readonly rp?: DidWeb | undefined;

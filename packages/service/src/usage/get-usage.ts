@@ -1,12 +1,12 @@
 /** Decisions per UTC day (interface §GET /usage), every day of the period listed. */
 import type { ApiKeyId, DidWeb } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
+import type { Caller } from '../access/caller.ts';
+import { usageScope } from '../access/usage-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { DayCount, DayKeyCount } from '../ports/usage.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { daysOf, parseRange, type Range, type RangeQuery } from './range.ts';
-import { usageScope } from './scope.ts';
 
 export interface UsageQuery extends RangeQuery {
   readonly rp?: DidWeb | undefined;

@@ -1,6 +1,6 @@
 import type { DidWeb, OrgId, Presented } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import type { RpCaller } from '../callers/caller.ts';
+import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { EntitlementGate } from './entitlement-gate.ts';
 

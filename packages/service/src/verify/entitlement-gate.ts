@@ -8,7 +8,7 @@
  */
 import type { OrgId, Presented } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
-import type { RpCaller } from '../callers/caller.ts';
+import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { standingOf } from '../entitlements/entitlement-standing.ts';
 import { planRequired } from '../errors.ts';

@@ -4,7 +4,7 @@ import { nativeCrypto } from '@svc/protocol/native';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import { describe, expect, it } from 'vitest';
 import type { ServiceDeps } from '../deps.ts';
-import { parseKeySet } from '../identity/key-set.ts';
+import { parseKeySet } from '../service-keys/key-set.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
 const DID = 'did:web:svc.example' as DidWeb;

@@ -11,8 +11,8 @@ import {
   type VerifyRequest,
 } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
-import type { Authenticator } from '../callers/authenticator.ts';
-import type { RpCaller } from '../callers/caller.ts';
+import type { Authenticator } from '../access/authenticator.ts';
+import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { OverloadedError } from '../lib/batcher.ts';

@@ -4,11 +4,11 @@
  * that are meant: a key of the one never reaches the keys of the other.
  */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
-import type { Caller, OrgCaller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest, notFound } from '../errors.ts';
 import { getOrg } from '../orgs/orgs.ts';
 import type { ApiKeyRole } from '../ports/records.ts';
+import type { Caller, OrgCaller } from './caller.ts';
 
 export interface KeyOwner {
   readonly subject: DidWeb | OrgId;

@@ -1,14 +1,15 @@
 /** The sandbox (interface §Endpoints, Sandbox): real Receipts for anybody, on development deployments alone. */
-import { demoInfo, demoMint, demoMintRequest } from '../resources/demo.ts';
+
 import { revokeRequest, revokeResponse } from '../resources/grant.ts';
 import { receipt } from '../resources/receipt.ts';
+import { demoInfo, demoMint, demoMintRequest } from '../resources/sandbox.ts';
 import { verifyRequest } from '../resources/verify-request.ts';
 import { defineRoute, json } from '../route.ts';
 
 const common = { tag: 'Sandbox', auth: [], limiter: 'sandbox', feature: 'sandbox' } as const;
 const absent = 'This deployment has no sandbox (`SVC_DEMO`).';
 
-export const demoRoutes = {
+export const sandboxRoutes = {
   getDemoInfo: defineRoute({
     ...common,
     method: 'get',

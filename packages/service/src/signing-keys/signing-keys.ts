@@ -3,15 +3,15 @@
  * A kid stands for one key for ever, so that what was once denied under it stays denied.
  */
 import { type DidWeb, sha256Of } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
 import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
-import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
+import { passBarrier } from '../lib/barrier.ts';
 import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/records.ts';
 import type { Repositories } from '../ports/store.ts';
-import { passBarrier } from '../revocation/barrier.ts';
-import { buildManagedDidDocument } from './did-document.ts';
-import { storeDocument } from './store-document.ts';
+import { buildManagedDidDocument } from '../principals/did-document.ts';
+import { storeDocument } from '../principals/store-document.ts';
 
 /** Which key of which Principal, and who asks. */
 export interface KeyRequest {

@@ -6,7 +6,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { DidWeb, OrgId } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
-import { parseApiKey } from '../keys/api-key.ts';
+import { parseApiKey } from '../api-keys/api-key.ts';
 import { Gatherer } from '../lib/batcher.ts';
 import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';

@@ -3,10 +3,10 @@
  * answers like an absent one.
  */
 import type { DidWeb } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { DecisionFilter } from '../ports/usage.ts';
+import type { Caller } from './caller.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 export type Scope = Pick<DecisionFilter, 'relyingParties' | 'principal'>;

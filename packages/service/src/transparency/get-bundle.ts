@@ -1,13 +1,13 @@
 /** A decision with all that it takes to check it offline, years later: what `@svc/receipts/bundle` verifies. */
 import type { DidWeb, ReceiptBody, ReceiptId, Sha256 } from '@svc/protocol';
-import type { Caller } from '../callers/caller.ts';
-import { getInclusion, type InclusionAnswer } from '../checkpoints/prove-inclusion.ts';
+import type { Caller } from '../access/caller.ts';
+import { getDecision } from '../decisions/get-decision.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
-import { buildServiceDidDocument } from '../identity/service-identity.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { EvidenceRecord } from '../ports/records.ts';
-import { getDecision } from './get-decision.ts';
+import { buildServiceDidDocument } from '../service-keys/service-identity.ts';
+import { getInclusion, type InclusionAnswer } from './prove-inclusion.ts';
 
 export type BundleAnswer =
   | { readonly kind: 'pending'; readonly day: Day }

@@ -1,9 +1,11 @@
-/** The Principal directory (interface §Endpoints, Principal lifecycle). */
+/** Principals: registration, directory, proof of the domain (interface §Endpoints, Onboarding and Principal lifecycle). */
 import { z } from 'zod';
 import { didWeb, orgId, pageLimit } from '../formats.ts';
 import { didParams } from '../parameters.ts';
 import {
   principal,
+  principalCreated,
+  principalCreateRequest,
   principalKind,
   principalNamingRequest,
   verificationState,
@@ -11,7 +13,24 @@ import {
 import { principalDirectory, principalView } from '../resources/principal-directory.ts';
 import { defineRoute, json } from '../route.ts';
 
-export const directoryRoutes = {
+export const principalRoutes = {
+  createPrincipal: defineRoute({
+    method: 'post',
+    path: '/principals',
+    tag: 'Onboarding',
+    summary: 'Register a Principal',
+    description: [
+      'A `managed` Principal gets a DID document published by the service and is verified at once; you keep the private',
+      'keys. A `hosted` Principal brings its own `did:web` DID and proves control of the domain. Either way the answer',
+      'holds an API key that is shown only here. An org:admin key registers into its own org.',
+    ].join('\n'),
+    auth: ['org:admin', 'admin'],
+    limiter: 'authenticated',
+    body: principalCreateRequest,
+    responses: { 201: json(principalCreated, 'Registered. Keep the API key: it is not shown again.') },
+    errors: { CONFLICT: 'Already registered, or the domain belongs to the service.' },
+  }),
+
   listPrincipals: defineRoute({
     method: 'get',
     path: '/principals',
@@ -67,5 +86,25 @@ export const directoryRoutes = {
     body: principalNamingRequest,
     responses: { 200: json(principal, 'The Principal after the change.') },
     errors: {},
+  }),
+
+  verifyPrincipal: defineRoute({
+    method: 'post',
+    path: '/principals/{did}/verify',
+    tag: 'Principals',
+    summary: 'Verify a Principal’s domain now',
+    description: [
+      'Looks for the proof in DNS and at the well-known address, and fetches the DID document again. The answer holds the',
+      'state after that. The proof found: `verified`. Positively no proof: `unverified`, and no verification is answered',
+      'ALLOW any more. If the domain cannot be asked, the state stays for up to 72 hours since the last proof. A managed',
+      'Principal is always verified. The domain is checked again every 24 hours.',
+    ].join('\n'),
+    auth: ['principal', 'org:admin', 'admin'],
+    limiter: 'authenticated',
+    params: didParams,
+    responses: { 200: json(principal, 'The Principal after the check.') },
+    errors: {
+      SERVICE_UNAVAILABLE: 'The outcome may be recorded, and is not yet visible everywhere. Repeat the call.',
+    },
   }),
 } as const;

@@ -1,6 +1,5 @@
-/** Principals and relying parties (interface §Endpoints, Onboarding and organizations). */
+/** Relying parties (interface §Endpoints, Onboarding and organizations). */
 import { didParams } from '../parameters.ts';
-import { principalCreated, principalCreateRequest } from '../resources/principal.ts';
 import {
   relyingParty,
   relyingPartyCreated,
@@ -9,24 +8,7 @@ import {
 } from '../resources/relying-party.ts';
 import { defineRoute, json } from '../route.ts';
 
-export const onboardingRoutes = {
-  createPrincipal: defineRoute({
-    method: 'post',
-    path: '/principals',
-    tag: 'Onboarding',
-    summary: 'Register a Principal',
-    description: [
-      'A `managed` Principal gets a DID document published by the service and is verified at once; you keep the private',
-      'keys. A `hosted` Principal brings its own `did:web` DID and proves control of the domain. Either way the answer',
-      'holds an API key that is shown only here. An org:admin key registers into its own org.',
-    ].join('\n'),
-    auth: ['org:admin', 'admin'],
-    limiter: 'authenticated',
-    body: principalCreateRequest,
-    responses: { 201: json(principalCreated, 'Registered. Keep the API key: it is not shown again.') },
-    errors: { CONFLICT: 'Already registered, or the domain belongs to the service.' },
-  }),
-
+export const relyingPartyRoutes = {
   createRelyingParty: defineRoute({
     method: 'post',
     path: '/relying-parties',

@@ -2,7 +2,7 @@
 import { me } from '../resources/me.ts';
 import { defineRoute, json } from '../route.ts';
 
-export const identityRoutes = {
+export const meRoutes = {
   getMe: defineRoute({
     method: 'get',
     path: '/me',
