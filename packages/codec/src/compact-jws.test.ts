@@ -2,10 +2,10 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { CompactSign, compactVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { nativeCrypto } from '../native.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { parseCompactJws, type Signer, signCompactJws } from './compact-jws.ts';
 import { portableCrypto } from './crypto.ts';
+import { nativeCrypto } from './native.ts';
 import { encodeUtf8 } from './utf8.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');

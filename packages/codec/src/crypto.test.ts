@@ -3,9 +3,9 @@ import { Point } from '@noble/ed25519';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nativeCrypto } from '../native.ts';
 import { decodeBase64url } from './base64url.ts';
 import { portableCrypto } from './crypto.ts';
+import { nativeCrypto } from './native.ts';
 import { sha256Of } from './sha256.ts';
 import {
   addOrder,

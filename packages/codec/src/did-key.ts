@@ -5,7 +5,9 @@
  * Format only: whether the key may be used is `CryptoPort.isStrictKey`'s to say.
  */
 import { base58btc } from 'multiformats/bases/base58';
-import type { DidKey } from '../model/ids.ts';
+import type { Branded } from './branded.ts';
+
+export type DidKey = Branded<'DidKey'>;
 
 const DID_KEY_PREFIX = 'did:key:';
 const ED25519_PREFIX = [0xed, 0x01] as const;

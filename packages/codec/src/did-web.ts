@@ -4,7 +4,9 @@
  * literal in any notation; segments are plain characters; the one percent-escape is the `%3A` before a port. Whether a
  * port is allowed is the caller's policy.
  */
-import type { DidWeb } from '../model/ids.ts';
+import type { Branded } from './branded.ts';
+
+export type DidWeb = Branded<'DidWeb'>;
 
 const PREFIX = 'did:web:';
 export const DID_WEB_MAX_CHARS = 512;

@@ -3,15 +3,10 @@
  * signatures pass the same admission code, and OpenSSL then checks the same cofactorless equation.
  */
 import crypto, { type KeyObject } from 'node:crypto';
-import { encodeBase64url } from './codec/base64url.ts';
-import { BoundedMemo } from './codec/bounded-memo.ts';
-import type { CryptoPort } from './codec/crypto.ts';
-import {
-  isStrictPublicKey,
-  isStrictSignatureForm,
-  KEY_MEMO_ENTRIES,
-  publicKeyText,
-} from './codec/ed25519.ts';
+import { encodeBase64url } from './base64url.ts';
+import { BoundedMemo } from './bounded-memo.ts';
+import type { CryptoPort } from './crypto.ts';
+import { isStrictPublicKey, isStrictSignatureForm, KEY_MEMO_ENTRIES, publicKeyText } from './ed25519.ts';
 
 /** Imported keys, all admitted. Importing one costs as much as a verification. */
 const keys = new BoundedMemo<KeyObject>(KEY_MEMO_ENTRIES);

@@ -2,8 +2,14 @@
  * The one hash encoding of the interface: `sha256:` and lower-case hex, over the exact bytes (interface §Identifier
  * and value formats).
  */
-import type { Sha256 } from '../model/ids.ts';
+import type { Branded } from './branded.ts';
 import type { CryptoPort } from './crypto.ts';
+
+export type Sha256 = Branded<'Sha256'>;
+
+const SHA256 = /^sha256:[0-9a-f]{64}$/;
+
+export const isSha256 = (text: unknown): text is Sha256 => typeof text === 'string' && SHA256.test(text);
 
 /** A string is hashed as its UTF-8 bytes. */
 export const sha256Of = (crypto: CryptoPort, data: Uint8Array | string): Sha256 =>

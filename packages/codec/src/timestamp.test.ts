@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatSeconds, formatTimestamp, parseInstant, parseTimestamp } from './timestamp.ts';
+import { formatSeconds, formatTimestamp, parseInstant, parseTimestamp, parseUtcTime } from './timestamp.ts';
 
 const instant = fc
   .date({
@@ -17,6 +17,8 @@ describe('timestamps', () => {
         expect(parseTimestamp(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);
         expect(formatTimestamp(ms)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
         expect(parseInstant(formatTimestamp(ms))).toBe(ms);
+        expect(parseUtcTime(formatTimestamp(ms))).toBe(ms);
+        expect(parseUtcTime(formatSeconds(ms))).toBe(Math.floor(ms / 1000) * 1000);
       }),
     );
   });
@@ -27,6 +29,23 @@ describe('timestamps', () => {
     ...['2026-11-20T24:00:00.000Z', '9999-12-31T24:00:00.000Z', '2026-13-01T00:00:00.000Z'],
   ])('to the millisecond do not parse %j', (text) => {
     expect(parseInstant(text)).toBeNull();
+  });
+
+  it.each([
+    ['2026-11-20T08:00:00Z', 0],
+    ['2026-11-20T08:00:00.5Z', 500],
+    ['2026-11-20T08:00:00.12Z', 120],
+    ['2026-11-20T08:00:00.000999999Z', 0],
+  ])('%j counts to the millisecond', (text, ms) => {
+    expect(parseUtcTime(text)).toBe(1_795_161_600_000 + ms);
+  });
+
+  it.each([
+    ...['', '2026-11-20T08:00:00.Z', '2026-11-20T08:00:00.1234567890Z', '2026-11-20T08:00:00.5'],
+    ...['2026-11-20T08:00:00.5+00:00', '2026-02-30T00:00:00Z', '2026-02-30T00:00:00.5Z'],
+    ...['2026-02-29T00:00:00.000Z', '2026-11-20T24:00:00.0Z', '2026-11-20T08:00:00.000Z\n'],
+  ])('of any precision do not parse %j', (text) => {
+    expect(parseUtcTime(text)).toBeNull();
   });
 
   it('have three decimals, or none', () => {

@@ -3,7 +3,9 @@
  * randomness are passed in; the order within one millisecond is arbitrary.
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+/** The source of a regular expression for one. */
+export const ULID_PATTERN = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
+const ULID = new RegExp(`^${ULID_PATTERN}$`);
 const TIME_CHARS = 10;
 const MAX_TIME_MS = 2 ** 48 - 1;
 

@@ -1,4 +1,6 @@
 /** Budgets through the whole engine (protocol §11): what is consumed, of which Capability, and what a Receipt pins. */
+
+import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { consumed, keyOf, underV2 } from '../../../scripts/vectors/balances.ts';
@@ -15,9 +17,6 @@ import { contextOf, factsOf } from '../test/facts-of.ts';
 import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
 import { applyConsumption, type Balances, emptyBalances } from './budgets/balances.ts';
 import { BUDGET_KEYS } from './budgets/budget.ts';
-import type { CryptoPort } from './codec/crypto.ts';
-import { jcs } from './codec/jcs.ts';
-import type { JsonObject } from './codec/json.ts';
 import { type Decided, evaluate, parsePresented } from './evaluate.ts';
 import { type EvaluateInput, evaluateJson } from './evaluate-json.ts';
 import { found } from './facts.ts';

@@ -1,6 +1,6 @@
+import { portableCrypto } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
 import { getVector } from '../test/vector-reader.ts';
-import { portableCrypto } from './codec/crypto.ts';
 import { EvaluateInputError, evaluateJson } from './evaluate-json.ts';
 
 const input = getVector('allow-purchase').input as unknown as Record<string, unknown>;
@@ -15,6 +15,14 @@ describe('an evaluation input', () => {
     ['with a Grant that is no string', { ...input, grant: {} }],
     ['with a Receipt id of another form', { ...input, receipt_id: 'drc_1' }],
     ['with an instant that is no UTC time', { ...input, now: '2026-11-20T10:00:00+01:00' }],
+    ['evaluated on 30 February', { ...input, now: '2026-02-30T08:00:00.000Z' }],
+    ['evaluated at 24:00', { ...input, now: '2026-11-20T24:00:00Z' }],
+    [
+      'with a key known since 30 February',
+      withFact('principal', {
+        found: { verification: 'verified', key: { state: 'active', since: '2026-02-30T00:00:00Z' } },
+      }),
+    ],
     [
       'with an unknown profile',
       { ...input, relying_party: { ...Object(input.relying_party), profile: 'x' } },

@@ -2,11 +2,21 @@
  * The engine as JSON → JSON: the form that vectors, other implementations and audits share (vectors/README.md).
  * The input carries every fact; the output is the body of the Receipt.
  */
+
+import {
+  type CryptoPort,
+  type DidKey,
+  type DidWeb,
+  isJsonObject,
+  isSha256,
+  type JsonObject,
+  type JsonValue,
+  parseInstant,
+  parseTimestamp,
+  sha256Of,
+} from '@svc/codec';
 import type { Balances } from './budgets/balances.ts';
 import { type ConsumptionSnapshot, parseSnapshot } from './budgets/snapshot.ts';
-import type { CryptoPort } from './codec/crypto.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from './codec/json.ts';
-import { sha256Of } from './codec/sha256.ts';
 import { evaluate, parsePresented } from './evaluate.ts';
 import {
   type AllocationFact,
@@ -20,7 +30,7 @@ import {
   unavailable,
 } from './facts.ts';
 import { parseDidDocument } from './model/did-document.ts';
-import { type DidKey, type DidWeb, isReceiptId, isSha256, type ReceiptId } from './model/ids.ts';
+import { isReceiptId, type ReceiptId } from './model/ids.ts';
 import { member } from './model/members.ts';
 import { isProfileId, type ProfileId } from './profiles/index.ts';
 import { buildReceiptBody, type ReceiptBody } from './receipt-body.ts';
@@ -200,11 +210,9 @@ const integerAt = (value: unknown, at: string): number => {
   throw new EvaluateInputError(`${at} must be an integer`);
 };
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/;
-
 const instantAt = (value: unknown, at: string): number => {
-  const ms = typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw new EvaluateInputError(`${at} must be an RFC 3339 UTC instant`);
+  const ms = typeof value === 'string' ? (parseInstant(value) ?? parseTimestamp(value)) : null;
+  if (ms === null) throw new EvaluateInputError(`${at} must be an RFC 3339 UTC instant`);
   return ms;
 };
 

@@ -1,12 +1,10 @@
+import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { outcomeOf } from '../../../scripts/vectors/evaluate-vectors.ts';
 import { contextOf, type FoundFacts, factsOf } from '../test/facts-of.ts';
 import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
 import { CHECKS } from './checks/table.ts';
-import type { CryptoPort } from './codec/crypto.ts';
-import { jcs } from './codec/jcs.ts';
-import type { JsonObject } from './codec/json.ts';
 import { evaluate, parsePresented, planLookups } from './evaluate.ts';
 import { type EvaluateInput, evaluateJson } from './evaluate-json.ts';
 import { absent, type Facts, found, unavailable } from './facts.ts';

@@ -3,6 +3,7 @@
  * instant, no I/O, the same answer for the same input.
  */
 
+import type { CryptoPort } from '@svc/codec';
 import { hasBudget } from './budgets/budget.ts';
 import type { Consumption } from './budgets/consumption.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
   RelyingParty,
 } from './checks/check.ts';
 import { CHECK_IDS, CHECKS } from './checks/table.ts';
-import type { CryptoPort } from './codec/crypto.ts';
 import type { Facts, Lookup } from './facts.ts';
 import { parseAction } from './model/action.ts';
 import { parseGrant } from './model/grant.ts';

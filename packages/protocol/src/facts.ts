@@ -2,9 +2,11 @@
  * What an evaluation has to know beyond the request itself. The caller answers each look-up; `unavailable` is an
  * answer, so failing closed is a matter of types. An undefined slot has not been looked up yet.
  */
+
+import type { DidKey, DidWeb, Sha256 } from '@svc/codec';
 import type { Balances } from './budgets/balances.ts';
 import type { DidDocument } from './model/did-document.ts';
-import type { DidKey, DidWeb, GrantId, Sha256 } from './model/ids.ts';
+import type { GrantId } from './model/ids.ts';
 
 export type Answer<T> =
   | { readonly answer: 'found'; readonly value: T }

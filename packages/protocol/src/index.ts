@@ -1,5 +1,50 @@
 /** The check engine of the delegated-authority protocol: pure, synchronous, without I/O. See docs/protocol.md. */
 export {
+  type CryptoPort,
+  DID_WEB_MAX_CHARS,
+  type DidKey,
+  type DidWeb,
+  decodeBase64url,
+  decodeBase64urlText,
+  decodeMultikey,
+  decodeUtf8,
+  didWebDocumentUrl,
+  encodeBase64url,
+  encodeBase64urlText,
+  encodeMultikey,
+  encodeUlid,
+  encodeUtf8,
+  formatDidKey,
+  formatSeconds,
+  formatTimestamp,
+  HTU_MAX_CHARS,
+  isJsonObject,
+  isSha256,
+  JcsError,
+  type JsonObject,
+  type JsonValue,
+  jcs,
+  MAX_JCS_DEPTH,
+  MAX_JSON_DEPTH,
+  normalizeHtu,
+  type ParsedDidWeb,
+  type ParsedJws,
+  type ParseJwsResult,
+  parseCompactJws,
+  parseDidKey,
+  parseDidWeb,
+  parseInstant,
+  parseStrictJson,
+  parseTimestamp,
+  portableCrypto,
+  type Sha256,
+  type Signer,
+  type StrictJsonResult,
+  sha256Of,
+  signCompactJws,
+  ulidTimeMs,
+} from '@svc/codec';
+export {
   applyConsumption,
   type Balance,
   type Balances,
@@ -16,21 +61,6 @@ export * from './budgets/period.ts';
 export * from './budgets/snapshot.ts';
 export * from './checks/check.ts';
 export { CHECK_IDS, CHECKS, PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
-export * from './codec/base64url.ts';
-export * from './codec/compact-jws.ts';
-export * from './codec/crypto.ts';
-export * from './codec/did-key.ts';
-export * from './codec/did-web.ts';
-export * from './codec/htu.ts';
-export * from './codec/jcs.ts';
-export * from './codec/json.ts';
-export * from './codec/jti.ts';
-export * from './codec/resource-pattern.ts';
-export * from './codec/sha256.ts';
-export * from './codec/strict-json.ts';
-export * from './codec/timestamp.ts';
-export * from './codec/ulid.ts';
-export * from './codec/utf8.ts';
 export * from './evaluate.ts';
 export * from './evaluate-json.ts';
 export * from './facts.ts';
@@ -40,9 +70,11 @@ export * from './model/credential-status.ts';
 export * from './model/did-document.ts';
 export * from './model/grant.ts';
 export * from './model/ids.ts';
+export * from './model/jti.ts';
 export * from './model/parsed.ts';
 export * from './model/proof.ts';
 export * from './model/reason-code.ts';
 export * from './profiles/index.ts';
 export * from './receipt-body.ts';
+export * from './resources/resource-pattern.ts';
 export * from './trust-config.ts';

@@ -2,17 +2,23 @@
  * The body of a Receipt: everything it says but its signature (interface §Receipt, protocol §8). Members are
  * written in RFC 8785 order, so `JSON.stringify` of the body is its canonical form.
  */
+
+import {
+  type CryptoPort,
+  type DidKey,
+  type DidWeb,
+  formatTimestamp,
+  type Sha256,
+  sha256Of,
+} from '@svc/codec';
 import type { Consumption } from './budgets/consumption.ts';
 import { snapshotHashOf } from './budgets/snapshot.ts';
 import type { CheckId } from './checks/check.ts';
 import { PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
-import type { CryptoPort } from './codec/crypto.ts';
-import { sha256Of } from './codec/sha256.ts';
-import { formatTimestamp } from './codec/timestamp.ts';
 import type { CheckOutcome, Decided, VerifyRequest } from './evaluate.ts';
 import { type Action, canonicalAction } from './model/action.ts';
 import { type Capability, inCanonicalOrder } from './model/capability.ts';
-import type { DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from './model/ids.ts';
+import type { GrantId, ReceiptId } from './model/ids.ts';
 import type { ReasonCode } from './model/reason-code.ts';
 import { PROFILES, type ProfileId } from './profiles/index.ts';
 import { TRUST_CONFIG, type TrustConfig, trustConfigDocument } from './trust-config.ts';

@@ -3,8 +3,7 @@
  * by hash, so a change of any bound is a new version.
  */
 
-import { jcs } from './codec/jcs.ts';
-import type { JsonObject } from './codec/json.ts';
+import { type JsonObject, jcs } from '@svc/codec';
 
 export interface TrustConfig {
   readonly version: string;

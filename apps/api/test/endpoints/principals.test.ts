@@ -2,7 +2,7 @@
 import { encodeMultikey } from '@svc/protocol';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { smallOrderEncodings } from '../../../../packages/protocol/src/codec/testing/edwards.ts';
+import { smallOrderEncodings } from '../../../../packages/codec/src/testing/edwards.ts';
 import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
 import { newOrgId, randomSlug, withDeployment } from './deployment.ts';
 

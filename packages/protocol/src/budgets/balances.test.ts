@@ -1,9 +1,7 @@
+import { type JsonObject, jcs, portableCrypto, type Sha256 } from '@svc/codec';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { portableCrypto } from '../codec/crypto.ts';
-import { jcs } from '../codec/jcs.ts';
-import type { JsonObject } from '../codec/json.ts';
-import type { GrantId, Sha256 } from '../model/ids.ts';
+import type { GrantId } from '../model/ids.ts';
 import {
   applyConsumption,
   type Balances,

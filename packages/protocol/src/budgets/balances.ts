@@ -3,7 +3,8 @@
  * The log of movements is the truth: balances are its fold, so they replay from it exactly. Nothing here depends on
  * when it is asked: a window that has passed is left when the next movement enters a later one.
  */
-import type { GrantId, Sha256 } from '../model/ids.ts';
+import type { Sha256 } from '@svc/codec';
+import type { GrantId } from '../model/ids.ts';
 import type { Limits } from './budget.ts';
 
 /** One budget after the last movement of it. Amounts in minor units; every number is an integer, 0 to 2^53−1. */

@@ -3,7 +3,7 @@
  * knows them; to any other they are unknown keys, which P17 judges. So their form is judged apart from the rest of
  * the Grant's: see `Findings.malformedBudget`.
  */
-import type { JsonObject, JsonValue } from '../codec/json.ts';
+import type { JsonObject, JsonValue } from '@svc/codec';
 import type { ActionType } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { isNonNegativeInteger, member } from '../model/members.ts';

@@ -1,5 +1,5 @@
 /** What one decision consumes of a budget, or that there is too little left of it (protocol §11). */
-import type { Sha256 } from '../model/ids.ts';
+import type { Sha256 } from '@svc/codec';
 import { addable, type Balance, type Balances, findBalance, type Movement, remainingOf } from './balances.ts';
 import type { Budget, Limits } from './budget.ts';
 import { periodStartMs } from './period.ts';

@@ -3,11 +3,17 @@
  * order, so `JSON.stringify` of a snapshot is its canonical form. It is a function of the log alone: `remaining` is
  * what is left of the window in `period_start`, whenever it is asked for.
  */
-import type { CryptoPort } from '../codec/crypto.ts';
-import { isJsonObject, type JsonObject } from '../codec/json.ts';
-import { sha256Of } from '../codec/sha256.ts';
-import { formatTimestamp, parseInstant } from '../codec/timestamp.ts';
-import { type GrantId, isGrantId, isSha256, type Sha256 } from '../model/ids.ts';
+import {
+  type CryptoPort,
+  formatTimestamp,
+  isJsonObject,
+  isSha256,
+  type JsonObject,
+  parseInstant,
+  type Sha256,
+  sha256Of,
+} from '@svc/codec';
+import { type GrantId, isGrantId } from '../model/ids.ts';
 import { hasExactly, isNonNegativeInteger, member } from '../model/members.ts';
 import { type Balance, type Balances, remainingOf } from './balances.ts';
 import type { Limits } from './budget.ts';

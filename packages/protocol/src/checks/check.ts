@@ -2,14 +2,15 @@
  * What a check is. Each reads only the evidence of the checks that it requires, so reading what is not proven
  * does not compile, and "skipped" follows from the table.
  */
+
+import type { CryptoPort, DidWeb, Sha256 } from '@svc/codec';
 import type { Balances } from '../budgets/balances.ts';
 import type { Consumption } from '../budgets/consumption.ts';
-import type { CryptoPort } from '../codec/crypto.ts';
 import type { DocumentFact, Facts, Lookup } from '../facts.ts';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import type { Grant, ParsedGrant } from '../model/grant.ts';
-import type { DidWeb, GrantId, Sha256 } from '../model/ids.ts';
+import type { GrantId } from '../model/ids.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ReasonCode } from '../model/reason-code.ts';

@@ -1,5 +1,5 @@
 /** P14: the Agent signed for this very Action, and for an API call for this very request (protocol §7). */
-import { normalizeHtu } from '../codec/htu.ts';
+import { normalizeHtu } from '@svc/codec';
 import { type Action, canonicalAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';

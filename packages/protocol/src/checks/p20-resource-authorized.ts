@@ -2,9 +2,9 @@
  * P20: some survivor matches the resource (protocol §6). The first one left is the authority for the Action, and the
  * one whose budget an ALLOW consumes.
  */
-import { normalizeHtu } from '../codec/htu.ts';
-import { resourceMatcher, urlMatcher } from '../codec/resource-pattern.ts';
+import { normalizeHtu } from '@svc/codec';
 import type { Action } from '../model/action.ts';
+import { resourceMatcher, urlMatcher } from '../resources/resource-pattern.ts';
 import { defineCheck, deny, pass } from './check.ts';
 
 export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({

@@ -2,8 +2,7 @@
  * The Action: what the relying party says the Agent is about to do (interface §Action, protocol §5).
  * Closed objects; nothing in one is proven before P14 has compared it with the signed Proof.
  */
-import { normalizeHtu } from '../codec/htu.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, normalizeHtu } from '@svc/codec';
 import { hasExactly, isNonNegativeInteger, member } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 

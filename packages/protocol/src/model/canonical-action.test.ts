@@ -1,6 +1,6 @@
+import { jcs } from '@svc/codec';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jcs } from '../codec/jcs.ts';
 import { canonicalAction, parseAction } from './action.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });

@@ -2,13 +2,18 @@
  * A Capability: one kind of action a Grant allows, within constraints (interface §Capability, protocol §2).
  * Unknown constraint keys are kept as they are: P17 decides about them, so none may be dropped here.
  */
+
+import {
+  type CryptoPort,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Sha256,
+  sha256Of,
+} from '@svc/codec';
 import { findBudgetProblem } from '../budgets/budget.ts';
-import type { CryptoPort } from '../codec/crypto.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
-import { isResourcePattern } from '../codec/resource-pattern.ts';
-import { sha256Of } from '../codec/sha256.ts';
+import { isResourcePattern } from '../resources/resource-pattern.ts';
 import { type ActionType, isActionType, isCurrency, isMethod } from './action.ts';
-import type { Sha256 } from './ids.ts';
 import {
   type Findings,
   hasDuplicates,

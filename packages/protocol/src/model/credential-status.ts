@@ -1,5 +1,5 @@
 /** The Grant's `credentialStatus`: one entry of a Bitstring Status List (interface §CredentialStatus). */
-import { isJsonObject, type JsonValue } from '../codec/json.ts';
+import { isJsonObject, type JsonValue } from '@svc/codec';
 import { type Findings, member, unknownMembers } from './members.ts';
 
 export interface CredentialStatus {

@@ -1,8 +1,8 @@
+import type { DidWeb } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
 import { verificationMethod } from '../../../../scripts/vectors/scene.ts';
 import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID } from '../../../../scripts/vectors/test-keys.ts';
 import { parseDidDocument } from './did-document.ts';
-import type { DidWeb } from './ids.ts';
 
 const did = PRINCIPAL_DID as DidWeb;
 const method = verificationMethod(KEYS.principal);

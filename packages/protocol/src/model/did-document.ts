@@ -2,11 +2,15 @@
  * Verification methods in a Principal's DID document (DID Core §5.2): Ed25519 as `Multikey`, and as `JsonWebKey`
  * on documents that the customer hosts. What cannot be used is passed over; it is not an error of the document.
  */
-import { decodeBase64url } from '../codec/base64url.ts';
-import { decodeMultikey } from '../codec/did-key.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
-import { parseStrictJson } from '../codec/strict-json.ts';
-import type { DidWeb } from './ids.ts';
+import {
+  type DidWeb,
+  decodeBase64url,
+  decodeMultikey,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseStrictJson,
+} from '@svc/codec';
 import { member } from './members.ts';
 
 export interface DidDocument {

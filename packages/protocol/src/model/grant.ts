@@ -2,14 +2,20 @@
  * The Grant: a W3C Verifiable Credential 2.0 in which a Principal gives an Agent authority (protocol §2).
  * Parsing proves form only. Everything in the result is unauthenticated until P3 has verified the signature.
  */
-import { parseCompactJws } from '../codec/compact-jws.ts';
-import { parseDidKey } from '../codec/did-key.ts';
-import { parseDidWeb } from '../codec/did-web.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json.ts';
-import { parseTimestamp } from '../codec/timestamp.ts';
+import {
+  type DidKey,
+  type DidWeb,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseCompactJws,
+  parseDidKey,
+  parseDidWeb,
+  parseTimestamp,
+} from '@svc/codec';
 import { type Capability, parseCapability } from './capability.ts';
 import { type CredentialStatus, parseCredentialStatus } from './credential-status.ts';
-import { type DidKey, type DidWeb, type GrantId, isGrantId } from './ids.ts';
+import { type GrantId, isGrantId } from './ids.ts';
 import { parseProtectedHeader } from './jws-header.ts';
 import { Findings, hasDuplicates, isStringArray, member, unknownMembers } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';

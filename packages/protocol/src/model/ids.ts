@@ -2,23 +2,17 @@
  * Identifiers of the interface as branded strings (interface §Identifier and value formats). A value of one of
  * these types has passed its parser; nothing else mints one.
  */
-declare const brand: unique symbol;
-type Branded<Name extends string> = string & { readonly [brand]: Name };
+import { type Branded, ULID_PATTERN } from '@svc/codec';
 
-export type DidWeb = Branded<'DidWeb'>;
-export type DidKey = Branded<'DidKey'>;
 export type GrantId = Branded<'GrantId'>;
 export type ReceiptId = Branded<'ReceiptId'>;
 export type OrgId = Branded<'OrgId'>;
 export type ApiKeyId = Branded<'ApiKeyId'>;
-export type Sha256 = Branded<'Sha256'>;
 
-const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
-const GRANT_ID = new RegExp(`^urn:svc:grant:${ULID}$`);
-const RECEIPT_ID = new RegExp(`^drc_${ULID}$`);
-const ORG_ID = new RegExp(`^org_${ULID}$`);
+const GRANT_ID = new RegExp(`^urn:svc:grant:${ULID_PATTERN}$`);
+const RECEIPT_ID = new RegExp(`^drc_${ULID_PATTERN}$`);
+const ORG_ID = new RegExp(`^org_${ULID_PATTERN}$`);
 const API_KEY_ID = /^[0-9a-f]{12}$/;
-const SHA256 = /^sha256:[0-9a-f]{64}$/;
 
 export const isGrantId = (text: unknown): text is GrantId => typeof text === 'string' && GRANT_ID.test(text);
 export const isReceiptId = (text: unknown): text is ReceiptId =>
@@ -26,7 +20,6 @@ export const isReceiptId = (text: unknown): text is ReceiptId =>
 export const isOrgId = (text: unknown): text is OrgId => typeof text === 'string' && ORG_ID.test(text);
 export const isApiKeyId = (text: unknown): text is ApiKeyId =>
   typeof text === 'string' && API_KEY_ID.test(text);
-export const isSha256 = (text: unknown): text is Sha256 => typeof text === 'string' && SHA256.test(text);
 
 /** The ULID inside a Grant or Receipt id: its last 26 characters. */
 export const ulidOf = (id: GrantId | ReceiptId | OrgId): string => id.slice(-26);

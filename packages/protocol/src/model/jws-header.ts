@@ -2,7 +2,7 @@
  * The protected header that Grants and Proofs carry: exactly `alg`, `typ` and `kid` (protocol §1). Anything more
  * (`crit`, `b64`, `jwk`, `jku`, `x5c`, …) would change what a signature means, so it is never ignored.
  */
-import type { JsonObject } from '../codec/json.ts';
+import type { JsonObject } from '@svc/codec';
 import { type Findings, member, unknownMembers } from './members.ts';
 
 export const MAX_KID_CHARS = 1024;

@@ -3,7 +3,7 @@
  * `malformed` (wrong in form) wins over `unsupported` (well formed, but of no profile we know). Apart from both stands
  * what is wrong only for a profile that knows budgets (protocol §11).
  */
-import type { JsonObject, JsonValue } from '../codec/json.ts';
+import type { JsonObject, JsonValue } from '@svc/codec';
 
 export class Findings {
   private firstMalformed: string | null = null;

@@ -2,14 +2,18 @@
  * The Proof: the Agent's signature over one request, made for one relying party (protocol §3). Closed shape.
  * Parsing proves form only; nothing here is authenticated before P9.
  */
-import { parseCompactJws } from '../codec/compact-jws.ts';
-import { parseDidKey } from '../codec/did-key.ts';
-import { parseDidWeb } from '../codec/did-web.ts';
-import { normalizeHtu } from '../codec/htu.ts';
-import type { JsonObject } from '../codec/json.ts';
-import { isJti } from '../codec/jti.ts';
+import {
+  type DidKey,
+  type DidWeb,
+  type JsonObject,
+  normalizeHtu,
+  parseCompactJws,
+  parseDidKey,
+  parseDidWeb,
+} from '@svc/codec';
+import { isJti } from '../model/jti.ts';
 import { type Action, isMethod, parseAction } from './action.ts';
-import { type DidKey, type DidWeb, type GrantId, isGrantId } from './ids.ts';
+import { type GrantId, isGrantId } from './ids.ts';
 import { parseProtectedHeader } from './jws-header.ts';
 import { Findings, hasExactly } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';

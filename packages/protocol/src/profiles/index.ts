@@ -1,8 +1,7 @@
 /** The profiles a relying party can choose, each with its published document and that document's hash. */
+
+import { portableCrypto, type Sha256, sha256Of } from '@svc/codec';
 import { CHECKS } from '../checks/table.ts';
-import { portableCrypto } from '../codec/crypto.ts';
-import { sha256Of } from '../codec/sha256.ts';
-import type { Sha256 } from '../model/ids.ts';
 import { BASE_V1 } from './base-v1.ts';
 import { BASE_V2 } from './base-v2.ts';
 import { type Profile, type ProfileId, profileDocument } from './profile.ts';

@@ -3,15 +3,10 @@
  * (protocol §8). The document is derived from the table of checks, so it cannot drift from what runs.
  */
 
+import { DID_WEB_MAX_CHARS, HTU_MAX_CHARS, type JsonObject, jcs, MAX_JSON_DEPTH } from '@svc/codec';
 import { PERIODS } from '../budgets/period.ts';
 import type { CheckId } from '../checks/check.ts';
 import type { AnyCheck } from '../checks/table.ts';
-import { DID_WEB_MAX_CHARS } from '../codec/did-web.ts';
-import { HTU_MAX_CHARS } from '../codec/htu.ts';
-import { jcs } from '../codec/jcs.ts';
-import type { JsonObject } from '../codec/json.ts';
-import { MAX_ASTERISK_RUNS, MAX_PATTERN_CHARS } from '../codec/resource-pattern.ts';
-import { MAX_JSON_DEPTH } from '../codec/strict-json.ts';
 import type { ActionType } from '../model/action.ts';
 import { MAX_ACTION_STRING_CHARS } from '../model/action.ts';
 import { MAX_METHODS, MAX_RESOURCES } from '../model/capability.ts';
@@ -24,6 +19,7 @@ import {
 } from '../model/grant.ts';
 import { MAX_KID_CHARS } from '../model/jws-header.ts';
 import { PROOF_MAX_CHARS } from '../model/proof.ts';
+import { MAX_ASTERISK_RUNS, MAX_PATTERN_CHARS } from '../resources/resource-pattern.ts';
 
 export type ProfileId = 'svc-base-v1' | 'svc-base-v2';
 

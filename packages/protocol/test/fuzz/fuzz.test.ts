@@ -2,9 +2,10 @@
  * Malformed input of every kind against the engine. Nothing may throw, every Receipt body is well formed, and no
  * mutant is ever allowed: an ALLOW takes the very tokens that were signed and an Action that is canonically the same.
  */
+
+import { BoundedMemo } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
 import { KEYS, type TestKey } from '../../../../scripts/vectors/test-keys.ts';
-import { BoundedMemo } from '../../src/codec/bounded-memo.ts';
 import {
   buildReceiptBody,
   type CryptoPort,

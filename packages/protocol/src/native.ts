@@ -1,0 +1,2 @@
+/** `CryptoPort` on node:crypto, for servers. */
+export { nativeCrypto } from '@svc/codec/native';
