@@ -18,6 +18,10 @@ export const program = (entry: Options['entry']): Options => ({
   sourcemap: true,
 });
 
+/** The migrations go where a program is, which reads them from beside itself (packages/store-pg/src/migrations.ts). */
+export const copyMigrations = (to: URL): void =>
+  cpSync(new URL('packages/store-pg/src/migrations', import.meta.url), to, { recursive: true });
+
 /** The vectors go where a program is, which reads them from beside itself. */
 export const copyVectors = (to: URL): void =>
   cpSync(new URL('vectors', import.meta.url), to, {

@@ -138,6 +138,9 @@ async function check() {
     if ((await job().catch(reportFailure)) !== 0) failed.push(name);
   };
   await attempt('lint', () => step('linting', ...tool('biome', 'check', '.')));
+  await attempt('SQL layout', () =>
+    step('checking the layout of SQL', ...pnpm('run', 'format:sql', '--check')),
+  );
   await attempt('build', () => build());
   await attempt('types', types);
   await attempt('generated files', checkGenerated);

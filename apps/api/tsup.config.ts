@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { defineConfig } from 'tsup';
-import { copyVectors, program } from '../../tsup.shared.ts';
+import { copyMigrations, copyVectors, program } from '../../tsup.shared.ts';
 
 export default defineConfig({
   ...program(['src/main.ts', 'src/start.ts']),
@@ -10,5 +10,6 @@ export default defineConfig({
       recursive: true,
     });
     copyVectors(new URL('dist/vectors', import.meta.url));
+    copyMigrations(new URL('dist/migrations', import.meta.url));
   },
 });

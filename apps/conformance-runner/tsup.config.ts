@@ -1,7 +1,10 @@
 import { defineConfig } from 'tsup';
-import { copyVectors, program } from '../../tsup.shared.ts';
+import { copyMigrations, copyVectors, program } from '../../tsup.shared.ts';
 
 export default defineConfig({
   ...program(['src/main.ts']),
-  onSuccess: async () => copyVectors(new URL('dist/vectors', import.meta.url)),
+  onSuccess: async () => {
+    copyVectors(new URL('dist/vectors', import.meta.url));
+    copyMigrations(new URL('dist/migrations', import.meta.url));
+  },
 });

@@ -1,4 +1,7 @@
 import { defineConfig } from 'tsup';
-import { program } from '../../tsup.shared.ts';
+import { copyMigrations, program } from '../../tsup.shared.ts';
 
-export default defineConfig(program(['src/main.ts']));
+export default defineConfig({
+  ...program(['src/main.ts']),
+  onSuccess: async () => copyMigrations(new URL('dist/migrations', import.meta.url)),
+});

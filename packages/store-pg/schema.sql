@@ -166,9 +166,10 @@ create table merkle_tiles (
   hashes bytea not null,
   first_receipt_ids text[] collate "C"
 );
-create table migration_texts (
-  name text not null,
-  sha256 text not null
+create table migrations (
+  name text collate "C" not null,
+  sha256 text not null,
+  ran_at timestamp with time zone not null default clock_timestamp()
 );
 create table orgs (
   org_id text collate "C" not null,
@@ -400,7 +401,7 @@ alter table merkle_tiles add constraint merkle_tiles_hashes_check CHECK ((((leng
 alter table merkle_tiles add constraint merkle_tiles_index_check CHECK ((index >= 0));
 alter table merkle_tiles add constraint merkle_tiles_level_check CHECK ((level > 0));
 alter table merkle_tiles add constraint merkle_tiles_pkey PRIMARY KEY (day, level, index);
-alter table migration_texts add constraint migration_texts_pkey PRIMARY KEY (name);
+alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
 alter table orgs add constraint orgs_pkey PRIMARY KEY (org_id);
 alter table orgs add constraint orgs_slug_key UNIQUE (slug);
 alter table principal_keys add constraint principal_keys_pkey PRIMARY KEY (kid);
@@ -439,21 +440,14 @@ alter table status_lists add constraint status_lists_number_check CHECK ((number
 alter table status_lists add constraint status_lists_pkey PRIMARY KEY (url);
 alter table status_lists add constraint status_lists_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
 alter table status_lists add constraint status_lists_size_bits_check CHECK ((size_bits > 0));
-alter table usage_by_day add constraint usage_by_day_day_reason_key UNIQUE NULLS NOT DISTINCT (day, reason);
 alter table usage_by_day add constraint usage_by_day_verifies_check CHECK ((verifies > 0));
-alter table usage_by_grant add constraint usage_by_grant_grant_id_principal_key UNIQUE NULLS NOT DISTINCT (grant_id, principal);
 alter table usage_by_key add constraint usage_by_key_check CHECK (((production_checks >= 0) AND (production_checks <= verifies)));
-alter table usage_by_key add constraint usage_by_key_relying_party_day_key_id_reason_key UNIQUE NULLS NOT DISTINCT (relying_party, day, key_id, reason);
 alter table usage_by_key add constraint usage_by_key_verifies_check CHECK ((verifies > 0));
-alter table usage_by_principal add constraint usage_by_principal_principal_day_reason_key UNIQUE NULLS NOT DISTINCT (principal, day, reason);
 alter table usage_by_principal add constraint usage_by_principal_verifies_check CHECK ((verifies > 0));
-alter table usage_counts add constraint usage_counts_relying_party_day_principal_key_id_reason_veri_key UNIQUE NULLS NOT DISTINCT (relying_party, day, principal, key_id, reason) INCLUDE (verifies);
 alter table usage_counts add constraint usage_counts_verifies_check CHECK ((verifies > 0));
 alter table usage_monthly add constraint usage_monthly_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
-alter table usage_monthly add constraint usage_monthly_relying_party_month_principal_reason_verifies_key UNIQUE NULLS NOT DISTINCT (relying_party, month, principal, reason) INCLUDE (verifies);
 alter table usage_monthly add constraint usage_monthly_verifies_check CHECK ((verifies > 0));
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
-alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_month_principal_reason_key UNIQUE NULLS NOT DISTINCT (month, principal, reason);
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_verifies_check CHECK ((verifies > 0));
 
 CREATE INDEX api_keys_by_subject ON public.api_keys USING btree (subject);
@@ -481,9 +475,16 @@ CREATE INDEX receipts_by_unverified_grant ON ONLY public.receipts USING btree (h
 CREATE INDEX relying_parties_by_org ON public.relying_parties USING btree (org_id) WHERE (org_id IS NOT NULL);
 CREATE INDEX status_lists_by_principal ON public.status_lists USING btree (principal, number DESC);
 CREATE INDEX status_lists_by_signer ON public.status_lists USING btree (split_part(credential, '.'::text, 1), url);
+CREATE UNIQUE INDEX usage_by_day_key ON public.usage_by_day USING btree (day, reason) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX usage_by_grant_key ON public.usage_by_grant USING btree (grant_id, principal) NULLS NOT DISTINCT;
 CREATE INDEX usage_by_key_by_id ON public.usage_by_key USING btree (key_id, day);
+CREATE UNIQUE INDEX usage_by_key_key ON public.usage_by_key USING btree (relying_party, day, key_id, reason) NULLS NOT DISTINCT;
 CREATE INDEX usage_by_principal_by_day ON public.usage_by_principal USING btree (day);
+CREATE UNIQUE INDEX usage_by_principal_key ON public.usage_by_principal USING btree (principal, day, reason) NULLS NOT DISTINCT;
 CREATE INDEX usage_counts_by_principal ON public.usage_counts USING btree (principal, relying_party, day) INCLUDE (key_id, reason, verifies) WHERE (principal IS NOT NULL);
+CREATE UNIQUE INDEX usage_counts_key ON public.usage_counts USING btree (relying_party, day, principal, key_id, reason) INCLUDE (verifies) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX usage_monthly_key ON public.usage_monthly USING btree (relying_party, month, principal, reason) INCLUDE (verifies) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX usage_monthly_by_principal_key ON public.usage_monthly_by_principal USING btree (month, principal, reason) NULLS NOT DISTINCT;
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -510,7 +511,9 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_keys FOR EACH S
 CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
  RETURNS timestamp with time zone
  LANGUAGE sql
-AS $function$ select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC' $function$;
+AS $function$
+  select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC';
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_clear_old_actions(p_limit integer, OUT passed integer, OUT cleared integer)
  RETURNS record
  LANGUAGE plpgsql
@@ -552,7 +555,7 @@ begin
   end if;
   insert into closed_days (day) values (p_day) on conflict do nothing;
   return true;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_used_grant_id text[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[], p_budgets jsonb[])
  RETURNS text[]
@@ -806,57 +809,129 @@ declare
   v_budgets integer;
   v_moved integer;
 begin
-  with event as (
-    insert into consumption_events (grant_id, version, key, delta_total, delta_period, delta_uses, period_start,
-      cause, cause_id, receipt_id, recorded_at)
-    select d.budget ->> 'grant_id', (d.budget ->> 'version')::bigint + 1, d.budget ->> 'key',
-      (d.budget ->> 'delta_total')::bigint, (d.budget ->> 'delta_period')::bigint, (d.budget ->> 'delta_uses')::bigint,
-      to_timestamp((d.budget ->> 'period_start_ms')::bigint / 1000.0), 'consume', d.receipt_id, d.receipt_id,
-      to_timestamp(d.ms / 1000.0)
-    from unnest(p_budgets, p_receipt_id, p_evaluated_at_ms, p_outcome) as d (budget, receipt_id, ms, outcome)
-    where d.outcome is null and d.budget ->> 'key' is not null
-    returning *
-  ), last_event as (
-    select distinct on (e.grant_id, e.key) e.* from event e order by e.grant_id, e.key, e.version desc
-  ), budget as (
-    select distinct d.budget ->> 'grant_id' as grant_id, d.budget ->> 'key' as key,
-      (d.budget ->> 'limit_total')::bigint as total, (d.budget ->> 'limit_per_period')::bigint as per_period,
-      (d.budget ->> 'limit_uses')::bigint as uses
-    from unnest(p_budgets, p_outcome) as d (budget, outcome)
-    where d.outcome is null and d.budget ->> 'key' is not null
-  ), movement as (
-    select b.*, l.period_start, l.recorded_at, sum(e.delta_total)::bigint as delta_total, sum(e.delta_uses)::bigint as delta_uses,
-      sum(e.delta_period) filter (where e.period_start is not distinct from l.period_start)::bigint as delta_period
-    from budget b join last_event l using (grant_id, key) join event e using (grant_id, key)
-    group by b.grant_id, b.key, b.total, b.per_period, b.uses, l.period_start, l.recorded_at
-  ), moved as (
-    insert into consumption_balances as stored (grant_id, key, spent_total, spent_in_period, period_start, uses_spent,
-      limit_total, limit_per_period, limit_uses, updated_at)
-    select m.grant_id, m.key, m.delta_total, m.delta_period, m.period_start, m.delta_uses,
-      m.total, m.per_period, m.uses, m.recorded_at
-    from movement m
-    where svc_is_within(0, m.delta_total, m.total) and svc_is_within(0, m.delta_period, m.per_period)
-      and svc_is_within(0, m.delta_uses, m.uses)
-    on conflict (grant_id, key) do update set
-      spent_total = stored.spent_total + excluded.spent_total,
-      spent_in_period = excluded.spent_in_period
-        + case when stored.period_start is not distinct from excluded.period_start then stored.spent_in_period else 0 end,
-      period_start = excluded.period_start,
-      uses_spent = stored.uses_spent + excluded.uses_spent,
-      limit_total = excluded.limit_total, limit_per_period = excluded.limit_per_period,
-      limit_uses = excluded.limit_uses, updated_at = excluded.updated_at
-    where svc_is_within(stored.spent_total, excluded.spent_total, excluded.limit_total)
-      and svc_is_within(stored.uses_spent, excluded.uses_spent, excluded.limit_uses)
-      and svc_is_within(
-        case when stored.period_start is not distinct from excluded.period_start then stored.spent_in_period else 0 end,
-        excluded.spent_in_period, excluded.limit_per_period)
-    returning 1
-  )
-  select (select count(*) from movement), (select count(*) from moved) into strict v_budgets, v_moved;
-  if v_moved <> v_budgets then
+  with
+    event as (
+      insert into consumption_events
+        (
+          grant_id,
+          version,
+          key,
+          delta_total,
+          delta_period,
+          delta_uses,
+          period_start,
+          cause,
+          cause_id,
+          receipt_id,
+          recorded_at
+        )
+      select
+        d.budget ->> 'grant_id',
+        (d.budget ->> 'version')::bigint + 1,
+        d.budget ->> 'key',
+        (d.budget ->> 'delta_total')::bigint,
+        (d.budget ->> 'delta_period')::bigint,
+        (d.budget ->> 'delta_uses')::bigint,
+        to_timestamp((d.budget ->> 'period_start_ms')::bigint / 1000.0),
+        'consume',
+        d.receipt_id,
+        d.receipt_id,
+        to_timestamp(d.ms / 1000.0)
+      from
+        unnest(p_budgets, p_receipt_id, p_evaluated_at_ms, p_outcome) as d (budget, receipt_id, ms, outcome)
+      where d.outcome is null and d.budget ->> 'key' is not null
+      returning *
+    ),
+    last_event as (
+      select distinct on (e.grant_id, e.key) e.* from event as e order by e.grant_id, e.key, e.version desc
+    ),
+    budget as (
+      select distinct
+        d.budget ->> 'grant_id' as grant_id,
+        d.budget ->> 'key' as key,
+        (d.budget ->> 'limit_total')::bigint as total,
+        (d.budget ->> 'limit_per_period')::bigint as per_period,
+        (d.budget ->> 'limit_uses')::bigint as uses
+      from unnest(p_budgets, p_outcome) as d (budget, outcome)
+      where d.outcome is null and d.budget ->> 'key' is not null
+    ),
+    movement as (
+      select
+        b.*,
+        l.period_start,
+        l.recorded_at,
+        sum(e.delta_total)::bigint as delta_total,
+        sum(e.delta_uses)::bigint as delta_uses,
+        sum(e.delta_period) filter (
+          where e.period_start is not distinct from l.period_start
+        )::bigint as delta_period
+      from
+        budget as b
+        join last_event as l using (grant_id, key)
+        join event as e using (grant_id, key)
+      group by b.grant_id, b.key, b.total, b.per_period, b.uses, l.period_start, l.recorded_at
+    ),
+    moved as (
+      insert into consumption_balances as stored (
+        grant_id,
+        key,
+        spent_total,
+        spent_in_period,
+        period_start,
+        uses_spent,
+        limit_total,
+        limit_per_period,
+        limit_uses,
+        updated_at
+      )
+      select
+        m.grant_id,
+        m.key,
+        m.delta_total,
+        m.delta_period,
+        m.period_start,
+        m.delta_uses,
+        m.total,
+        m.per_period,
+        m.uses,
+        m.recorded_at
+      from movement as m
+      where
+        svc_is_within(0, m.delta_total, m.total)
+        and svc_is_within(0, m.delta_period, m.per_period)
+        and svc_is_within(0, m.delta_uses, m.uses)
+      on conflict (grant_id, key) do update
+        set
+          spent_total = stored.spent_total + excluded.spent_total,
+          spent_in_period = excluded.spent_in_period + case
+            when stored.period_start is not distinct from excluded.period_start then stored.spent_in_period
+            else 0
+          end,
+          period_start = excluded.period_start,
+          uses_spent = stored.uses_spent + excluded.uses_spent,
+          limit_total = excluded.limit_total,
+          limit_per_period = excluded.limit_per_period,
+          limit_uses = excluded.limit_uses,
+          updated_at = excluded.updated_at
+        where
+          svc_is_within(stored.spent_total, excluded.spent_total, excluded.limit_total)
+          and svc_is_within(stored.uses_spent, excluded.uses_spent, excluded.limit_uses)
+          and svc_is_within(
+            case
+              when stored.period_start is not distinct from excluded.period_start then stored.spent_in_period
+              else 0
+            end,
+            excluded.spent_in_period,
+            excluded.limit_per_period
+          )
+      returning 1
+    )
+  select (select count(*) from movement), (select count(*) from moved)
+  into strict v_budgets, v_moved;
+  if v_moved != v_budgets then
     raise exception 'a budget would be overdrawn' using errcode = 'integrity_constraint_violation';
   end if;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_count_sealed_checks(p_org_id text, p_since timestamp with time zone, OUT checks bigint, OUT sealed_before text)
  RETURNS record
@@ -864,16 +939,27 @@ CREATE OR REPLACE FUNCTION public.svc_count_sealed_checks(p_org_id text, p_since
  STABLE
 AS $function$
   select
-    svc_count_stored_checks(p_org_id, b.since, least(b.first_day, s.sealed_before))
-      + svc_count_stored_checks(p_org_id, greatest(b.first_day, c.counted_before), s.sealed_before)
-      + (select coalesce(sum(u.production_checks), 0)::bigint
-         from relying_parties rp join usage_by_key u on u.relying_party = rp.did
-         where rp.org_id = p_org_id and u.day >= d.first_day),
+    svc_count_stored_checks(p_org_id, b.since, least(b.first_day, s.sealed_before)) + svc_count_stored_checks(
+      p_org_id,
+      greatest(b.first_day, c.counted_before),
+      s.sealed_before
+    ) + (
+      select coalesce(sum(u.production_checks), 0)::bigint
+      from
+        relying_parties as rp
+        join usage_by_key as u on u.relying_party = rp.did
+      where rp.org_id = p_org_id and u.day >= d.first_day
+    ),
     s.sealed_before
-  from ledger_seal s, ledger_count c,
-    lateral (select (p_since at time zone 'UTC' - interval '1 microsecond')::date + 1 as first_day) d,
-    lateral (select svc_lowest_receipt_id(p_since) as since,
-      svc_lowest_receipt_id(d.first_day::timestamp at time zone 'UTC') as first_day) b
+  from
+    ledger_seal as s,
+    ledger_count as c,
+    lateral (select (p_since at time zone 'UTC' - interval '1 microsecond')::date + 1 as first_day) as d,
+    lateral (
+      select
+        svc_lowest_receipt_id(p_since) as since,
+        svc_lowest_receipt_id(d.first_day::timestamp at time zone 'UTC') as first_day
+    ) as b;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_count_stored_checks(p_org_id text, p_first text, p_end text)
  RETURNS bigint
@@ -883,9 +969,13 @@ CREATE OR REPLACE FUNCTION public.svc_count_stored_checks(p_org_id text, p_first
 AS $function$
 begin
   return (
-    select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
-    where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end);
-end
+    select count(*)
+    from
+      relying_parties as rp
+      join receipts as r on r.relying_party = rp.did
+    where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end
+  );
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_count_usage(p_limit integer)
  RETURNS bigint
@@ -903,58 +993,98 @@ begin
     return 0;
   end if;
   select sealed_before into strict v_sealed_before from ledger_seal;
-  select receipt_id into v_to from receipts where receipt_id >= v_from and receipt_id < v_sealed_before
-    order by receipt_id offset p_limit limit 1;
+  select receipt_id
+  into v_to
+  from receipts
+  where receipt_id >= v_from and receipt_id < v_sealed_before
+  order by receipt_id
+  offset p_limit
+  limit 1;
   v_to := coalesce(v_to, v_sealed_before);
   if v_to <= v_from then
     return 0;
   end if;
-  with counted as (
-    select (evaluated_at at time zone 'UTC')::date as day, relying_party, principal, key_id, reason, count(*) as verifies,
-      count(*) filter (where production_check) as production_checks
-    from receipts where receipt_id >= v_from and receipt_id < v_to
-    group by 1, 2, 3, 4, 5
-  ), finest as (
-    insert into usage_counts as u (day, relying_party, principal, key_id, reason, verifies)
-    select day, relying_party, principal, key_id, reason, verifies from counted
-    on conflict (relying_party, day, principal, key_id, reason) do update set verifies = u.verifies + excluded.verifies
-  ), by_key as (
-    insert into usage_by_key as u (day, relying_party, key_id, reason, verifies, production_checks)
-    select day, relying_party, key_id, reason, sum(verifies), sum(production_checks) from counted group by 1, 2, 3, 4
-    on conflict (relying_party, day, key_id, reason) do update
-      set verifies = u.verifies + excluded.verifies, production_checks = u.production_checks + excluded.production_checks
-  ), by_principal as (
-    insert into usage_by_principal as u (day, principal, reason, verifies)
-    select day, principal, reason, sum(verifies) from counted group by 1, 2, 3
-    on conflict (principal, day, reason) do update set verifies = u.verifies + excluded.verifies
-  ), monthly as (
-    insert into usage_monthly as u (month, relying_party, principal, reason, verifies)
-    select date_trunc('month', day)::date, relying_party, principal, reason, sum(verifies) from counted group by 1, 2, 3, 4
-    on conflict (relying_party, month, principal, reason) do update set verifies = u.verifies + excluded.verifies
-  ), monthly_by_principal as (
-    insert into usage_monthly_by_principal as u (month, principal, reason, verifies)
-    select date_trunc('month', day)::date, principal, reason, sum(verifies) from counted group by 1, 2, 3
-    on conflict (month, principal, reason) do update set verifies = u.verifies + excluded.verifies
-  ), by_grant as (
-    insert into usage_by_grant as u (grant_id, principal, days)
-    select grant_id, principal, days from (
-      select grant_id, principal, range_agg(daterange(day, day + 1)) as days from (
-        select distinct grant_id, principal, (evaluated_at at time zone 'UTC')::date as day
-        from receipts where receipt_id >= v_from and receipt_id < v_to and grant_id is not null
-      ) as named group by 1, 2
-    ) as g
-    where not exists (select from usage_by_grant k
-      where k.grant_id = g.grant_id and k.principal is not distinct from g.principal and k.days @> g.days)
-    on conflict (grant_id, principal) do update set days = u.days + excluded.days
-  ), by_day as (
-    insert into usage_by_day as u (day, reason, verifies)
-    select day, reason, sum(verifies) from counted group by 1, 2
-    on conflict (day, reason) do update set verifies = u.verifies + excluded.verifies
-  )
-  select coalesce(sum(verifies), 0) into v_counted from counted;
+  with
+    counted as (
+      select
+        (evaluated_at at time zone 'UTC')::date as day,
+        relying_party,
+        principal,
+        key_id,
+        reason,
+        count(*) as verifies,
+        count(*) filter (where production_check) as production_checks
+      from receipts
+      where receipt_id >= v_from and receipt_id < v_to
+      group by 1, 2, 3, 4, 5
+    ),
+    finest as (
+      insert into usage_counts as u (day, relying_party, principal, key_id, reason, verifies)
+      select day, relying_party, principal, key_id, reason, verifies from counted
+      on conflict (relying_party, day, principal, key_id, reason) do update
+        set verifies = u.verifies + excluded.verifies
+    ),
+    by_key as (
+      insert into usage_by_key as u (day, relying_party, key_id, reason, verifies, production_checks)
+      select day, relying_party, key_id, reason, sum(verifies), sum(production_checks)
+      from counted
+      group by 1, 2, 3, 4
+      on conflict (relying_party, day, key_id, reason) do update
+        set
+          verifies = u.verifies + excluded.verifies,
+          production_checks = u.production_checks + excluded.production_checks
+    ),
+    by_principal as (
+      insert into usage_by_principal as u (day, principal, reason, verifies)
+      select day, principal, reason, sum(verifies) from counted group by 1, 2, 3
+      on conflict (principal, day, reason) do update set verifies = u.verifies + excluded.verifies
+    ),
+    monthly as (
+      insert into usage_monthly as u (month, relying_party, principal, reason, verifies)
+      select date_trunc('month', day)::date, relying_party, principal, reason, sum(verifies)
+      from counted
+      group by 1, 2, 3, 4
+      on conflict (relying_party, month, principal, reason) do update
+        set verifies = u.verifies + excluded.verifies
+    ),
+    monthly_by_principal as (
+      insert into usage_monthly_by_principal as u (month, principal, reason, verifies)
+      select date_trunc('month', day)::date, principal, reason, sum(verifies) from counted group by 1, 2, 3
+      on conflict (month, principal, reason) do update set verifies = u.verifies + excluded.verifies
+    ),
+    by_grant as (
+      insert into usage_by_grant as u (grant_id, principal, days)
+      select grant_id, principal, days
+      from
+        (
+          select grant_id, principal, range_agg(daterange(day, day + 1)) as days
+          from
+            (
+              select distinct grant_id, principal, (evaluated_at at time zone 'UTC')::date as day
+              from receipts
+              where receipt_id >= v_from and receipt_id < v_to and grant_id is not null
+            ) as named
+          group by 1, 2
+        ) as g
+      where
+        not exists (
+          select
+          from usage_by_grant as k
+          where k.grant_id = g.grant_id and k.principal is not distinct from g.principal and k.days @> g.days
+        )
+      on conflict (grant_id, principal) do update set days = u.days + excluded.days
+    ),
+    by_day as (
+      insert into usage_by_day as u (day, reason, verifies)
+      select day, reason, sum(verifies) from counted group by 1, 2
+      on conflict (day, reason) do update set verifies = u.verifies + excluded.verifies
+    )
+  select coalesce(sum(verifies), 0)
+  into v_counted
+  from counted;
   update ledger_count set counted_before = v_to;
   return v_counted;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
  RETURNS integer
@@ -973,55 +1103,107 @@ begin
     continue when to_regclass(v_name) is not null;
     v_start := v_day::timestamp at time zone 'UTC';
     v_end := (v_day + 1)::timestamp at time zone 'UTC';
-    execute format(
-      'create table %I (like receipts including all,
+    execute
+      format(
+        'create table %I (like receipts including all,
          constraint evaluated_within_day check (evaluated_at >= %L and evaluated_at < %L))
-       with (toast_tuple_target = 8160)', v_name, v_start, v_end);
-    execute format('create trigger refuse_truncate before truncate on %I
-      for each statement execute function svc_refuse_change()', v_name);
-    execute format('alter table receipts attach partition %I for values from (%L) to (%L)',
-      v_name, svc_lowest_receipt_id(v_start), svc_lowest_receipt_id(v_end));
+       with (toast_tuple_target = 8160)',
+        v_name,
+        v_start,
+        v_end
+      );
+    execute
+      format(
+        'create trigger refuse_truncate before truncate on %I
+      for each statement execute function svc_refuse_change()',
+        v_name
+      );
+    execute
+      format(
+        'alter table receipts attach partition %I for values from (%L) to (%L)',
+        v_name,
+        svc_lowest_receipt_id(v_start),
+        svc_lowest_receipt_id(v_end)
+      );
     v_created := v_created + 1;
   end loop;
   return v_created;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
-AS $function$ select p_delta = 0 or p_limit is null or p_spent + p_delta <= p_limit $function$;
+AS $function$
+  select p_delta = 0 or p_limit is null or p_spent + p_delta <= p_limit;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_judge_budgets(p_budgets jsonb[], p_missed integer[], p_outcome text[])
  RETURNS text[]
  LANGUAGE plpgsql
 AS $function$
 begin
   return (
-    with decision as (
-      select d.ordinal, d.outcome, d.budget ->> 'grant_id' as grant_id, (d.budget ->> 'version')::bigint as version,
-        d.budget ->> 'key' is not null as consumes
-      from unnest(p_budgets, p_outcome) with ordinality as d (budget, outcome, ordinal)
-    ), present as (
-      select g.grant_id,
-        (select coalesce(max(e.version), 0) from consumption_events e where e.grant_id = g.grant_id) as version
-      from (select distinct grant_id from decision where grant_id is not null) as g
-      where hashtext(g.grant_id) <> all (p_missed)
-    ), placed as (
-      select d.*, d.outcome is null and d.version is not distinct from p.version
-        + count(*) filter (where d.consumes) over (partition by d.grant_id order by d.ordinal) - d.consumes::integer
-        as holds
-      from decision d left join present p using (grant_id)
-    )
-    select array_agg(
-      case when p.grant_id is not null and p.outcome is null and not (p.holds and p.is_reached) then 'OVERTAKEN'
-      else p.outcome end order by p.ordinal)
-    from (
-      select *, coalesce(bool_and(holds) filter (where consumes)
-        over (partition by grant_id order by ordinal rows between unbounded preceding and 1 preceding), true) as is_reached
-      from placed
-    ) as p
+    with
+      decision as (
+        select
+          d.ordinal,
+          d.outcome,
+          d.budget ->> 'grant_id' as grant_id,
+          (d.budget ->> 'version')::bigint as version,
+          d.budget ->> 'key' is not null as consumes
+        from unnest(p_budgets, p_outcome) with ordinality as d (budget, outcome, ordinal)
+      ),
+      present as (
+        select
+          g.grant_id,
+          (
+            select coalesce(max(e.version), 0) from consumption_events as e where e.grant_id = g.grant_id
+          ) as version
+        from (select distinct grant_id from decision where grant_id is not null) as g
+        where hashtext(g.grant_id) != all (p_missed)
+      ),
+      placed as (
+        select
+          d.*,
+          d.outcome is null
+          and d.version is not distinct from p.version + count(*)
+            filter (where d.consumes)
+            over (
+              partition by d.grant_id
+              order by d.ordinal
+            ) - d.consumes::integer as holds
+        from
+          decision as d
+          left join present as p using (grant_id)
+      )
+    select
+      array_agg(
+        case
+          when p.grant_id is not null
+          and p.outcome is null
+          and not (p.holds and p.is_reached) then 'OVERTAKEN'
+          else p.outcome
+        end
+        order by p.ordinal
+      )
+    from
+      (
+        select
+          *,
+          coalesce(
+            bool_and(holds)
+              filter (where consumes)
+              over (
+                partition by grant_id
+                order by ordinal
+                rows between unbounded preceding and 1 preceding
+              ),
+            true
+          ) as is_reached
+        from placed
+      ) as p
   );
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_exclusive(p_space integer, p_key integer, p_deadline timestamp with time zone)
  RETURNS boolean
@@ -1045,7 +1227,7 @@ begin
   exception when lock_not_available then
     return false;
   end;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_shared(p_space integer, p_key integer, p_deadline timestamp with time zone)
  RETURNS boolean
@@ -1069,27 +1251,34 @@ begin
   exception when lock_not_available then
     return false;
   end;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select 'drc_'
-    || string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((svc_ms(instant) >> (5 * i)) & 31)::integer + 1, 1), '' order by i desc)
-    || repeat('0', 16)
-  from generate_series(0, 9) as i
+  select
+    'drc_' || string_agg(
+      substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((svc_ms(instant) >> (5 * i)) & 31)::integer + 1, 1),
+      ''
+      order by i desc
+    ) || repeat('0', 16)
+  from generate_series(0, 9) as i;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_ms(instant timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-AS $function$ select floor(extract(epoch from instant) * 1000)::bigint $function$;
+AS $function$
+  select floor(extract(epoch from instant) * 1000)::bigint;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
-AS $function$ select date_trunc('milliseconds', clock_timestamp()) $function$;
+AS $function$
+  select date_trunc('milliseconds', clock_timestamp());
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1098,7 +1287,7 @@ AS $function$
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
   return svc_ms(clock_timestamp());
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_production text, p_production_until timestamp with time zone, p_check_cap bigint, p_cap_since timestamp with time zone, p_reason text, p_as_of timestamp with time zone)
  RETURNS boolean
@@ -1164,13 +1353,16 @@ begin
   v_cleared.resource := null;
   v_cleared.method := null;
   -- Whole rows: a column that is added to the table is covered without a word here.
-  if old.evaluated_at < svc_actions_kept_since() and old is distinct from v_cleared
-    and new is not distinct from v_cleared then
+  if
+    old.evaluated_at < svc_actions_kept_since()
+    and old is distinct from v_cleared
+    and new is not distinct from v_cleared
+  then
     return new;
   end if;
   raise exception 'UPDATE on % is refused: the table is append-only', tg_table_name
     using errcode = 'insufficient_privilege';
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_change()
  RETURNS trigger
@@ -1179,7 +1371,7 @@ AS $function$
 begin
   raise exception '% on % is refused: the table is append-only', tg_op, tg_table_name
     using errcode = 'insufficient_privilege';
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger()
  RETURNS boolean
@@ -1193,12 +1385,12 @@ declare
 begin
   select sealed_until into strict v_from from ledger_seal;
   v_until := least(v_now, v_from + interval '31 days');
-  for v_day in svc_ms(v_from) / 86400000 .. svc_ms(v_until) / 86400000 loop
+  for v_day in svc_ms(v_from) / 86400000..svc_ms(v_until) / 86400000 loop
     perform pg_advisory_xact_lock(2, v_day::integer);
   end loop;
   update ledger_seal set sealed_until = v_until where sealed_until < v_until;
   return v_until = v_now;
-end
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_ids text[])
  RETURNS TABLE(grant_id text, revoked_at timestamp with time zone)
@@ -1210,10 +1402,13 @@ declare
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
   v_stamp := svc_now();
-  update grants g
-    set revoked_at = v_stamp, revocation_recorded_at = coalesce(g.revocation_recorded_at, v_stamp)
-    where g.id = any (p_grant_ids) and g.principal = p_principal and g.revoked_at is null;
-  return query
-    select g.id, g.revoked_at from grants g where g.id = any (p_grant_ids) and g.principal = p_principal;
-end
+  update grants as g
+  set
+    revoked_at = v_stamp,
+    revocation_recorded_at = coalesce(g.revocation_recorded_at, v_stamp)
+  where g.id = any (p_grant_ids) and g.principal = p_principal and g.revoked_at is null;
+  return query select g.id, g.revoked_at
+    from grants as g
+    where g.id = any (p_grant_ids) and g.principal = p_principal;
+end;
 $function$;

@@ -1,4 +1,4 @@
-/** The seal and the sums below it (migrations/0001-foundation/usage.ts), with no margin between now and the seal. */
+/** The seal and the sums below it (migrations/0001-foundation/07-usage.sql), with no margin between now and the seal. */
 import { randomInt } from 'node:crypto';
 import type { Store } from '@svc/service';
 import type pg from 'pg';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from './migrate.ts';
-import { migrations } from './migrations/migrations.ts';
+import { listMigrations } from './migrations.ts';
 import { describeSchema } from './testing/describe-schema.ts';
 import { runSql } from './testing/session.ts';
 
@@ -10,40 +10,62 @@ const database = withDatabase();
 const emptyName = `empty_${process.pid}`;
 const emptyUrl = () => Object.assign(new URL(database.url), { pathname: `/${emptyName}` }).href;
 
+const refused = { kind: 'refused', message: expect.stringContaining('made by another version') };
+
 describe('migrate', () => {
   beforeAll(() => runSql(database.url, `create database ${emptyName} template template0`));
   afterAll(() => runSql(database.url, `drop database ${emptyName} with (force)`));
 
-  it('runs once when several processes start on an empty database', async () => {
+  it('runs once, in order, when several processes start on an empty database', async () => {
     await Promise.all(Array.from({ length: 4 }, () => migrate(emptyUrl())));
-    const rows = await runSql(emptyUrl(), 'select name from knex_migrations order by id');
-    expect(rows).toEqual(migrations.map(({ name }) => ({ name })));
+    const rows = await runSql(emptyUrl(), 'select name from migrations order by ran_at');
+    expect(rows).toEqual(listMigrations().map(({ name }) => ({ name })));
   });
 
   it('refuses a database whose migrations had other texts, or none on record', async () => {
     await migrate(emptyUrl());
-    const refused = { kind: 'refused', message: expect.stringContaining('made by another version') };
-    const [kept] = await runSql<{ sha256: string }>(
-      emptyUrl(),
-      `update migration_texts t set sha256 = 'x' from migration_texts o where o.name = t.name and t.name = $1
-       returning o.sha256`,
-      [migrations[0]?.name],
-    );
+    const [first] = listMigrations();
+    const setHash = (sha256: string | undefined) =>
+      runSql<{ sha256: string }>(
+        emptyUrl(),
+        `update migrations m set sha256 = $1 from migrations o where o.name = m.name and m.name = $2
+         returning o.sha256`,
+        [sha256, first?.name],
+      );
+    const [kept] = await setHash('x');
     await expect(migrate(emptyUrl())).rejects.toMatchObject(refused);
-    await runSql(emptyUrl(), 'alter table migration_texts rename to elsewhere');
+    await runSql(emptyUrl(), 'alter table migrations rename to elsewhere');
     await expect(migrate(emptyUrl())).rejects.toMatchObject(refused);
-    await runSql(emptyUrl(), 'alter table elsewhere rename to migration_texts');
-    await runSql(emptyUrl(), 'update migration_texts set sha256 = $1 where name = $2', [
-      kept?.sha256,
-      migrations[0]?.name,
-    ]);
+    await runSql(emptyUrl(), 'alter table elsewhere rename to migrations');
+    await setHash(kept?.sha256);
     await migrate(emptyUrl());
   });
 
-  it('goes on after a migrator died with its mark left behind', async () => {
+  it('refuses a database that a later version has migrated', async () => {
     await migrate(emptyUrl());
-    await runSql(emptyUrl(), 'update knex_migrations_lock set is_locked = 1');
+    await runSql(emptyUrl(), `insert into migrations (name, sha256) values ('9999-later', 'x')`);
+    await expect(migrate(emptyUrl())).rejects.toMatchObject(refused);
+    await runSql(emptyUrl(), `delete from migrations where name = '9999-later'`);
     await migrate(emptyUrl());
+  });
+
+  it('leaves nothing of a migration that was cut off, and runs it anew', async () => {
+    await runSql(database.url, `drop database ${emptyName} with (force)`);
+    await runSql(database.url, `create database ${emptyName} template template0`);
+    // The last one cannot be recorded, so it fails after all its statements.
+    const last = listMigrations().at(-1)?.name;
+    await runSql(
+      emptyUrl(),
+      `create table migrations (name text collate "C" primary key check (name <> '${last}'),
+         sha256 text not null, ran_at timestamptz not null default clock_timestamp())`,
+    );
+    await expect(migrate(emptyUrl())).rejects.toThrow('migrations_name_check');
+    const [left] = await runSql(emptyUrl(), `select to_regclass('service_keys') as "table"`);
+    expect(left).toEqual({ table: null });
+    await runSql(emptyUrl(), 'alter table migrations drop constraint migrations_name_check');
+    await migrate(emptyUrl());
+    const [there] = await runSql(emptyUrl(), `select to_regclass('service_keys')::text as "table"`);
+    expect(there).toEqual({ table: 'service_keys' });
   });
 });
 

@@ -20,7 +20,7 @@ export const dayNumberOf = (receiptId: string): number => {
 /** The lowest id of a day. */
 export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);
 
-/** The table that has the receipts of a day (migrations/0001-foundation/partitions.ts). */
+/** The table that has the receipts of a day (migrations/0001-foundation/05-partitions.sql). */
 export const partitionOfDay = (dayNumber: number): string =>
   `receipts_${new Date(dayNumber * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
 

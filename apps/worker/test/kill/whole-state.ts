@@ -12,6 +12,7 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   grants: ['revoked_at'],
   ledger_count: ['counted_before'],
   ledger_seal: ['sealed_until', 'sealed_before'],
+  migrations: ['ran_at'],
   principal_keys: ['since', 'created_at'],
   principals: [
     'verified_since',
@@ -31,7 +32,6 @@ export type WholeState = Readonly<Record<string, readonly string[]>>;
 const TABLES = `
   select relname as name from pg_class
   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-    and relname not like 'knex%'
   order by 1`;
 const PARTITIONS = `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass`;
 

@@ -1,4 +1,4 @@
-/** The stored sums (store-pg, migrations/0001-foundation/usage.ts): each is what counting the Receipts again gives. */
+/** The stored sums (store-pg, migrations/0001-foundation/07-usage.sql): each is what counting the Receipts again gives. */
 import type { Check } from '../check.ts';
 import { ruleCheck } from './rules.ts';
 

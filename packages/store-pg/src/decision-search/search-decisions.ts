@@ -7,7 +7,7 @@
  * and never all: one over every partition would lock them all, and locks are shared with the commits.
  *
  * Spans are read one after the other and need no common snapshot. Below `counted_before` (see
- * migrations/0001-foundation/usage.ts) no receipt is ever stored any more and the sums are complete. It is read first,
+ * migrations/0001-foundation/07-usage.sql) no receipt is ever stored any more and the sums are complete. It is read first,
  * so it may be too low by the time the rest is read, and never too high; what is above it is read next, so whatever was
  * stored when the search began is found.
  */

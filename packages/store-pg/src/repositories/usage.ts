@@ -1,5 +1,5 @@
 /**
- * Counts of decisions (see migrations/0001-foundation/usage.ts). The statement that adds up is one, so its answer is of
+ * Counts of decisions (see migrations/0001-foundation/07-usage.sql). The statement that adds up is one, so its answer is of
  * one instant.
  *
  * `counted_before` is read before it as well, for the planner alone: given as a value it rules out the partitions below

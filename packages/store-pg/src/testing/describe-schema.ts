@@ -16,21 +16,20 @@ const tables = `
       case c.relkind when 'p' then ' partition by ' || pg_get_partkeydef(c.oid) else '' end) as text
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-    and c.relname not like 'knex%'
   order by c.relname`;
 
 // Not-null constraints are part of the columns; from PostgreSQL 18 on they are listed here too.
 const constraints = `
   select format('alter table %s add constraint %s %s;', c.relname, k.conname, pg_get_constraintdef(k.oid)) as text
   from pg_constraint k join pg_class c on c.oid = k.conrelid
-  where c.relnamespace = 'public'::regnamespace and not c.relispartition and c.relname not like 'knex%'
+  where c.relnamespace = 'public'::regnamespace and not c.relispartition
     and k.contype in ('p', 'u', 'f', 'c')
   order by c.relname, k.conname`;
 
 const indexes = `
   select pg_get_indexdef(i.indexrelid) || ';' as text
   from pg_index i join pg_class c on c.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
-  where c.relnamespace = 'public'::regnamespace and not c.relispartition and c.relname not like 'knex%'
+  where c.relnamespace = 'public'::regnamespace and not c.relispartition
     and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
   order by c.relname, x.relname`;
 

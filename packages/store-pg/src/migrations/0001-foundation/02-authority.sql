@@ -1,5 +1,5 @@
-/** What was delegated: status lists, the Grants allocated in them, and the Proofs already spent (protocol §7, §9). */
-export const authority = `
+-- What was delegated: status lists, the Grants allocated in them, and the Proofs already spent (protocol §7, §9).
+
 create table status_lists (
   url text collate "C" primary key,
   principal text collate "C" not null references principals,
@@ -43,4 +43,3 @@ create table spent_proofs (
   expires_at timestamptz not null,
   primary key (grant_id, jti)
 );
-`;

@@ -1,14 +1,12 @@
-/**
- * What each org may verify in production (interface §Entitlement): pushed by the console, asked by every commit.
- *
- * A production check is a stored decision of an org's relying party about a Grant that does not name the sandbox
- * Principal (\`receipts.production_check\`). \`checks_since_cap\` is how many of them are dated at or after \`cap_since\`:
- * the commit of decisions keeps it while there is a cap, and a push with another \`cap_since\` counts the ledger. Each
- * does so under the org's advisory lock (8), so no check is missed or counted twice.
- *
- * \`version\` counts the changes that can alter an answer of the gate. A check counted is not one of them.
- */
-export const entitlements = `
+-- What each org may verify in production (interface §Entitlement): pushed by the console, asked by every commit.
+--
+-- A production check is a stored decision of an org's relying party about a Grant that does not name the sandbox
+-- Principal (`receipts.production_check`). `checks_since_cap` is how many of them are dated at or after `cap_since`:
+-- the commit of decisions keeps it while there is a cap, and a push with another `cap_since` counts the ledger. Each
+-- does so under the org's advisory lock (8), so no check is missed or counted twice.
+--
+-- `version` counts the changes that can alter an answer of the gate. A check counted is not one of them.
+
 create table entitlements (
   org_id text collate "C" primary key references orgs,
   production text not null check (production in ('allowed', 'blocked')),
@@ -22,46 +20,77 @@ create table entitlements (
   checks_since_cap bigint,
   check (check_cap is null or cap_since is not null),
   check ((check_cap is null) = (checks_since_cap is null))
-) with (fillfactor = 50);
+)
+with (fillfactor = 50);
 
 -- The production checks of an org whose receipt ids lie from p_first (inclusive) to p_end (exclusive). Planned for its
 -- bounds each time: a plan for any bounds locks the partitions of all days.
-create function svc_count_stored_checks(p_org_id text, p_first text, p_end text) returns bigint
-language plpgsql stable
+create function svc_count_stored_checks(p_org_id text, p_first text, p_end text)
+returns bigint
+language plpgsql
+stable
 set plan_cache_mode = force_custom_plan
 as $$
 begin
   return (
-    select count(*) from relying_parties rp join receipts r on r.relying_party = rp.did
-    where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end);
-end
+    select count(*)
+    from
+      relying_parties as rp
+      join receipts as r on r.relying_party = rp.did
+    where rp.org_id = p_org_id and r.production_check and r.receipt_id >= p_first and r.receipt_id < p_end
+  );
+end;
 $$;
 
 -- The production checks of an org from an instant up to the ledger's seal, and the seal: whole days that are counted
 -- from the sums, the rest from the receipts, all in one snapshot.
-create function svc_count_sealed_checks(p_org_id text, p_since timestamptz, out checks bigint, out sealed_before text)
-language sql stable
+create function svc_count_sealed_checks(
+  p_org_id text,
+  p_since timestamptz,
+  out checks bigint,
+  out sealed_before text
+)
+language sql
+stable
 as $$
   select
-    svc_count_stored_checks(p_org_id, b.since, least(b.first_day, s.sealed_before))
-      + svc_count_stored_checks(p_org_id, greatest(b.first_day, c.counted_before), s.sealed_before)
-      + (select coalesce(sum(u.production_checks), 0)::bigint
-         from relying_parties rp join usage_by_key u on u.relying_party = rp.did
-         where rp.org_id = p_org_id and u.day >= d.first_day),
+    svc_count_stored_checks(p_org_id, b.since, least(b.first_day, s.sealed_before)) + svc_count_stored_checks(
+      p_org_id,
+      greatest(b.first_day, c.counted_before),
+      s.sealed_before
+    ) + (
+      select coalesce(sum(u.production_checks), 0)::bigint
+      from
+        relying_parties as rp
+        join usage_by_key as u on u.relying_party = rp.did
+      where rp.org_id = p_org_id and u.day >= d.first_day
+    ),
     s.sealed_before
-  from ledger_seal s, ledger_count c,
-    lateral (select (p_since at time zone 'UTC' - interval '1 microsecond')::date + 1 as first_day) d,
-    lateral (select svc_lowest_receipt_id(p_since) as since,
-      svc_lowest_receipt_id(d.first_day::timestamp at time zone 'UTC') as first_day) b
+  from
+    ledger_seal as s,
+    ledger_count as c,
+    lateral (select (p_since at time zone 'UTC' - interval '1 microsecond')::date + 1 as first_day) as d,
+    lateral (
+      select
+        svc_lowest_receipt_id(p_since) as since,
+        svc_lowest_receipt_id(d.first_day::timestamp at time zone 'UTC') as first_day
+    ) as b;
 $$;
 
 -- Stores a push unless a newer one is stored; answers whether it did. Once that is committed, no decision that went
 -- by the row before is stored any more. Planned for its bounds each time, as the ledger's days are partitions.
 create function svc_put_entitlement(
-  p_org_id text, p_production text, p_production_until timestamptz,
-  p_check_cap bigint, p_cap_since timestamptz, p_reason text, p_as_of timestamptz
-) returns boolean
-language plpgsql volatile
+  p_org_id text,
+  p_production text,
+  p_production_until timestamptz,
+  p_check_cap bigint,
+  p_cap_since timestamptz,
+  p_reason text,
+  p_as_of timestamptz
+)
+returns boolean
+language plpgsql
+volatile
 set lock_timeout = '1s'
 set plan_cache_mode = force_custom_plan
 as $$
@@ -110,4 +139,3 @@ begin
   return true;
 end
 $$;
-`;

@@ -1,9 +1,7 @@
-/**
- * Conformance runs (interface §Conformance run). A row is `running` from its start on and waits until a runner puts its
- * lease on it, once and for good: a run whose lease lapses ends as `error` and is not taken again, so no endpoint is
- * asked by two runners.
- */
-export const conformance = `
+-- Conformance runs (interface §Conformance run). A row is `running` from its start on and waits until a runner puts its
+-- lease on it, once and for good: a run whose lease lapses ends as `error` and is not taken again, so no endpoint is
+-- asked by two runners.
+
 create table conformance_runs (
   run_id text collate "C" primary key,
   account text collate "C" not null,
@@ -26,4 +24,3 @@ create unique index conformance_runs_one_running on conformance_runs (account) w
 create index conformance_runs_waiting on conformance_runs (created_at) where status = 'running';
 create index conformance_runs_by_key on conformance_runs (key_id, created_at);
 create index conformance_runs_finished on conformance_runs (finished_at) where finished_at is not null;
-`;

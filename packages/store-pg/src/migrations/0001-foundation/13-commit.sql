@@ -1,42 +1,43 @@
-/**
- * The commit of a batch of decisions (protocol §10) and the barrier of a revocation (protocol §9).
- *
- * Advisory locks: (1, hash of a Principal's DID) is shared by commits and exclusive to the revoker; (2, day
- * number) is shared by commits and exclusive to whoever closes the day or seals the ledger. Elsewhere:
- * (3, 0) partition creation, (4, 0) migration, (5, hash of a domain) status list numbers, (6, hash of a name) work
- * for one node at a time, (7, hash of a receipt id) its outcome ledger. And (8, hash of an org id) is shared by commits
- * of the org's production checks, exclusive to those that draw on a cap, and to whoever pushes the org's entitlement.
- * (9, hash of a Grant id) is exclusive to whoever reads its balances to move them: commits, and restores (consumption.ts).
- *
- * What makes it correct:
- * - The function is VOLATILE plpgsql under READ COMMITTED, so each statement has its own snapshot, and the one
- *   that judges the decisions is taken after the locks. Locking within that statement, or in a CTE or a STABLE
- *   function, would read from before the lock and miss a revocation.
- * - \`evaluated_at\` is compared with a clock read under the locks. The revoker reads its own under the exclusive
- *   lock, so no ALLOW is dated after \`revoked_at\`.
- * - The ledger's seal is read under the day locks too: nothing is ever stored below it (usage.ts).
- * - An org's lock fences its entitlement: it is shared, or exclusive under a cap, as the evaluation found the row, and
- *   the version read afterwards tells whether it still is that row. So checks are counted and capped one batch after
- *   another, and no decision passes by a row that a push has replaced.
- * - A decision on balances holds only on the version that it was evaluated on, read under the Grant's lock; in one batch
- *   those of a Grant can follow each other, each on what the one before leaves. Where one of them is not stored, those
- *   behind it are not either, and give back what they had claimed. The amounts are held against the limits once more.
- * - A batch never waits for a Grant's lock: whoever has it may be evaluating, and this batch has others in it. Who wants
- *   to wait takes it first in a transaction of its own, with nothing else in hand (verify/commit-in-turn.ts); then this
- *   function finds that it has it.
- * - Waiting follows one order in every session: Principal locks by hash, day locks by number, org locks by hash,
- *   idempotency keys, spent Proofs, each sorted. No two batches, and no batch and revokers, can wait for each other
- *   in a circle.
- * - A shared lock is first tried, then waited for. The try fails as soon as a revoker stands in the line, so a
- *   stream of decisions cannot starve it. FOR SHARE on a row would.
- *
- * The planner is pinned because the plans live as long as the connection: they must stay index look-ups when
- * the tables were small, and the batch of one, at the time of planning.
- */
-export const commit = `
+-- The commit of a batch of decisions (protocol §10) and the barrier of a revocation (protocol §9).
+--
+-- Advisory locks: (1, hash of a Principal's DID) is shared by commits and exclusive to the revoker; (2, day
+-- number) is shared by commits and exclusive to whoever closes the day or seals the ledger. Elsewhere:
+-- (3, 0) partition creation, (4, 0) migration, (5, hash of a domain) status list numbers, (6, hash of a name) work
+-- for one node at a time, (7, hash of a receipt id) its outcome ledger. And (8, hash of an org id) is shared by commits
+-- of the org's production checks, exclusive to those that draw on a cap, and to whoever pushes the org's entitlement.
+-- (9, hash of a Grant id) is exclusive to whoever reads its balances to move them: commits, and restores (consumption.sql).
+--
+-- What makes it correct:
+-- - The function is VOLATILE plpgsql under READ COMMITTED, so each statement has its own snapshot, and the one
+--   that judges the decisions is taken after the locks. Locking within that statement, or in a CTE or a STABLE
+--   function, would read from before the lock and miss a revocation.
+-- - `evaluated_at` is compared with a clock read under the locks. The revoker reads its own under the exclusive
+--   lock, so no ALLOW is dated after `revoked_at`.
+-- - The ledger's seal is read under the day locks too: nothing is ever stored below it (usage.sql).
+-- - An org's lock fences its entitlement: it is shared, or exclusive under a cap, as the evaluation found the row, and
+--   the version read afterwards tells whether it still is that row. So checks are counted and capped one batch after
+--   another, and no decision passes by a row that a push has replaced.
+-- - A decision on balances holds only on the version that it was evaluated on, read under the Grant's lock; in one batch
+--   those of a Grant can follow each other, each on what the one before leaves. Where one of them is not stored, those
+--   behind it are not either, and give back what they had claimed. The amounts are held against the limits once more.
+-- - A batch never waits for a Grant's lock: whoever has it may be evaluating, and this batch has others in it. Who wants
+--   to wait takes it first in a transaction of its own, with nothing else in hand (verify/commit-in-turn.ts); then this
+--   function finds that it has it.
+-- - Waiting follows one order in every session: Principal locks by hash, day locks by number, org locks by hash,
+--   idempotency keys, spent Proofs, each sorted. No two batches, and no batch and revokers, can wait for each other
+--   in a circle.
+-- - A shared lock is first tried, then waited for. The try fails as soon as a revoker stands in the line, so a
+--   stream of decisions cannot starve it. FOR SHARE on a row would.
+--
+-- The planner is pinned because the plans live as long as the connection: they must stay index look-ups when
+-- the tables were small, and the batch of one, at the time of planning.
+
 -- Takes a shared lock, waiting until the deadline at most. False: not had.
-create function svc_lock_shared(p_space integer, p_key integer, p_deadline timestamptz) returns boolean
-language plpgsql volatile as $$
+create function svc_lock_shared(p_space integer, p_key integer, p_deadline timestamptz)
+returns boolean
+language plpgsql
+volatile
+as $$
 declare
   v_wait_ms integer;
 begin
@@ -55,12 +56,15 @@ begin
   exception when lock_not_available then
     return false;
   end;
-end
+end;
 $$;
 
 -- The same for an exclusive lock.
-create function svc_lock_exclusive(p_space integer, p_key integer, p_deadline timestamptz) returns boolean
-language plpgsql volatile as $$
+create function svc_lock_exclusive(p_space integer, p_key integer, p_deadline timestamptz)
+returns boolean
+language plpgsql
+volatile
+as $$
 declare
   v_wait_ms integer;
 begin
@@ -79,25 +83,48 @@ begin
   exception when lock_not_available then
     return false;
   end;
-end
+end;
 $$;
 
 -- One array per column, one element per decision; answers one outcome per decision, in the same order.
 create function svc_commit_decisions(
-  p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[],
-  p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[],
+  p_receipt_id text[],
+  p_jws text[],
+  p_decision text[],
+  p_reason text[],
+  p_evaluated_at_ms bigint[],
+  p_relying_party text[],
+  p_relying_party_version bigint[],
+  p_key_hash text[],
+  p_key_id text[],
   -- The Grant is the one that was found in force, by a status list that may be older than its revocation.
-  p_used_principal text[], p_used_principal_version bigint[], p_used_grant_id text[],
-  p_principal text[], p_grant_id text[], p_agent text[],
-  p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[],
-  p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[],
-  p_idempotency_key text[], p_idempotency_body_hash text[],
+  p_used_principal text[],
+  p_used_principal_version bigint[],
+  p_used_grant_id text[],
+  p_principal text[],
+  p_grant_id text[],
+  p_agent text[],
+  p_action_type text[],
+  p_amount bigint[],
+  p_currency text[],
+  p_resource text[],
+  p_method text[],
+  p_spend_grant_id text[],
+  p_spend_jti text[],
+  p_spend_expires_at_ms bigint[],
+  p_idempotency_key text[],
+  p_idempotency_body_hash text[],
   -- The entitlement as the evaluation found it: version 0 without a row. The org is null for what is no production check.
-  p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[],
+  p_org_id text[],
+  p_entitlement_version bigint[],
+  p_is_capped boolean[],
+  p_is_enforced boolean[],
   -- Null for what consulted no balances: {grant_id, version}, and what an ALLOW consumes: {key, delta_…, limit_…, period_start_ms}.
   p_budgets jsonb[]
-) returns text[]
-language plpgsql volatile
+)
+returns text[]
+language plpgsql
+volatile
 set lock_timeout = '400ms'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -344,7 +371,8 @@ $$;
 -- one sees it. The stamp is read after the lock, never before.
 create function svc_stamp_revoked(p_principal text, p_grant_ids text[])
 returns table (grant_id text, revoked_at timestamptz)
-language plpgsql volatile
+language plpgsql
+volatile
 set lock_timeout = '2s'
 as $$
 declare
@@ -352,11 +380,13 @@ declare
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
   v_stamp := svc_now();
-  update grants g
-    set revoked_at = v_stamp, revocation_recorded_at = coalesce(g.revocation_recorded_at, v_stamp)
-    where g.id = any (p_grant_ids) and g.principal = p_principal and g.revoked_at is null;
-  return query
-    select g.id, g.revoked_at from grants g where g.id = any (p_grant_ids) and g.principal = p_principal;
-end
+  update grants as g
+  set
+    revoked_at = v_stamp,
+    revocation_recorded_at = coalesce(g.revocation_recorded_at, v_stamp)
+  where g.id = any (p_grant_ids) and g.principal = p_principal and g.revoked_at is null;
+  return query select g.id, g.revoked_at
+    from grants as g
+    where g.id = any (p_grant_ids) and g.principal = p_principal;
+end;
 $$;
-`;

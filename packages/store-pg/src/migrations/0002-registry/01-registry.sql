@@ -1,19 +1,13 @@
-/**
- * The registry around Principals: when a hosted domain's proof was last found, Agents as inventory, and the look-ups
- * of the directory and the audit log (interface §Principal, §Agent, §AuditEvent).
- */
-import type { Migration } from '../migrations.ts';
+-- The registry around Principals: when a hosted domain's proof was last found, Agents as inventory, and the look-ups
+-- of the directory and the audit log (interface §Principal, §Agent, §AuditEvent).
 
-export const registry: Migration = {
-  name: '0002-registry',
-  sql: `
 alter table principals add column last_proven_at timestamptz;
 update principals set last_proven_at = verified_since where kind = 'hosted';
-create index principals_due on principals (last_checked_at nulls first) where kind = 'hosted';
+create index principals_due on principals (last_checked_at asc nulls first) where kind = 'hosted';
 
 -- Revocations that a crash left between their two phases; empty otherwise.
 create index grants_unstamped on grants (revocation_recorded_at)
-  where revocation_recorded_at is not null and revoked_at is null;
+where revocation_recorded_at is not null and revoked_at is null;
 
 create table agents (
   principal text collate "C" not null references principals,
@@ -24,14 +18,14 @@ create table agents (
 );
 
 -- The barrier of a revocation alone: the instant is read after the lock, never before.
-create function svc_pass_barrier(p_principal text) returns bigint
-language plpgsql volatile
+create function svc_pass_barrier(p_principal text)
+returns bigint
+language plpgsql
+volatile
 set lock_timeout = '2s'
 as $$
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
   return svc_ms(clock_timestamp());
-end
+end;
 $$;
-`,
-};

@@ -1,5 +1,5 @@
-/** Tenants that signed up by themselves, and how many did on each UTC day, on all nodes together (interface §Self-serve). */
-export const selfServe = `
+-- Tenants that signed up by themselves, and how many did on each UTC day, on all nodes together (interface §Self-serve).
+
 create table self_serve_tenants (
   org_id text collate "C" primary key references orgs,
   relying_party text collate "C" not null unique references relying_parties,
@@ -12,4 +12,3 @@ create table self_serve_days (
   day date primary key,
   sign_ups integer not null
 );
-`;

@@ -1,12 +1,10 @@
-/**
- * Closed days and their Merkle trees (protocol §12). A day is closed in two steps: \`closed_days\` takes it under the
- * day's exclusive lock, so its receipts are final; then its tree is built from them and its checkpoint published.
- * Whatever is cut off between the two is done again with the same result.
- *
- * Tiles are those of @svc/merkle above the leaves, which are not kept, since the receipts are there;
- * \`first_receipt_ids\` leads to the 256 below each hash of level 1.
- */
-export const checkpoints = `
+-- Closed days and their Merkle trees (protocol §12). A day is closed in two steps: `closed_days` takes it under the
+-- day's exclusive lock, so its receipts are final; then its tree is built from them and its checkpoint published.
+-- Whatever is cut off between the two is done again with the same result.
+--
+-- Tiles are those of @svc/merkle above the leaves, which are not kept, since the receipts are there;
+-- `first_receipt_ids` leads to the 256 below each hash of level 1.
+
 -- The first day that is ever closed: the one on which the database was made.
 create table deployment (
   is_only_row boolean primary key default true check (is_only_row),
@@ -63,8 +61,10 @@ $$;
 
 -- Takes the day's exclusive lock, so that every commit into the day is over, and closes it to all later ones. False
 -- when the day has not ended by the clock read under the lock.
-create function svc_close_day(p_day date) returns boolean
-language plpgsql volatile
+create function svc_close_day(p_day date)
+returns boolean
+language plpgsql
+volatile
 set lock_timeout = '2s'
 as $$
 begin
@@ -74,6 +74,5 @@ begin
   end if;
   insert into closed_days (day) values (p_day) on conflict do nothing;
   return true;
-end
+end;
 $$;
-`;

@@ -1,17 +1,18 @@
-/**
- * What happened: receipts by UTC day, idempotency keys, closed days, audit events. The ledger tables accept
- * inserts alone; triggers refuse everything else, whoever asks, but for what retention clears (retention.ts).
- *
- * A receipt belongs to the day of its ULID (protocol §12), so the receipt id itself is the partition key and
- * its primary key is unique across days. \`jws\` is high-entropy text: compressing it costs time and saves
- * nothing, hence EXTERNAL storage, and each partition keeps rows of up to 8,160 bytes in line.
- */
-export const ledger = `
-create function svc_refuse_change() returns trigger language plpgsql as $$
+-- What happened: receipts by UTC day, idempotency keys, closed days, audit events. The ledger tables accept
+-- inserts alone; triggers refuse everything else, whoever asks, but for what retention clears (retention.sql).
+--
+-- A receipt belongs to the day of its ULID (protocol §12), so the receipt id itself is the partition key and
+-- its primary key is unique across days. `jws` is high-entropy text: compressing it costs time and saves
+-- nothing, hence EXTERNAL storage, and each partition keeps rows of up to 8,160 bytes in line.
+
+create function svc_refuse_change()
+returns trigger
+language plpgsql
+as $$
 begin
   raise exception '% on % is refused: the table is append-only', tg_op, tg_table_name
     using errcode = 'insufficient_privilege';
-end
+end;
 $$;
 
 create table receipts (
@@ -31,23 +32,36 @@ create table receipts (
   resource text,
   method text,
   jws text not null,
-  -- A decision of an org's relying party, and not about the sandbox: it counts towards the org's cap (entitlements.ts).
+  -- A decision of an org's relying party, and not about the sandbox: it counts towards the org's cap (entitlements.sql).
   production_check boolean not null default false,
-  -- SHA-256 of \`jws\` as it was when it came in: the leaf of the day's content tree.
+  -- SHA-256 of `jws` as it was when it came in: the leaf of the day's content tree.
   content_hash bytea not null check (length(content_hash) = 32),
   -- The hash rides along, so that a day's trees are built from the index alone.
   primary key (receipt_id) include (content_hash),
-  constraint decision_with_reason check (case decision when 'ALLOW' then reason is null when 'DENY' then reason is not null else false end)
-) partition by range (receipt_id);
+  constraint decision_with_reason
+    check (
+      case decision
+        when 'ALLOW' then reason is null
+        when 'DENY' then reason is not null
+        else false
+      end
+    )
+)
+partition by range (receipt_id);
 alter table receipts alter column jws set storage external;
 create index receipts_by_relying_party on receipts (relying_party, receipt_id desc, hashtext(key_id))
-  include (production_check);
+include (production_check);
 -- Each of these costs every decision, so they are few and narrow: hashes of names, equal ones stored once. A search knows
--- from the sums of usage.ts which days hold what it looks for (decision-search/).
+-- from the sums of usage.sql which days hold what it looks for (decision-search/).
 -- Not a partial one: of those the planner does not know how common a hash is.
-create index receipts_by_principal on receipts (hashtext(principal), hashtext(relying_party), hashtext(grant_id));
+create index receipts_by_principal on receipts (
+  hashtext(principal),
+  hashtext(relying_party),
+  hashtext(grant_id)
+);
 -- A Grant is authenticated before its issuer is known to be verified.
-create index receipts_by_unverified_grant on receipts (hashtext(grant_id)) where principal is null and grant_id is not null;
+create index receipts_by_unverified_grant on receipts (hashtext(grant_id))
+where principal is null and grant_id is not null;
 create index receipts_by_reason on receipts (reason, relying_party) where reason is not null;
 
 create table idempotency_keys (
@@ -85,7 +99,7 @@ declare
   v_table text;
 begin
   foreach v_table in array array['evidence', 'receipts', 'closed_days', 'audit_events'] loop
-    -- Of a receipt one change is let through, by a trigger of its own (retention.ts).
+    -- Of a receipt one change is let through, by a trigger of its own (retention.sql).
     execute format('create trigger refuse_change before %s on %I
       for each row execute function svc_refuse_change()',
       case v_table when 'receipts' then 'delete' else 'update or delete' end, v_table);
@@ -94,4 +108,3 @@ begin
   end loop;
 end
 $$;
-`;

@@ -1,12 +1,10 @@
-/**
- * What relying parties reported about their decisions (interface §Outcome attestations). Append-only; what statistics
- * ask of the Receipt is copied from it, which never changes.
- *
- * `ordinal` counts within one Receipt from 1: it orders the ledger, bounds it, and 1 stands exactly once for each
- * Receipt that has an outcome. An attestation is in force unless another corrects it. One that is corrected belongs
- * to the same Receipt and is corrected once; that it is no correction itself is checked under the lock of reporters.
- */
-export const outcomes = `
+-- What relying parties reported about their decisions (interface §Outcome attestations). Append-only; what statistics
+-- ask of the Receipt is copied from it, which never changes.
+--
+-- `ordinal` counts within one Receipt from 1: it orders the ledger, bounds it, and 1 stands exactly once for each
+-- Receipt that has an outcome. An attestation is in force unless another corrects it. One that is corrected belongs
+-- to the same Receipt and is corrected once; that it is no correction itself is checked under the lock of reporters.
+
 create table attestations (
   attestation_id text collate "C" primary key,
   receipt_id text collate "C" not null,
@@ -15,8 +13,17 @@ create table attestations (
   principal text collate "C",
   evaluated_at timestamptz not null,
   decision text not null check (decision in ('ALLOW', 'DENY')),
-  type text not null check (type in ('fulfilled', 'cancelled', 'dispute_opened', 'dispute_resolved',
-    'chargeback_received', 'chargeback_reversed', 'loss_reported')),
+  type text not null check (
+    type in (
+      'fulfilled',
+      'cancelled',
+      'dispute_opened',
+      'dispute_resolved',
+      'chargeback_received',
+      'chargeback_reversed',
+      'loss_reported'
+    )
+  ),
   -- As the reporter wrote it, who may have signed it so.
   occurred_at text not null,
   recorded_at timestamptz not null default svc_now(),
@@ -41,8 +48,11 @@ create index attestations_by_relying_party on attestations (relying_party, evalu
 create index attestations_by_principal on attestations (principal, evaluated_at) where principal is not null;
 create index attestations_by_time on attestations (evaluated_at);
 
-create trigger refuse_change before update or delete on attestations
-  for each row execute function svc_refuse_change();
-create trigger refuse_truncate before truncate on attestations
-  for each statement execute function svc_refuse_change();
-`;
+create trigger refuse_change
+before update or delete on attestations
+for each row
+execute function svc_refuse_change();
+create trigger refuse_truncate
+before truncate on attestations
+for each statement
+execute function svc_refuse_change();

@@ -1,16 +1,25 @@
-/**
- * Who takes part: organisations, Principals with their keys, Relying Parties, API keys. Evidence comes first
- * because a Principal points at the DID document in force for it.
- *
- * Identifiers are compared byte by byte (COLLATE "C"): no locale can make two of them equal or reorder them.
- * Instants are stamped by the database, floored to milliseconds, so that what a client reads back is exact.
- */
-export const identities = `
-create function svc_now() returns timestamptz language sql volatile
-  as $$ select date_trunc('milliseconds', clock_timestamp()) $$;
+-- Who takes part: organisations, Principals with their keys, Relying Parties, API keys. Evidence comes first
+-- because a Principal points at the DID document in force for it.
+--
+-- Identifiers are compared byte by byte (COLLATE "C"): no locale can make two of them equal or reorder them.
+-- Instants are stamped by the database, floored to milliseconds, so that what a client reads back is exact.
 
-create function svc_ms(instant timestamptz) returns bigint language sql immutable parallel safe
-  as $$ select floor(extract(epoch from instant) * 1000)::bigint $$;
+create function svc_now()
+returns timestamptz
+language sql
+volatile
+as $$
+  select date_trunc('milliseconds', clock_timestamp());
+$$;
+
+create function svc_ms(instant timestamptz)
+returns bigint
+language sql
+immutable
+parallel safe
+as $$
+  select floor(extract(epoch from instant) * 1000)::bigint;
+$$;
 
 create table evidence (
   hash text collate "C" primary key,
@@ -81,4 +90,3 @@ create table api_keys (
   revoked_at timestamptz
 );
 create index api_keys_by_subject on api_keys (subject);
-`;

@@ -1,8 +1,6 @@
-/**
- * What is kept for a time only: the action fields of Receipts (interface §Limits: 7 years). The Receipt itself stays as
- * it is; its trigger lets through this one change of a row that is old enough, and refuses every other.
- */
-export const retention = `
+-- What is kept for a time only: the action fields of Receipts (interface §Limits: 7 years). The Receipt itself stays as
+-- it is; its trigger lets through this one change of a row that is old enough, and refuses every other.
+
 -- A single row: how far the clearing has come. Receipts are only ever stored with ids of now, so it never turns back.
 create table retention (
   only_row boolean primary key default true check (only_row),
@@ -10,10 +8,18 @@ create table retention (
 );
 insert into retention default values;
 
-create function svc_actions_kept_since() returns timestamptz language sql volatile
-  as $$ select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC' $$;
+create function svc_actions_kept_since()
+returns timestamptz
+language sql
+volatile
+as $$
+  select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC';
+$$;
 
-create function svc_refuse_all_but_clearing() returns trigger language plpgsql as $$
+create function svc_refuse_all_but_clearing()
+returns trigger
+language plpgsql
+as $$
 declare
   v_cleared record := old;
 begin
@@ -23,21 +29,27 @@ begin
   v_cleared.resource := null;
   v_cleared.method := null;
   -- Whole rows: a column that is added to the table is covered without a word here.
-  if old.evaluated_at < svc_actions_kept_since() and old is distinct from v_cleared
-    and new is not distinct from v_cleared then
+  if
+    old.evaluated_at < svc_actions_kept_since()
+    and old is distinct from v_cleared
+    and new is not distinct from v_cleared
+  then
     return new;
   end if;
   raise exception 'UPDATE on % is refused: the table is append-only', tg_table_name
     using errcode = 'insufficient_privilege';
-end
+end;
 $$;
-create trigger refuse_all_but_clearing before update on receipts
-  for each row execute function svc_refuse_all_but_clearing();
+create trigger refuse_all_but_clearing
+before update on receipts
+for each row
+execute function svc_refuse_all_but_clearing();
 
 -- Clears the next p_limit (2 or more) old Receipts in the order of their ids; fewer have passed when none is left. Two
 -- at once: the second does nothing. Plans are made for the values at hand: they lock the partitions in question alone.
 create function svc_clear_old_actions(p_limit integer, out passed integer, out cleared integer)
-language plpgsql volatile
+language plpgsql
+volatile
 set plan_cache_mode = force_custom_plan
 as $$
 declare
@@ -64,4 +76,3 @@ begin
   update retention set actions_cleared_before = case when passed < p_limit then v_end else v_last end;
 end
 $$;
-`;

@@ -1,0 +1,24 @@
+/**
+ * All migrations in the order of their names: each a folder beside this file, of SQL files that run in the order of
+ * theirs. A bundled program has a copy of the folder beside itself. Forward only: a released one never changes.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+const folder = new URL('./migrations/', import.meta.url);
+
+/** Throws when the folder is not there. */
+export const listMigrations = (): Migration[] =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => ({ name, sql: readSql(new URL(`${name}/`, folder)) }));
+
+const readSql = (of: URL): string =>
+  readdirSync(of)
+    .sort()
+    .map((file) => readFileSync(new URL(file, of), 'utf8'))
+    .join('\n');
