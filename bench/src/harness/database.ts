@@ -1,6 +1,6 @@
 /** A durable PostgreSQL of a contestant's own, so that no other's checkpoints and statistics mix into its figures. */
 import { mkdir } from 'node:fs/promises';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { Client } from 'pg';
 import type { Cleanup } from './cleanup.ts';
 

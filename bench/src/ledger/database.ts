@@ -1,6 +1,6 @@
 /** The database of the ledger benchmark. It can be kept from run to run, since filling it takes far longer than measuring. */
 import { mkdir } from 'node:fs/promises';
-import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
+import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { Client } from 'pg';
 import type { Cleanup } from '../harness/cleanup.ts';
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeEmbeddedPostgres } from '@svc/store-pg/embedded';
+import { removeEmbeddedPostgres } from '@svc/embedded-postgres';
 
 const prefix = 'svc-test-';
 

@@ -1,8 +1,8 @@
 // A PostgreSQL of a suite's own, for what no shared server survives: SIGKILL, SIGSTOP, a restart.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store-pg';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
 import { makeClusterFolder } from './cluster-folder.ts';
 import { databaseUrl, execute } from './database.ts';
 

@@ -1,7 +1,8 @@
 // vitest's global setup of every project that uses a database. It runs once a project, all in vitest's main process:
 // the first one starts the cluster and migrates the template, the last one to finish takes it down.
+
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store-pg';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
 import type { TestProject } from 'vitest/node';
 import { makeClusterFolder, removeAbandonedClusters } from './cluster-folder.ts';
 import { databaseUrl, execute, templateDatabase } from './database.ts';

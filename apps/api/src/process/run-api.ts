@@ -2,8 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, type Environment, loadSecrets, openDataDir, type Secrets } from '@svc/config';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { ConfigurationError, readConfig } from '@svc/process';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/store-pg/embedded';
 import type { Logger } from 'pino';
 import { type Api, startApi } from '../compose.ts';
 import { findPortFaults } from './free-ports.ts';
