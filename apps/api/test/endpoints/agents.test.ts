@@ -4,8 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { encodeMultikey } from '@svc/protocol';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

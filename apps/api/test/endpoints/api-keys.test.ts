@@ -1,8 +1,8 @@
 /** API keys (interface §API keys and caller identity). Who may call: access matrix. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { issueGrant, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { type Registered, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { type Registered, randomSlug, withDeployment } from '../world/deployment.ts';
+import { issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment({}, 2);
 let orgId: string;

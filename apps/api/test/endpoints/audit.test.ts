@@ -1,9 +1,9 @@
 /** `GET /audit` (interface §AuditEvent, §GET /audit). */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import type { ContractCallOptions } from '../harness/contract-call.ts';
-import { issueGrant, type Tenants } from '../harness/tenants.ts';
-import { randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import type { ContractCallOptions } from '../world/contract-call.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { issueGrant, type Tenants } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

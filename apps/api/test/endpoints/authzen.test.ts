@@ -7,9 +7,9 @@ import { verifyReceipt } from '@svc/receipts';
 import { apiCall } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DOMAIN } from '../harness/api-process.ts';
-import { ACTION, type HeldGrant, issueGrant, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { DOMAIN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { ACTION, type HeldGrant, issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 const ONE = '/access/v1/evaluation';

@@ -4,8 +4,8 @@ import { createOwnEngine, serveConformance } from '@svc/conformance/node';
 import { createRunTransport, readConfig, readVectorsBeside, runWaiting } from '@svc/process';
 import { createStore } from '@svc/store-pg';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
 
 const engine = await serveConformance(createOwnEngine());
 const VECTORS = new URL('../../../../vectors/', import.meta.url);

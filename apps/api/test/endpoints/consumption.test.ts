@@ -7,7 +7,7 @@ import { type Action, type JsonObject, jcs, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
 import {
   awayFromTheEndOf,
   bodyFor,
@@ -18,10 +18,10 @@ import {
   PURCHASE,
   totalOf,
   usesOf,
-} from '../harness/budgets.ts';
-import { contractCall } from '../harness/contract-call.ts';
-import { type HeldGrant, receiptOf, type Tenants } from '../harness/tenants.ts';
-import { randomSlug, withDeployment } from './deployment.ts';
+} from '../world/budgets.ts';
+import { contractCall } from '../world/contract-call.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { type HeldGrant, receiptOf, type Tenants } from '../world/tenants.ts';
 
 const deployment = withDeployment({}, 2);
 const folder = mkdtempSync(join(tmpdir(), 'svc-consumption-test-'));

@@ -1,10 +1,10 @@
 /** `GET /decisions/export` (interface §Decisions): the same rows as the list, whole, as lines of JSON and for spreadsheets. */
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { insertDecisionRows, newDecisionRow } from '../harness/decision-rows.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { insertDecisionRows, newDecisionRow } from '../world/decision-rows.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

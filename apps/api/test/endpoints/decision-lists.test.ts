@@ -1,16 +1,11 @@
 /** `GET /decisions` (interface §Decisions): every filter, every caller, every way of asking wrongly. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import type { ContractAnswer } from '../harness/contract-call.ts';
-import {
-  type DecisionRow,
-  insertDecisionRows,
-  newDecisionRow,
-  newestFirst,
-} from '../harness/decision-rows.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import type { ContractAnswer } from '../world/contract-call.ts';
+import { type DecisionRow, insertDecisionRows, newDecisionRow, newestFirst } from '../world/decision-rows.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 /** Fixed within the open day, so that all filters meet some of it. */

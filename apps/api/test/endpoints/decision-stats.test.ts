@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 /** `GET /decisions/{receipt_id}` (interface §Decisions): the Receipt as it was answered, and to whom. */
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { parseGrant, parseProof } from '@svc/protocol';
 import { verifyReceipt } from '@svc/receipts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN, startApiProcesses } from '../harness/api-process.ts';
-import { type ContractAnswer, contractCall, freshAddress } from '../harness/contract-call.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN, startApiProcesses } from '../world/api-process.ts';
+import { type ContractAnswer, contractCall, freshAddress } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
 
 const PRINCIPAL = `did:web:${DOMAIN}:org:sandbox`;
 const RP = `did:web:${DOMAIN}:rp:sandbox`;

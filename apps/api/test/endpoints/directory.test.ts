@@ -1,8 +1,8 @@
 /** `GET /principals`, `GET` and `PATCH /principals/{did}` (interface §Principal lifecycle, §PrincipalDirectoryEntry). */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import type { Tenants } from '../harness/tenants.ts';
-import { newOrgId, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
+import type { Tenants } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

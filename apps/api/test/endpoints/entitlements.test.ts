@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { type Deployment, newOrgId, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { type Deployment, newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const COMP_ORG = newOrgId();

@@ -1,9 +1,9 @@
 /** Paging of `GET /grants`: complete and stable while Grants are allocated and revoked beside it. */
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import type { Tenants } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import type { Tenants } from '../world/tenants.ts';
 
 const STORED = 450;
 

@@ -3,9 +3,9 @@ import { encodeMultikey } from '@svc/protocol';
 import { generateAgentKey } from '@svc/sdk-principal/agent';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { smallOrderEncodings } from '../../../../packages/codec/src/testing/edwards.ts';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { issueGrant, type Tenants } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant, type Tenants } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

@@ -1,8 +1,8 @@
 /** `GET /me` for each class of key (interface §API keys and caller identity). */
 import { beforeAll, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import type { Tenants } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import type { Tenants } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let tenants: Tenants;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newOrgId, randomSlug, withDeployment } from './deployment.ts';
+import { newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
 
 const selfTest = newOrgId();
 const deployment = withDeployment({ SVC_SELF_TEST_ORGS: selfTest });

@@ -1,7 +1,7 @@
 /** Orgs, their members and their own keys (interface §Org, §Onboarding and organizations). Who may call: access matrix. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { newOrgId, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 let orgId: string;

@@ -1,10 +1,10 @@
 /** `POST /decisions/{receipt_id}/outcomes` (interface §Outcome attestations): the ledger of what became of a decision. */
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { contractCall } from '../harness/contract-call.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { contractCall } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment({}, 2);
 let orgId: string;

@@ -1,11 +1,11 @@
 /** `POST /principals`, kind hosted: registered unverified, and refused where the service itself is the domain. */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { contractFetch } from '../harness/contract-call.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { randomSlug, withDeployment } from './deployment.ts';
-import { productionEnv } from './production.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { contractFetch } from '../world/contract-call.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { productionEnv } from '../world/production.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const development = withDeployment();
 const production = withDeployment(productionEnv());

@@ -3,8 +3,8 @@ import { encodeMultikey } from '@svc/protocol';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { smallOrderEncodings } from '../../../../packages/codec/src/testing/edwards.ts';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { newOrgId, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
 
 /** A point with a component of small order, which one equation accepts and the other refuses. */
 const MIXED_ORDER = Buffer.from('cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d', 'hex');

@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { compactVerify, importJWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DOMAIN } from '../harness/api-process.ts';
+import { DOMAIN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { publicJwkOf } from '../world/published-keys.ts';
 import {
   type HeldGrant,
   issueGrant,
@@ -10,9 +12,7 @@ import {
   receiptOf,
   type Tenants,
   verifyBody,
-} from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
-import { publicJwkOf } from './keys.ts';
+} from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let tenants: Tenants;

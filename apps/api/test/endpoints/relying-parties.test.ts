@@ -1,7 +1,7 @@
 /** `POST`, `GET` and `PATCH /relying-parties` (interface §Relying party, §Onboarding). */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { newOrgId, type Registered, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { newOrgId, type Registered, randomSlug, withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 let orgId: string;

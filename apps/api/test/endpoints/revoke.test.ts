@@ -2,10 +2,10 @@
 import { gunzipSync } from 'node:zlib';
 import { compactVerify, importJWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DOMAIN } from '../harness/api-process.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
-import { publicJwkOf } from './keys.ts';
+import { DOMAIN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { publicJwkOf } from '../world/published-keys.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const STATUS_HOST = `status.${DOMAIN}`;
 const deployment = withDeployment({ SVC_STATUS_BASE_URL: `http://${STATUS_HOST}` });

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { parseGrant, parseProof } from '@svc/protocol';
 import { verifyReceipt } from '@svc/receipts';
 import { describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../harness/api-process.ts';
-import { type ContractAnswer, contractCall, freshAddress } from '../harness/contract-call.ts';
-import { type Deployment, randomSlug, withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
+import { type ContractAnswer, contractCall, freshAddress } from '../world/contract-call.ts';
+import { type Deployment, randomSlug, withDeployment } from '../world/deployment.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const OTHER_PROVISION_KEY = 'provision-key-abcdefghij-0123456789';

@@ -3,9 +3,9 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../harness/tenants.ts';
-import { randomSlug, withDeployment } from './deployment.ts';
-import { createKeyedPrincipal, type KeyedPrincipal } from './keyed-principal.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { createKeyedPrincipal, type KeyedPrincipal } from '../world/keyed-principal.ts';
+import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;

@@ -3,8 +3,8 @@ import { parseSignedCheckpoint, verifyCheckpoint } from '@svc/merkle/checkpoint'
 import { type DidWeb, parseDidDocument } from '@svc/protocol';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 const sizes = [3, 0, 1_500];

@@ -3,16 +3,9 @@ import { createHash } from 'node:crypto';
 import { nativeCrypto } from '@svc/protocol/native';
 import { verifyReceipt } from '@svc/receipts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../harness/api-process.ts';
-import {
-  ACTION,
-  type HeldGrant,
-  issueGrant,
-  receiptOf,
-  type Tenants,
-  verifyBody,
-} from '../harness/tenants.ts';
-import { withDeployment } from './deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { ACTION, type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const deployment = withDeployment();
 let tenants: Tenants;

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { withDeployment } from '../endpoints/deployment.ts';
-import { freshAddress } from '../harness/contract-call.ts';
+import { freshAddress } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 
 const deployment = withDeployment({ SVC_DEMO: '1' });

@@ -1,0 +1,187 @@
+/**
+ * A budget of n allows exactly n, whoever asks where (interface §Consumable Grants): 64 verifications at once, each with a
+ * Proof of its own, through two processes. The same races against a commit that reads and then writes must overdraw, or
+ * they would prove nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Action, Capability } from '@svc/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import {
+  awayFromTheEndOf,
+  bodyFor,
+  buy,
+  CALL,
+  countAnswers,
+  issueBudget,
+  perPeriodOf,
+  totalOf,
+  usesOf,
+} from '../world/budgets.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { type Answer, call, type HeldGrant, receiptOf, type Tenants } from '../world/tenants.ts';
+
+const AT_ONCE = 64;
+const deployment = withDeployment({}, 2);
+const urlOf = (i: number) => deployment.processes[i % 2]?.baseUrl ?? '';
+
+const V2 = { profile: 'svc-base-v2', verify_rate_limit_per_minute: 1_000_000 };
+let tenants: Tenants;
+beforeAll(async () => {
+  tenants = await deployment.createTenants({ rp: V2 });
+});
+
+/** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
+const verify = async (
+  body: unknown,
+  i: number,
+  headers: Record<string, string> = { 'idempotency-key': randomBytes(16).toString('hex') },
+  key = tenants.rpKey,
+): Promise<Answer> => {
+  for (let tries = 1; ; tries++) {
+    const answer = await call(urlOf(i), 'POST', '/verify', { key, body, headers });
+    if (answer.status !== 503 || tries === 10) return answer;
+  }
+};
+
+const race = async (capability: Capability, action: Action, nodeOf = (i: number) => i) => {
+  const grant = await issueBudget(tenants, capability);
+  const bodies = await Promise.all(Array.from({ length: AT_ONCE }, () => bodyFor(tenants, grant, action)));
+  return { grant, bodies, answers: await Promise.all(bodies.map((body, i) => verify(body, nodeOf(i)))) };
+};
+
+const expectedOf = (allowed: number) => ({
+  ...(allowed === 0 ? {} : { ALLOW: allowed }),
+  ...(allowed === AT_ONCE ? {} : { AMOUNT_EXCEEDS_AUTHORITY: AT_ONCE - allowed }),
+});
+
+const logOf = async ({ grantId }: HeldGrant) => {
+  const { rows } = await deployment.sql.query<{ events: string; receipts: string; uses: string | null }>(
+    `select (select count(*) from consumption_events where grant_id = $1) as events,
+       (select count(*) from receipts where grant_id = $1 and decision = 'ALLOW') as receipts,
+       (select uses_spent from consumption_balances where grant_id = $1) as uses`,
+    [grantId],
+  );
+  return {
+    events: Number(rows[0]?.events),
+    receipts: Number(rows[0]?.receipts),
+    uses: Number(rows[0]?.uses ?? 0),
+  };
+};
+
+describe(`of ${AT_ONCE} at once`, () => {
+  it.each(Array.from({ length: AT_ONCE }, (_, n) => n))('%i uses allow exactly as many', async (n) => {
+    const { grant, answers } = await race(usesOf(n), CALL);
+    expect(countAnswers(answers)).toEqual(expectedOf(n));
+    expect(await logOf(grant)).toEqual({ events: n, receipts: n, uses: n });
+  });
+
+  it.each([0, 99, 100, 1_050, 3_199, 6_300])(
+    'a total of %i allows as many as it has hundreds',
+    async (total) => {
+      const { grant, answers } = await race(totalOf(total), buy(100));
+      const n = Math.floor(total / 100);
+      expect(countAnswers(answers)).toEqual(expectedOf(n));
+      expect(await logOf(grant)).toEqual({ events: n, receipts: n, uses: n });
+    },
+  );
+
+  it.each([
+    ['hour', 700],
+    ['day', 2_499],
+    ['week', 0],
+    ['month', 6_300],
+  ] as const)('%s windows of %i allow as many as they have hundreds', async (period, most) => {
+    await awayFromTheEndOf(period, 10_000);
+    const { answers } = await race(perPeriodOf(most, period), buy(100));
+    expect(countAnswers(answers)).toEqual(expectedOf(Math.floor(most / 100)));
+  });
+
+  it('all are allowed where enough is left; each Receipt pins a version of its own', async () => {
+    const { answers } = await race(usesOf(AT_ONCE), CALL);
+    const versions = answers.map((answer) => receiptOf(answer).evidence.consumption?.version ?? -1);
+    expect(versions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: AT_ONCE }, (_, i) => i));
+  });
+
+  it('the same request again and again is one use, whether or not it names itself', async () => {
+    const grant = await issueBudget(tenants, usesOf(30));
+    const body = await bodyFor(tenants, grant, CALL);
+    const replays = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => verify(body, i)));
+    expect(countAnswers(replays)).toEqual({ ALLOW: 1, PROOF_REPLAYED: AT_ONCE - 1 });
+    const other = await bodyFor(tenants, grant, CALL);
+    const named = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, i) =>
+        verify(other, i, { 'idempotency-key': grant.grantId.slice(-26) }),
+      ),
+    );
+    expect(countAnswers(named)).toEqual({ ALLOW: AT_ONCE });
+    expect(new Set(named.map(({ text }) => text)).size).toBe(1);
+    expect(await logOf(grant)).toMatchObject({ events: 2, uses: 2 });
+  });
+
+  it('replays among them cost the others nothing', async () => {
+    const grant = await issueBudget(tenants, usesOf(20));
+    const bodies = await Promise.all(
+      Array.from({ length: AT_ONCE / 2 }, () => bodyFor(tenants, grant, CALL)),
+    );
+    const answers = await Promise.all([...bodies, ...bodies].map((body, i) => verify(body, i)));
+    const { ALLOW, 503: unavailable } = countAnswers(answers);
+    expect([ALLOW, unavailable]).toEqual([20, undefined]);
+  });
+});
+
+it('nobody has been refused for losing races', () => {
+  const lines = deployment.processes.flatMap(({ log }) => log.filter((line) => line.includes('not settled')));
+  expect(lines).toEqual([]);
+});
+
+it('a relying party that changes its profile meanwhile decides each by the one or by the other', async () => {
+  const other = await deployment.createTenants({ rp: V2 });
+  const mine = { ...tenants, rpDid: other.rpDid, rpKey: other.rpKey };
+  const grant = await issueBudget(tenants, usesOf(40));
+  const bodies = await Promise.all(Array.from({ length: AT_ONCE }, () => bodyFor(mine, grant, CALL)));
+  const [answers] = await Promise.all([
+    Promise.all(bodies.map((body, i) => verify(body, i, undefined, mine.rpKey))),
+    deployment.call('PATCH', `/relying-parties/${mine.rpDid}`, {
+      key: ADMIN_TOKEN,
+      body: { profile: 'svc-base-v1' },
+    }),
+  ]);
+  for (const answer of answers) {
+    const { decision, reason, protocol } = receiptOf(answer);
+    if (protocol.profile === 'svc-base-v1') expect(reason).toBe('UNKNOWN_CONSTRAINT');
+    else expect(reason ?? decision).toMatch(/^(ALLOW|AMOUNT_EXCEEDS_AUTHORITY)$/);
+  }
+  const { ALLOW = 0 } = countAnswers(answers);
+  expect(await logOf(grant)).toEqual({ events: ALLOW, receipts: ALLOW, uses: ALLOW });
+});
+
+/** Changes a function in force, for the rest of the file. */
+const alterFunction = async (name: string, part: string, replacement: string) => {
+  const { rows } = await deployment.sql.query<{ source: string }>(
+    'select pg_get_functiondef($1::regproc) as source',
+    [name],
+  );
+  const changed = rows[0]?.source.replace(part, () => replacement) ?? '';
+  expect(changed).not.toBe(rows[0]?.source);
+  await deployment.sql.query(changed);
+};
+
+describe('where commits read and then write', () => {
+  beforeAll(async () => {
+    await deployment.sql.query('create sequence any_version');
+    await alterFunction('svc_commit_decisions', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
+    await alterFunction('svc_judge_budgets', 'not (p.holds and p.is_reached)', 'false');
+    await alterFunction('svc_is_within', 'p_spent + p_delta <= p_limit', 'true');
+    await alterFunction('svc_consume', "(d.budget ->> 'version')::bigint + 1", "nextval('any_version')");
+  });
+
+  it('budgets are overdrawn: the test can fail', async () => {
+    let above = 0;
+    for (let tries = 0; tries < 20 && above === 0; tries++) {
+      const { answers } = await race(usesOf(8), CALL);
+      above = (countAnswers(answers).ALLOW ?? 0) - 8;
+    }
+    expect(above).toBeGreaterThan(0);
+  });
+});

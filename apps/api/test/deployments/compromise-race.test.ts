@@ -1,0 +1,250 @@
+/**
+ * The 200 of a compromise and of the kill switch is the promise of a revocation: no ALLOW that it takes back is
+ * committed after it (protocol §9, §10). Raced under load over real sockets at two processes; the same races against a
+ * commit without its lock must break the promise, or they would prove nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { withDatabase } from '@svc/testkit';
+import { Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import {
+  call,
+  callJson,
+  createTenants,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const RACES = 150;
+const RACES_AT_ONCE = 5;
+/** As many as a Principal may have: each race spends one. */
+const KEYS_PER_PRINCIPAL = 5;
+const STREAMS_PER_PROCESS = 2;
+const GRANTS_PER_AGENT = 3;
+
+const database = withDatabase();
+let api: ApiProcesses;
+let sql: Pool;
+
+beforeAll(() => {
+  sql = new Pool({ connectionString: database.url });
+  // Its database is dropped under it in the end; an idle connection then breaks.
+  sql.on('error', () => {});
+  sql.on('connect', (client) => client.on('error', () => {}));
+});
+afterAll(() => sql?.end());
+
+// A process remembers prepared plans, so each variant of the commit gets its own.
+beforeEach(async () => {
+  api = await startApiProcesses(2, database.url);
+});
+afterEach(() => api?.stop());
+
+const node = (index: number): string => api.processes[index % 2]?.baseUrl ?? '';
+
+interface Race {
+  /** ALLOWs that became visible only after the 200. */
+  readonly late: number;
+  /** ALLOWs dated after the instant that the answer names, where it names one. */
+  readonly postdated: number;
+  readonly allowed: number;
+  readonly denied: number;
+}
+
+/** What is to be taken back, and how. */
+interface Target {
+  readonly tenants: Tenants;
+  readonly grants: readonly HeldGrant[];
+  readonly path: string;
+  readonly reason: string;
+}
+
+const allowTimesOf = async (grants: readonly HeldGrant[]): Promise<number[]> => {
+  const { rows } = await sql.query<{ at: number }>(
+    `select (extract(epoch from evaluated_at) * 1000)::float8 as at from receipts
+     where grant_id = any ($1) and decision = 'ALLOW'`,
+    [grants.map(({ grantId }) => grantId)],
+  );
+  return rows.map(({ at }) => Number(at));
+};
+
+/** Verifies stream in at both processes from before the call until after its answer. */
+const race = async ({ tenants, grants, path, reason }: Target, number: number): Promise<Race> => {
+  const verifyOnce = async (nodeIndex: number, i: number) => {
+    const grant = grants[i % grants.length];
+    if (grant === undefined) throw new Error('no Grant');
+    const body = await verifyBody(tenants, grant);
+    return receiptOf(await call(node(nodeIndex), 'POST', '/verify', { key: tenants.rpKey, body }));
+  };
+  let isOver = false;
+  let onAllowed = () => {};
+  const firstAllowed = new Promise<void>((resolve) => {
+    onAllowed = resolve;
+  });
+  const counts = { allowed: 0, denied: 0 };
+  const stream = async (nodeIndex: number) => {
+    for (let i = nodeIndex; !isOver; i++) {
+      const receipt = await verifyOnce(nodeIndex, i);
+      if (receipt.decision === 'ALLOW') counts.allowed += 1;
+      else if (receipt.reason === reason) counts.denied += 1;
+      else throw new Error(`denied for ${receipt.reason}`);
+      onAllowed();
+    }
+  };
+  const streams = Array.from({ length: 2 * STREAMS_PER_PROCESS }, (_, i) => stream(i));
+  await Promise.race([firstAllowed, Promise.all(streams)]);
+  const { status, text } = await call(node(number), 'POST', path, { key: tenants.principalKey });
+  const atOnce = (await allowTimesOf(grants)).length;
+  const after = await Promise.all(grants.map((_, i) => verifyOnce(number + 1, i)));
+  isOver = true;
+  await Promise.all(streams);
+  expect([status, ...after.map((receipt) => receipt.reason)]).toEqual([200, ...grants.map(() => reason)]);
+  const inTheEnd = await allowTimesOf(grants);
+  const { disabled_at: disabledAt } = JSON.parse(text) as { disabled_at?: string };
+  const lastMs = disabledAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(disabledAt);
+  return {
+    late: inTheEnd.length - atOnce,
+    postdated: inTheEnd.filter((at) => at > lastMs).length,
+    ...counts,
+  };
+};
+
+const runRaces = async (targets: AsyncIterable<readonly Target[]>): Promise<Race> => {
+  const totals = { late: 0, postdated: 0, allowed: 0, denied: 0 };
+  let number = 0;
+  for await (const batch of targets)
+    for (const one of await Promise.all(batch.map((target) => race(target, number++))))
+      for (const key of Object.keys(totals) as (keyof Race)[]) totals[key] += one[key];
+  return totals;
+};
+
+/** A Principal per race at once: every compromise makes all commits of its Principal evaluate again. */
+async function* keysToCompromise(races: number): AsyncGenerator<readonly Target[]> {
+  const shop = await createTenants(node(0));
+  let principals: Awaited<ReturnType<typeof createKeyed>>[] = [];
+  for (let done = 0; done < races; done += RACES_AT_ONCE) {
+    const keyIndex = (done / RACES_AT_ONCE) % KEYS_PER_PRINCIPAL;
+    if (keyIndex === 0)
+      principals = await Promise.all(Array.from({ length: RACES_AT_ONCE }, (_, i) => createKeyed(shop, i)));
+    yield await Promise.all(principals.map((keys) => keyTarget(keys, keyIndex)));
+  }
+}
+
+const keyTarget = async (
+  keys: readonly { readonly kid: string; readonly tenants: Tenants }[],
+  keyIndex: number,
+): Promise<Target> => {
+  const key = keys[keyIndex];
+  if (key === undefined) throw new Error('no key left');
+  const path = `/keys/${encodeURIComponent(key.kid)}/compromise`;
+  const grants = [await issueGrant(key.tenants)];
+  return { tenants: key.tenants, grants, path, reason: 'ISSUER_KEY_COMPROMISED' };
+};
+
+const createKeyed = async (shop: Tenants, nodeIndex: number) => {
+  const pairs = await Promise.all(Array.from({ length: KEYS_PER_PRINCIPAL }, () => generatePrincipalKey()));
+  const created = await callJson<{ did: string; api_key: string }>(node(nodeIndex), 'POST', '/principals', {
+    key: ADMIN_TOKEN,
+    body: {
+      kind: 'managed',
+      slug: `k-${randomBytes(6).toString('hex')}`,
+      keys: pairs.map(({ registration }) => registration),
+    },
+  });
+  return pairs.map(({ privateJwk }, i) => {
+    const kid = `${created.did}#key-${i + 1}`;
+    const principal = createPrincipalClient({
+      baseUrl: node(nodeIndex),
+      apiKey: created.api_key,
+      signer: signerFromJwk(privateJwk, kid),
+    });
+    return {
+      kid,
+      tenants: { ...shop, principalDid: created.did, principalKey: created.api_key, principal },
+    };
+  });
+};
+
+async function* agentsToDisable(races: number): AsyncGenerator<readonly Target[]> {
+  for (let done = 0; done < races; done += RACES_AT_ONCE) {
+    const tenants = await createTenants(node(done / RACES_AT_ONCE));
+    yield await Promise.all(Array.from({ length: RACES_AT_ONCE }, () => agentTarget(tenants)));
+  }
+}
+
+const agentTarget = async (shop: Tenants): Promise<Target> => {
+  const agent = agentFromJwk((await generateAgentKey()).privateJwk);
+  const tenants = { ...shop, agent };
+  const grants = await Promise.all(Array.from({ length: GRANTS_PER_AGENT }, () => issueGrant(tenants)));
+  const path = `/agents/${encodeURIComponent(agent.did)}/disable`;
+  return { tenants, grants, path, reason: 'AUTHORITY_REVOKED' };
+};
+
+/** A stored function's definition. */
+const sourceOf = async (name: string): Promise<string> => {
+  const text = 'select pg_get_functiondef(oid) as source from pg_proc where proname = $1';
+  return (await sql.query<{ source: string }>(text, [name])).rows[0]?.source ?? '';
+};
+
+const FUNCTIONS = ['svc_commit_decisions', 'svc_pass_barrier'] as const;
+const originals = new Map<string, string>();
+beforeAll(async () => {
+  for (const name of FUNCTIONS) originals.set(name, await sourceOf(name));
+});
+afterEach(async () => {
+  for (const source of originals.values()) await sql.query(source);
+});
+
+/** Replaces a part of a function, until the end of the test. */
+const alter = async (name: (typeof FUNCTIONS)[number], part: string, replacement: string): Promise<void> => {
+  const source = await sourceOf(name);
+  expect(source).toContain(part);
+  await sql.query(source.replace(part, () => replacement));
+};
+
+const JUDGED = 'left join grants g on g.id = d.used_grant_id;';
+/** Widens the gap between judging a decision and committing it. */
+const slowDown = () => alter('svc_commit_decisions', JUDGED, `${JUDGED}\n  perform pg_sleep(0.02);`);
+const commitsTakeNoLock = () =>
+  alter('svc_commit_decisions', 'not svc_lock_shared(1, v_key, v_deadline)', 'false');
+const barrierWaitsForNobody = () =>
+  alter('svc_pass_barrier', 'perform pg_advisory_xact_lock(1, hashtext(p_principal));', '');
+
+describe.each([
+  ['compromises of a key', keysToCompromise],
+  ['kill switches of an Agent', agentsToDisable],
+] as const)('%s against verifies at two processes', (_what, targets) => {
+  it(`${RACES} races: no ALLOW after the 200, none dated after the instant it names`, async () => {
+    const { late, postdated, allowed, denied } = await runRaces(targets(RACES));
+    expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
+    expect(allowed).toBeGreaterThanOrEqual(RACES);
+    expect(denied).toBeGreaterThan(0);
+  }, 300_000);
+
+  it('the promise holds when every commit dawdles between judging and storing', async () => {
+    await slowDown();
+    const { late, postdated } = await runRaces(targets(25));
+    expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
+  }, 120_000);
+
+  it.each([
+    ['commits take no lock', commitsTakeNoLock],
+    ['the barrier waits for nobody', barrierWaitsForNobody],
+  ])(
+    'the same races break it when %s: the test can fail',
+    async (_fault, sow) => {
+      await slowDown();
+      await sow();
+      let late = 0;
+      for (let tries = 0; tries < 12 && late === 0; tries++) late += (await runRaces(targets(25))).late;
+      expect(late).toBeGreaterThan(0);
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,124 @@
+/**
+ * An export that is broken off, from either side: a client that goes away ends the work and holds nothing; storage that
+ * goes away breaks the body. Seen from between the service and its database.
+ */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { withDatabase } from '@svc/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { type CuttingProxy, startCuttingProxy } from '../world/cutting-proxy.ts';
+import { insertDecisionRows, newDecisionRow } from '../world/decision-rows.ts';
+import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+/** In the statement that reads rows of an export, and in no other. */
+const READS_ROWS = 'outcomeChars';
+const ROWS = 2_500;
+const STORED = ROWS - 1;
+
+const database = withDatabase();
+let proxy: CuttingProxy;
+let api: ApiProcesses;
+let sql: Client;
+let shop: Tenants;
+
+beforeAll(async () => {
+  proxy = await startCuttingProxy(database.url, READS_ROWS);
+  api = await startApiProcesses(1, proxy.url);
+  sql = new Client({ connectionString: database.url });
+  await sql.connect();
+  shop = await createTenants(baseUrl());
+  const body = await verifyBody(shop, await issueGrant(shop));
+  const { receipt } = receiptOf(await call(baseUrl(), 'POST', '/verify', { key: shop.rpKey, body }));
+  // Resources as long as they may be: the page is more than all buffers on the way take.
+  const resource = 'r'.repeat(2_048);
+  for (let at = 0; at < STORED; at += 500) {
+    const rows = Array.from({ length: Math.min(500, STORED - at) }, (_, i) =>
+      newDecisionRow(Date.now() - 20_000 + at + i, {
+        rp: shop.rpDid,
+        principal: shop.principalDid,
+        resource,
+      }),
+    );
+    await insertDecisionRows(sql, rows, receipt);
+  }
+}, 60_000);
+afterAll(async () => {
+  await sql?.end();
+  await api?.stop();
+  await proxy?.close();
+}, 60_000);
+beforeEach(() => proxy.setMode('pass'));
+
+const baseUrl = () => api.processes[0]?.baseUrl ?? '';
+const log = () => api.processes[0]?.log ?? [];
+
+/** The answer once its headers are there; nothing of its body is read. */
+const beginExport = async (requestId = 'export'): Promise<IncomingMessage> => {
+  const headers = { authorization: `Bearer ${shop.rpKey}`, 'x-request-id': requestId };
+  const sent = request(`${baseUrl()}/decisions/export`, { headers });
+  sent.on('error', () => {}).end();
+  const [response]: IncomingMessage[] = await once(sent, 'response');
+  if (response === undefined) throw new Error('no answer');
+  expect([response.statusCode, response.headers['x-svc-rows']]).toEqual([200, String(ROWS)]);
+  return response;
+};
+
+const readLines = async (response: IncomingMessage): Promise<number> => {
+  let lines = 0;
+  for await (const chunk of response.setEncoding('utf8')) lines += (chunk as string).split('\n').length - 1;
+  return lines;
+};
+
+/** What became of a request: 0 is an answer that was not ended. */
+const statusLogged = (requestId: string) =>
+  expect.poll(() => {
+    const line = log().find((one) => one.includes(`"requestId":"${requestId}"`) && one.includes('"status"'));
+    return line === undefined ? null : JSON.parse(line).status;
+  });
+/** Connections of the service that are not idle in their pool. */
+const busyConnections = async (): Promise<number> => {
+  const { rows } = await sql.query(
+    `select 1 from pg_stat_activity
+     where datname = current_database() and application_name = 'svc' and state <> 'idle'`,
+  );
+  return rows.length;
+};
+
+it('a client that takes its time gets everything, and holds no connection meanwhile', async () => {
+  const response = await beginExport();
+  await once(response, 'readable');
+  await expect.poll(busyConnections).toBe(0);
+  expect(await readLines(response)).toBe(ROWS);
+});
+
+it('a client that goes away ends the work: the rest is not read, nothing is held', async () => {
+  const before = proxy.seen;
+  expect(await readLines(await beginExport())).toBe(ROWS);
+  const readsOfAll = proxy.seen - before;
+  const response = await beginExport('gone');
+  await once(response, 'readable');
+  response.destroy();
+  await statusLogged('gone').toBe(0);
+  await expect.poll(busyConnections).toBe(0);
+  expect((await call(baseUrl(), 'GET', '/decisions', { key: shop.rpKey })).status).toBe(200);
+  expect(proxy.seen - before).toBeLessThan(2 * readsOfAll);
+});
+
+it('storage that goes away in the middle breaks the body, which never ends as if it were whole', async () => {
+  const response = await beginExport('broken');
+  await once(response, 'readable');
+  await expect.poll(busyConnections).toBe(0);
+  proxy.setMode('cut-before');
+  await expect(readLines(response)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(response.complete).toBe(false);
+  await statusLogged('broken').toBe(0);
+  expect(await readLines(await beginExport())).toBe(ROWS);
+});
+
+it('storage that goes away before the first row is a 503', async () => {
+  proxy.setMode('cut-before');
+  const { status, text } = await call(baseUrl(), 'GET', '/decisions/export', { key: shop.rpKey });
+  expect([status, JSON.parse(text)]).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
+});

@@ -1,0 +1,122 @@
+/**
+ * A cap of n covers exactly n checks, whoever asks where (interface §Entitlement): 64 verifications at once, each with a
+ * Proof of its own, through two processes. Who is refused keeps the Proof, and it allows once there is room. The same
+ * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from '../world/deployment.ts';
+import { type Answer, call, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const PROVISION_KEY = 'provision-key-0123456789-0123456789';
+const AT_ONCE = 64;
+const CAPS = [1, 1, 2, 5, 13, 32, 63];
+
+const deployment = withDeployment({ SVC_ENTITLEMENTS: 'enforce', SVC_PROVISION_KEYS: PROVISION_KEY }, 2);
+const urlOf = (i: number) => deployment.processes[i % 2]?.baseUrl ?? '';
+
+const CAP_SINCE = new Date(Date.now() - 60_000).toISOString();
+
+const pushCap = async (orgId: string, checkCap: number, node: number) => {
+  const body = {
+    production: 'allowed',
+    production_until: null,
+    check_cap: checkCap,
+    cap_since: CAP_SINCE,
+    reason: 'trial',
+    as_of: new Date().toISOString(),
+  };
+  const answer = await call(urlOf(node), 'PUT', `/orgs/${orgId}/entitlement`, { key: PROVISION_KEY, body });
+  expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('"applied":true') });
+};
+
+const getEntitlement = async (orgId: string) => {
+  const { text } = await call(urlOf(1), 'GET', `/orgs/${orgId}/entitlement`, { key: PROVISION_KEY });
+  return JSON.parse(text) as Record<string, unknown>;
+};
+
+const verify = ({ rpKey }: Tenants, body: unknown, i: number) =>
+  call(urlOf(i), 'POST', '/verify', { key: rpKey, body });
+
+const statuses = (answers: readonly Answer[]) => ({
+  allowed: answers.filter((answer) => answer.status === 200 && receiptOf(answer).decision === 'ALLOW').length,
+  refused: answers.filter(({ status }) => status === 402).length,
+});
+
+const countStored = async ({ rpDid }: Tenants) => {
+  const { rows } = await deployment.sql.query('select from receipts where relying_party = $1', [rpDid]);
+  return rows.length;
+};
+
+const raceAt = async (cap: number) => {
+  const orgId = await deployment.createOrg();
+  await pushCap(orgId, cap, 0);
+  const tenants = await deployment.createTenants({ orgId, rp: { verify_rate_limit_per_minute: 1_000_000 } });
+  const grant = await issueGrant(tenants);
+  const bodies = await Promise.all(Array.from({ length: AT_ONCE }, () => verifyBody(tenants, grant)));
+  const answers = await Promise.all(bodies.map((body, i) => verify(tenants, body, i)));
+  return { orgId, tenants, bodies, answers };
+};
+
+describe.each(CAPS)('under a cap of %i', (cap) => {
+  it(`${cap} of ${AT_ONCE} are allowed; the others keep their Proofs, which allow under a higher cap`, async () => {
+    const { orgId, tenants, bodies, answers } = await raceAt(cap);
+    expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
+    expect(await countStored(tenants)).toBe(cap);
+    expect(await getEntitlement(orgId)).toMatchObject({
+      production_checks_since_cap: cap,
+      effective: 'blocked',
+      effective_detail: expect.stringContaining(`all ${cap} checks since`),
+    });
+
+    const refused = bodies.filter((_, i) => answers[i]?.status === 402);
+    const raised = cap + Math.ceil(refused.length / 2);
+    await pushCap(orgId, raised, 1);
+    const again = await Promise.all(refused.map((body, i) => verify(tenants, body, i)));
+    expect(statuses(again)).toEqual({ allowed: raised - cap, refused: AT_ONCE - raised });
+    expect(await countStored(tenants)).toBe(raised);
+  });
+});
+
+it('the last check, sent again and again under one Idempotency-Key, is one check, answered to all', async () => {
+  const orgId = await deployment.createOrg();
+  await pushCap(orgId, 1, 0);
+  const tenants = await deployment.createTenants({ orgId });
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  const headers = { 'idempotency-key': 'last' };
+  const answers = await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, i) =>
+      call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers }),
+    ),
+  );
+  expect(statuses(answers)).toEqual({ allowed: AT_ONCE, refused: 0 });
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect((await getEntitlement(orgId)).production_checks_since_cap).toBe(1);
+});
+
+/** Changes the commit function in force, for the rest of the file. */
+const alterCommit = async (part: string, replacement: string) => {
+  const { rows } = await deployment.sql.query<{ source: string }>(
+    "select pg_get_functiondef('svc_commit_decisions'::regproc) as source",
+  );
+  const changed = rows[0]?.source.replace(part, () => replacement) ?? '';
+  expect(changed).not.toBe(rows[0]?.source);
+  await deployment.sql.query(changed);
+};
+
+describe('where every commit dawdles between judging and storing', () => {
+  const STORING = '  if array_position(v_outcome, null) is not null then';
+  beforeAll(() => alterCommit(STORING, `  perform pg_sleep(0.01);\n${STORING}`));
+
+  it.each([1, 10])('a cap of %i holds', async (cap) => {
+    const { answers } = await raceAt(cap);
+    expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
+  });
+
+  it('it is passed once batches share the lock: the test can fail', async () => {
+    await alterCommit('svc_lock_exclusive(8', 'svc_lock_shared(8');
+    let above = 0;
+    for (let tries = 0; tries < 20 && above === 0; tries++)
+      above = statuses((await raceAt(1)).answers).allowed - 1;
+    expect(above).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * Days of 15 ms: the day lock keeps every Receipt in the day that is published for it (protocol §12). The commit is the
+ * real one with its day length replaced and 5 ms put between its look at the closed days and what it stores, so that
+ * fast machines cross midnights there too; the verifications are real ones, by two API processes; two closers at once
+ * close each day as soon as it is over.
+ */
+import { withDatabase } from '@svc/testkit';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { call, createTenants, issueGrant, verifyBody } from '../world/tenants.ts';
+
+const DAY_MS = 15;
+const VERIFIERS = 12;
+
+interface Closing {
+  readonly day: number;
+  readonly receiptIds: readonly string[];
+}
+
+/** The commit with days of `DAY_MS` since `epochMs`, and time between judging and storing. */
+const shortenDays = async (sql: pg.Client, epochMs: number, hasLock: boolean): Promise<void> => {
+  const { rows } = await sql.query<{ source: string }>(
+    `select pg_get_functiondef(oid) as source from pg_proc where proname = 'svc_commit_decisions'`,
+  );
+  const source = rows[0]?.source ?? '';
+  const shortened = source.replaceAll(/(d\.)?\bms \/ 86400000/g, `($1ms - ${epochMs}) / ${DAY_MS}`);
+  const lock = 'svc_lock_shared(2, v_key, v_deadline)';
+  const judged = '  if v_has_budgets then\n    v_outcome :=';
+  expect(shortened).not.toContain('86400000');
+  expect(shortened).toContain(lock);
+  expect(shortened).toContain(judged);
+  const slowed = shortened.replace(judged, `  perform pg_sleep(0.005);\n${judged}`);
+  await sql.query(hasLock ? slowed : slowed.replace(lock, 'true'));
+};
+
+/** Closes a day by its number, whatever its length; then the Receipts of the day, as a checkpoint would name them. */
+const closeDay = async (sql: pg.Client, epochMs: number, day: number): Promise<Closing> => {
+  await sql.query(`select svc_close_day(date '1970-01-01' + $1::integer)`, [day]);
+  return { day, receiptIds: await listReceipts(sql, epochMs, day) };
+};
+
+const listReceipts = async (sql: pg.Client, epochMs: number, day: number): Promise<string[]> => {
+  const { rows } = await sql.query<{ id: string }>(
+    `select receipt_id as id from receipts
+     where receipt_id >= svc_lowest_receipt_id(to_timestamp($1 / 1000.0))
+       and receipt_id < svc_lowest_receipt_id(to_timestamp($2 / 1000.0))
+     order by receipt_id`,
+    [epochMs + day * DAY_MS, epochMs + (day + 1) * DAY_MS],
+  );
+  return rows.map(({ id }) => id);
+};
+
+const databases = { locked: withDatabase(), unlocked: withDatabase() };
+const apis: ApiProcesses[] = [];
+const sessions: pg.Client[] = [];
+
+beforeAll(async () => {
+  for (const { url } of Object.values(databases)) apis.push(await startApiProcesses(2, url));
+});
+afterAll(async () => {
+  await Promise.all(sessions.map((session) => session.end()));
+  await Promise.all(apis.map((api) => api.stop()));
+});
+
+const connect = async (url: string): Promise<pg.Client> => {
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  sessions.push(session);
+  return session;
+};
+
+/** Closes `midnights` days while verifications go on, and answers what was named too early or never. */
+const crossMidnights = async (url: string, api: ApiProcesses, midnights: number, hasLock: boolean) => {
+  const [sql, ...closers] = await Promise.all([connect(url), connect(url), connect(url)]);
+  const tenants = await createTenants(api.processes[0]?.baseUrl ?? '', { proof_window_seconds: 300 });
+  const grant = await issueGrant(tenants);
+  const epochMs = Date.now();
+  await shortenDays(sql, epochMs, hasLock);
+  const isOver = (day: number) => Date.now() >= epochMs + (day + 1) * DAY_MS;
+
+  let going = true;
+  const stored: string[] = [];
+  const verify = async (index: number): Promise<void> => {
+    const baseUrl = api.processes[index % 2]?.baseUrl ?? '';
+    while (going) {
+      const body = index % 3 === 0 ? await verifyBody(tenants, grant) : { grant: '', proof: '', action: {} };
+      const { status, text } = await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+      if (status === 200) stored.push((JSON.parse(text) as { receipt_id: string }).receipt_id);
+      else if (status !== 503) throw new Error(`answered ${status}: ${text}`);
+    }
+  };
+  const close = async (closer: pg.Client): Promise<Closing[]> => {
+    const closings: Closing[] = [];
+    for (let day = 0; day < midnights; day++) {
+      while (!isOver(day)) await new Promise((resolve) => setImmediate(resolve));
+      // What is closed late meets nobody. The proof that the lock is needed must not wait for a slow machine to catch up.
+      if (hasLock || !isOver(day + 1)) closings.push(await closeDay(closer, epochMs, day));
+    }
+    return closings;
+  };
+  const verifiers = Promise.all(Array.from({ length: VERIFIERS }, (_, index) => verify(index)));
+  const closings = (await Promise.all(closers.map(close))).flat();
+  going = false;
+  await verifiers;
+
+  const missing: string[] = [];
+  for (const { day, receiptIds } of closings) {
+    const atLast = await listReceipts(sql, epochMs, day);
+    missing.push(...atLast.filter((id) => !receiptIds.includes(id)));
+  }
+  return { missing, stored, closings };
+};
+
+describe('midnights', () => {
+  it('2,000 of them, crossed by verifications on two nodes and closed by two closers: every Receipt is in one day, and no day changes', async () => {
+    const { missing, stored, closings } = await crossMidnights(
+      databases.locked.url,
+      apis[0] as ApiProcesses,
+      2_000,
+      true,
+    );
+    expect(missing).toEqual([]);
+    expect(closings).toHaveLength(4_000);
+    const named = closings.flatMap(({ receiptIds }) => receiptIds);
+    expect(named.length).toBeGreaterThan(2_000);
+    // Each is named by both closers, in the same day; what was answered after the last midnight is in none.
+    const times = new Map<string, number>();
+    for (const id of named) times.set(id, (times.get(id) ?? 0) + 1);
+    expect([...new Set(times.values())]).toEqual([2]);
+    const last =
+      closings
+        .flatMap(({ receiptIds }) => receiptIds)
+        .sort()
+        .at(-1) ?? '';
+    expect(stored.filter((id) => id <= last && !times.has(id))).toEqual([]);
+  }, 180_000);
+
+  it('without the day lock, Receipts are stored into days that have been closed', async () => {
+    const { missing } = await crossMidnights(databases.unlocked.url, apis[1] as ApiProcesses, 300, false);
+    expect(missing.length).toBeGreaterThan(0);
+  }, 60_000);
+});

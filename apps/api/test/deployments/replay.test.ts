@@ -1,0 +1,83 @@
+/** One Proof allows once, whatever is sent where and when (protocol §7, "Spending"). */
+import { withDatabase } from '@svc/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ADMIN_TOKEN, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const database = withDatabase();
+let api: ApiProcesses;
+let tenants: Tenants;
+
+beforeAll(async () => {
+  api = await startApiProcesses(2, database.url);
+  tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
+});
+afterAll(() => api?.stop());
+
+const urlOf = (i: number) => api.processes[i % 2]?.baseUrl ?? '';
+
+it('one Proof sent 64 times at once to two processes gives one ALLOW and 63 PROOF_REPLAYED, ten times over', async () => {
+  const grant = await issueGrant(tenants);
+  for (let round = 0; round < 10; round++) {
+    const body = await verifyBody(tenants, grant);
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body })),
+    );
+    const reasons = answers.map((answer) => receiptOf(answer).reason ?? 'ALLOW');
+    expect(reasons.filter((reason) => reason === 'ALLOW')).toHaveLength(1);
+    expect(reasons.filter((reason) => reason === 'PROOF_REPLAYED')).toHaveLength(63);
+  }
+});
+
+it('a denied Proof is not spent: it still allows once when what was wrong is put right', async () => {
+  const grant = await issueGrant(tenants);
+  const body = await verifyBody(tenants, grant);
+  const wrong = { ...body, action: { ...body.action, amount: 5 } };
+  expect(receiptOf(await call(urlOf(0), 'POST', '/verify', { key: tenants.rpKey, body: wrong })).reason).toBe(
+    'PROOF_ACTION_MISMATCH',
+  );
+  expect(receiptOf(await call(urlOf(1), 'POST', '/verify', { key: tenants.rpKey, body })).decision).toBe(
+    'ALLOW',
+  );
+  expect(receiptOf(await call(urlOf(0), 'POST', '/verify', { key: tenants.rpKey, body })).reason).toBe(
+    'PROOF_REPLAYED',
+  );
+});
+
+it('a spent Proof stays spent when the relying party widens its window afterwards', async () => {
+  const narrow = await createTenants(urlOf(0), { proof_window_seconds: 1 });
+  const grant = await issueGrant(narrow);
+  const body = await verifyBody(narrow, grant);
+  expect(receiptOf(await call(urlOf(0), 'POST', '/verify', { key: narrow.rpKey, body })).decision).toBe(
+    'ALLOW',
+  );
+  const did = encodeURIComponent(narrow.rpDid);
+  const patched = await call(urlOf(0), 'PATCH', `/relying-parties/${did}`, {
+    key: ADMIN_TOKEN,
+    body: { proof_window_seconds: 300 },
+  });
+  expect(patched.status).toBe(200);
+  expect(receiptOf(await call(urlOf(1), 'POST', '/verify', { key: narrow.rpKey, body })).reason).toBe(
+    'PROOF_REPLAYED',
+  );
+});
+
+it('64 requests under one Idempotency-Key at two processes store one decision and answer it byte for byte', async () => {
+  const grant = await issueGrant(tenants);
+  const body = await verifyBody(tenants, grant);
+  const headers = { 'idempotency-key': 'order-4711' };
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, (_, i) =>
+      call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers }),
+    ),
+  );
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers.map((answer) => receiptOf(answer).decision)).toEqual(Array(64).fill('ALLOW'));
+  expect(answers.filter((answer) => answer.headers['svc-idempotent-replay'] === 'true')).toHaveLength(63);
+  const other = await call(urlOf(0), 'POST', '/verify', {
+    key: tenants.rpKey,
+    body: { ...body, proof: 'x' },
+    headers,
+  });
+  expect(other.status).toBe(409);
+});

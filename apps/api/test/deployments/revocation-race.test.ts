@@ -1,0 +1,138 @@
+/**
+ * A revocation's 200 is a promise: no ALLOW of that Grant is committed after it, and none is dated after
+ * `revoked_at` (protocol §9, §10). Raced over real sockets at two processes; the same races against a commit without
+ * its lock must break the promise, or they would prove nothing.
+ */
+import { withDatabase } from '@svc/testkit';
+import { Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const RACES = 1000;
+const RACES_AT_ONCE = 10;
+const VERIFIES_PER_RACE = 6;
+/** Two calls each, under the 120 a minute that a key may make. */
+const RACES_PER_PRINCIPAL = 50;
+
+const database = withDatabase();
+let api: ApiProcesses;
+let sql: Pool;
+let commitSource: string;
+
+beforeAll(async () => {
+  sql = new Pool({ connectionString: database.url });
+  // Its database is dropped under it in the end; an idle connection then breaks.
+  sql.on('error', () => {});
+  sql.on('connect', (client) => client.on('error', () => {}));
+  const { rows } = await sql.query<{ source: string }>(
+    "select pg_get_functiondef(oid) as source from pg_proc where proname = 'svc_commit_decisions'",
+  );
+  commitSource = rows[0]?.source ?? '';
+});
+afterAll(() => sql?.end());
+
+// A process remembers prepared plans, so each variant of the commit gets its own.
+beforeEach(async () => {
+  api = await startApiProcesses(2, database.url);
+});
+afterEach(() => api?.stop());
+
+interface Race {
+  /** ALLOWs that became visible only after the 200. */
+  readonly late: number;
+  /** ALLOWs dated after `revoked_at`. */
+  readonly postdated: number;
+  readonly allowed: number;
+  readonly denied: number;
+}
+
+const allowsOf = async (grantId: string) => {
+  const { rows } = await sql.query<{ receipt_id: string; at: number }>(
+    "select receipt_id, (extract(epoch from evaluated_at) * 1000)::float8 as at from receipts where grant_id = $1 and decision = 'ALLOW'",
+    [grantId],
+  );
+  return rows.map((row) => Number(row.at));
+};
+
+const race = async (tenants: Tenants): Promise<Race> => {
+  const grant = await issueGrant(tenants);
+  const bodies = await Promise.all(
+    Array.from({ length: VERIFIES_PER_RACE }, () => verifyBody(tenants, grant)),
+  );
+  const verifies = bodies.map((body, i) =>
+    call(api.processes[i % 2]?.baseUrl ?? '', 'POST', '/verify', { key: tenants.rpKey, body }),
+  );
+  const { status, text } = await call(api.processes[0]?.baseUrl ?? '', 'POST', '/revoke', {
+    key: tenants.principalKey,
+    body: { grant_id: grant.grantId },
+  });
+  const atOnce = (await allowsOf(grant.grantId)).length;
+  expect(status).toBe(200);
+  const revokedAtMs = Date.parse((JSON.parse(text) as { revoked_at: string }).revoked_at);
+  const receipts = (await Promise.all(verifies)).map(receiptOf);
+  const inTheEnd = await allowsOf(grant.grantId);
+  const after = receiptOf(
+    await call(api.processes[1]?.baseUrl ?? '', 'POST', '/verify', {
+      key: tenants.rpKey,
+      body: await verifyBody(tenants, grant),
+    }),
+  );
+  expect(after.reason).toBe('AUTHORITY_REVOKED');
+  return {
+    late: inTheEnd.length - atOnce,
+    postdated: inTheEnd.filter((at) => at > revokedAtMs).length,
+    allowed: receipts.filter(({ decision }) => decision === 'ALLOW').length,
+    denied: receipts.filter(({ reason }) => reason === 'AUTHORITY_REVOKED').length,
+  };
+};
+
+const runRaces = async (count: number): Promise<Race> => {
+  const totals = { late: 0, postdated: 0, allowed: 0, denied: 0 };
+  let tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
+  for (let done = 0; done < count; done += RACES_AT_ONCE) {
+    if (done > 0 && done % RACES_PER_PRINCIPAL === 0)
+      tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
+    const current = tenants;
+    for (const one of await Promise.all(Array.from({ length: RACES_AT_ONCE }, () => race(current))))
+      for (const key of Object.keys(totals) as (keyof Race)[]) totals[key] += one[key];
+  }
+  return totals;
+};
+
+/** Puts the commit function in force with `change` applied to its source as migrated. */
+const alterCommit = async (change: (source: string) => string): Promise<void> => {
+  const changed = change(commitSource);
+  expect(changed).not.toBe(commitSource);
+  await sql.query(changed);
+};
+
+const JUDGED = 'left join grants g on g.id = d.used_grant_id;';
+/** Widens the gap between judging a decision and committing it, the same for both variants. */
+const slowly = (source: string) => source.replace(JUDGED, `${JUDGED}\n  perform pg_sleep(0.02);`);
+const withoutPrincipalLock = (source: string) =>
+  source.replace('not svc_lock_shared(1, v_key, v_deadline)', 'false');
+
+describe('revocations against verifies at two processes', () => {
+  afterEach(() => sql.query(commitSource));
+
+  it(`${RACES} races: no ALLOW after the 200, none dated after revoked_at`, async () => {
+    const { late, postdated, allowed, denied } = await runRaces(RACES);
+    expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
+    expect(allowed).toBeGreaterThan(0);
+    expect(denied).toBeGreaterThan(0);
+  }, 300_000);
+
+  it('the promise holds when every commit dawdles between judging and storing', async () => {
+    await alterCommit(slowly);
+    const { late, postdated } = await runRaces(40);
+    expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
+  }, 120_000);
+
+  it('the same races break it without the lock: the test can fail', async () => {
+    await alterCommit((source) => withoutPrincipalLock(slowly(source)));
+    let late = 0;
+    for (let tries = 0; tries < 20 && late === 0; tries++) late += (await runRaces(40)).late;
+    expect(late).toBeGreaterThan(0);
+  }, 300_000);
+});

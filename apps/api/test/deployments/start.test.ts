@@ -1,0 +1,140 @@
+/** `npm start` as it is built: the embedded database, one instance for a data folder, an end in order. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/start.js', import.meta.url));
+const READY = 'Ctrl-C stops everything';
+const DEADLINE_MS = 60_000;
+
+interface Instance {
+  readonly child: ChildProcess;
+  /** Resolves when the report has been printed, or the process has ended before. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<number | null>;
+  output(): string;
+  errors(): string;
+}
+
+let folder: string;
+let dataDir: string;
+let ports: Readonly<Record<string, string>>;
+const children: ChildProcess[] = [];
+beforeAll(() => {
+  if (!existsSync(PROGRAM)) throw new Error('the API is not built: run `npm run build` first');
+  folder = mkdtempSync(join(tmpdir(), 'svc-start-'));
+  // As root the database runs as another user, who must get there.
+  chmodSync(folder, 0o711);
+  dataDir = join(folder, 'data');
+});
+afterAll(async () => {
+  for (const child of children)
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+  rmSync(folder, { recursive: true, force: true });
+});
+// The port is part of every DID: one pair for all tests.
+beforeAll(async () => {
+  ports = { SVC_PORT: await freePort(), SVC_ADMIN_PORT: await freePort() };
+});
+
+const start = (env: Readonly<Record<string, string>> = {}): Instance => {
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { PATH: process.env.PATH ?? '', SVC_DATA_DIR: dataDir, ...ports, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  let errors = '';
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const printed = new Promise<void>((resolve) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk;
+      if (output.includes(READY)) resolve();
+    });
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  const ready = Promise.race([printed, ended.then(() => undefined)]);
+  return { child, ready, ended, output: () => output, errors: () => errors };
+};
+
+const freePort = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return String(address !== null && typeof address === 'object' ? address.port : 0);
+};
+
+describe('npm start', { timeout: DEADLINE_MS }, () => {
+  let first: Instance;
+  beforeEach(async () => {
+    first = start();
+    await first.ready;
+    expect([first.errors(), first.output().includes(READY)]).toEqual(['', true]);
+  }, DEADLINE_MS);
+
+  it('keeps everything in SVC_DATA_DIR, refuses a second instance there, and ends in silence', async () => {
+    expect(readdirSync(dataDir).sort()).toEqual([
+      'admin-token',
+      'database-url',
+      'demonstration',
+      'instance.pid',
+      'postgres',
+      'receipt-keys.json',
+      'sandbox-keys.json',
+      'status-keys.json',
+    ]);
+    const urlFile = join(dataDir, 'database-url');
+    if (process.platform !== 'win32') {
+      expect(statSync(dataDir).mode & 0o007).toBe(0o001);
+      expect(statSync(urlFile).mode & 0o777).toBe(0o600);
+    }
+    const database = new pg.Client({ connectionString: readFileSync(urlFile, 'utf8').trim() });
+    await database.connect();
+    expect((await database.query('select from principals')).rowCount).toBeGreaterThan(0);
+    await database.end();
+
+    const second = start({ SVC_PORT: await freePort(), SVC_ADMIN_PORT: await freePort() });
+    expect(await second.ended).toBe(1);
+    expect(second.errors()).toContain(
+      `another instance (process ${first.child.pid}) uses SVC_DATA_DIR ${dataDir}`,
+    );
+    const third = start({ SVC_DATA_DIR: join(folder, 'other') });
+    expect(await third.ended).toBe(1);
+    expect(third.errors()).toMatch(/SVC_PORT: port \d+ is taken[\s\S]*SVC_ADMIN_PORT: port \d+ is taken/);
+
+    // As one Ctrl-C arrives through npm: twice at once.
+    first.child.kill('SIGINT');
+    first.child.kill('SIGINT');
+    expect(await first.ended).toBe(0);
+    expect(first.errors()).toBe('');
+    expect(first.output().endsWith('\nstopped\n')).toBe(true);
+    for (const name of ['instance.pid', 'database-url']) expect(readdirSync(dataDir)).not.toContain(name);
+  });
+
+  it('ends with its database when the terminal is closed, and starts with no other keys on it', async () => {
+    first.child.stdout?.destroy();
+    first.child.kill('SIGHUP');
+    expect(await first.ended).toBe(0);
+    const pidFile = join(dataDir, 'postgres', 'cluster', 'pgdata', 'postmaster.pid');
+    expect(existsSync(pidFile)).toBe(false);
+
+    rmSync(join(dataDir, 'receipt-keys.json'));
+    const next = start();
+    expect(await next.ended).toBe(1);
+    expect(next.errors()).toMatch(/a kid is never used again:\n {2}did:web:localhost%3A\d+#receipt-1 was x /);
+    expect(existsSync(pidFile)).toBe(false);
+  });
+});

@@ -1,0 +1,214 @@
+/**
+ * Storage that stops, dies or loses an answer (protocol §10): 503 within two seconds, never an ALLOW that is not
+ * stored, and back to 200 within two seconds of its return without a restart. A durable PostgreSQL of the suite's own.
+ */
+import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { type CuttingProxy, startCuttingProxy } from '../world/cutting-proxy.ts';
+import {
+  type Answer,
+  call,
+  createTenants,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const WITHIN_MS = 2_000;
+const COMMIT = 'svc_commit_decisions';
+
+let cluster: OwnCluster;
+let proxy: CuttingProxy;
+let api: ApiProcesses;
+let tenants: Tenants;
+let grant: HeldGrant;
+
+beforeAll(async () => {
+  cluster = await startOwnCluster({ durable: true });
+  proxy = await startCuttingProxy(cluster.url, COMMIT);
+  api = await startApiProcesses(1, proxy.url);
+  tenants = await createTenants(baseUrl());
+  grant = await issueGrant(tenants);
+}, 60_000);
+afterAll(async () => {
+  await api?.stop();
+  await proxy?.close();
+  await cluster?.stop();
+}, 60_000);
+beforeEach(() => proxy.setMode('pass'));
+
+const baseUrl = () => api.processes[0]?.baseUrl ?? '';
+
+interface Timed {
+  readonly answer: Answer;
+  readonly elapsedMs: number;
+}
+
+const send = async (body: unknown, headers: Record<string, string> = {}): Promise<Timed> => {
+  const startedAtMs = performance.now();
+  const answer = await call(baseUrl(), 'POST', '/verify', { key: tenants.rpKey, body, headers });
+  return { answer, elapsedMs: performance.now() - startedAtMs };
+};
+
+const sendFresh = async (): Promise<Timed> => send(await verifyBody(tenants, grant));
+
+/** Asks until a decision is made, and answers how long that took. */
+const recover = async (): Promise<number> => {
+  const startedAtMs = performance.now();
+  for (;;) {
+    const { answer } = await sendFresh();
+    if (answer.status === 200) return performance.now() - startedAtMs;
+    if (performance.now() - startedAtMs > 20_000) throw new Error(`no recovery: ${answer.text}`);
+  }
+};
+
+/** Those of the ids that have no stored Receipt. */
+const missingFrom = async (receiptIds: readonly string[]): Promise<string[]> => {
+  const sql = new Client({ connectionString: cluster.url });
+  await sql.connect();
+  try {
+    const { rows } = await sql.query<{ id: string }>(
+      'select receipt_id as id from receipts where receipt_id = any ($1)',
+      [receiptIds],
+    );
+    const stored = new Set(rows.map(({ id }) => id));
+    return receiptIds.filter((id) => !stored.has(id));
+  } finally {
+    await sql.end();
+  }
+};
+
+const expectUnavailable = ({ answer, elapsedMs }: Timed): void => {
+  expect(answer.status).toBe(503);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+  expect(answer.text).not.toContain('decision');
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  expect(elapsedMs).toBeLessThan(WITHIN_MS);
+};
+
+describe('an answer lost around the commit', () => {
+  it('cut before the commit reaches storage: 503, nothing stored, the Proof still allows', async () => {
+    expect((await sendFresh()).answer.status).toBe(200);
+    const body = await verifyBody(tenants, grant);
+    proxy.setMode('cut-before');
+    const cutsBefore = proxy.cuts;
+    expectUnavailable(await send(body));
+    expect(proxy.cuts).toBe(cutsBefore + 1);
+    await recover();
+    expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
+  });
+
+  it('AuthZEN fails closed too: 503, which ends a batch in its place, and every Proof still allows', async () => {
+    expect((await sendFresh()).answer.status).toBe(200);
+    const bodies = await Promise.all([1, 2, 3].map(() => verifyBody(tenants, grant)));
+    const [single, ...evaluations] = bodies.map(({ grant: presented, proof, action }) => ({
+      subject: { type: 'agent', id: tenants.agent.did, properties: { grant: presented, proof } },
+      action: { name: action.type, properties: { amount: action.amount, currency: action.currency } },
+      resource: { type: 'order', id: action.resource },
+    }));
+    const ask = (path: string, body: unknown) =>
+      call(baseUrl(), 'POST', `/access/v1/${path}`, {
+        key: tenants.rpKey,
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+    proxy.setMode('cut-before');
+    const { status, text } = await ask('evaluation', single);
+    expect([status, JSON.parse(text)]).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
+    await recover();
+    proxy.setMode('cut-before');
+    const options = { evaluations_semantic: 'permit_on_first_permit' };
+    const batch = await ask('evaluations', { evaluations, options });
+    const refused = { decision: false, context: { error: { status: 503, message: expect.any(String) } } };
+    expect([batch.status, JSON.parse(batch.text)]).toEqual([200, { evaluations: [refused] }]);
+    await recover();
+    for (const body of bodies) expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
+  });
+
+  it('cut after the commit: the stored decision is looked up and answered', async () => {
+    expect((await sendFresh()).answer.status).toBe(200);
+    const body = await verifyBody(tenants, grant);
+    proxy.setMode('cut-after');
+    const cutsBefore = proxy.cuts;
+    const { answer, elapsedMs } = await send(body);
+    expect(proxy.cuts).toBe(cutsBefore + 1);
+    const receipt = receiptOf(answer);
+    expect(receipt.decision).toBe('ALLOW');
+    expect(elapsedMs).toBeLessThan(WITHIN_MS);
+    expect(await missingFrom([receipt.receipt_id])).toEqual([]);
+    expect(receiptOf((await send(body)).answer).reason).toBe('PROOF_REPLAYED');
+  });
+
+  it('cut after the commit with storage gone: 503, and a retry under its Idempotency-Key returns what was stored', async () => {
+    expect((await sendFresh()).answer.status).toBe(200);
+    const body = await verifyBody(tenants, grant);
+    const headers = { 'idempotency-key': 'lost-answer-1' };
+    proxy.setMode('cut-after-and-block');
+    // The look-up of the key goes first; only the commit is cut.
+    expectUnavailable(await send(body, headers));
+    proxy.setMode('pass');
+    await recover();
+    const again = await send(body, headers);
+    expect(receiptOf(again.answer).decision).toBe('ALLOW');
+    expect(again.answer.headers['svc-idempotent-replay']).toBe('true');
+    expect(receiptOf((await send(body)).answer).reason).toBe('PROOF_REPLAYED');
+  });
+});
+
+describe('a server that is gone', () => {
+  it('stopped with SIGSTOP: 503 in time; back in time once it goes on', async () => {
+    await recover();
+    cluster.signal('SIGSTOP');
+    try {
+      const answers = await Promise.all(Array.from({ length: 16 }, sendFresh));
+      for (const answer of answers) expectUnavailable(answer);
+      expectUnavailable(await sendFresh());
+      expect((await call(baseUrl(), 'GET', '/healthz')).status).toBe(503);
+    } finally {
+      cluster.signal('SIGCONT');
+    }
+    expect(await recover()).toBeLessThan(WITHIN_MS);
+    expect((await call(baseUrl(), 'GET', '/healthz')).status).toBe(200);
+  }, 60_000);
+
+  it('killed under load: every ALLOW that was answered is stored; 503 in time; back in time after its restart', async () => {
+    const allowed: string[] = [];
+    const statuses = new Set<number>();
+    let stop = false;
+    const load = Array.from({ length: 8 }, async () => {
+      while (!stop) {
+        const { answer } = await sendFresh();
+        statuses.add(answer.status);
+        if (answer.status === 200) allowed.push(receiptOf(answer).receipt_id);
+      }
+    });
+    while (allowed.length < 100) await sendFresh();
+    cluster.signal('SIGKILL');
+    const down = await sendFresh();
+    stop = true;
+    await Promise.all(load);
+    expectUnavailable(down);
+    await cluster.restart();
+    expect(await recover()).toBeLessThan(WITHIN_MS);
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(await missingFrom(allowed)).toEqual([]);
+  }, 60_000);
+
+  it('unreachable from the start of a request: 503 for every endpoint that needs it, with the Proof unspent', async () => {
+    await recover();
+    const body = await verifyBody(tenants, grant);
+    proxy.setMode('block');
+    cluster.signal('SIGKILL');
+    expectUnavailable(await send(body));
+    const me = await call(baseUrl(), 'GET', '/me', { key: tenants.principalKey });
+    expect(me.status).toBe(503);
+    proxy.setMode('pass');
+    await cluster.restart();
+    await recover();
+    expect(receiptOf((await send(body)).answer).decision).toBe('ALLOW');
+  }, 60_000);
+});

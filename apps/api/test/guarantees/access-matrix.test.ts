@@ -1,0 +1,109 @@
+/**
+ * Every route × every class of caller × {own, own org's, foreign, absent}, over HTTP, as the table declares it. What a
+ * caller may not have answers, byte for byte but for the ids, like what does not exist.
+ */
+import { type RouteId, routes } from '@svc/contract';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type ContractAnswer, contractCall } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
+import {
+  buildNobodies,
+  type CallerClass,
+  CLASSES,
+  credentialOf,
+  PROVISION_KEY,
+} from './access-matrix/callers.ts';
+import { type Call, type Case, type Cell, TABLE } from './access-matrix/table.ts';
+import {
+  buildWorld,
+  type Subject,
+  WHOSE,
+  type Whose,
+  type World,
+  withoutIds,
+} from './access-matrix/world.ts';
+
+/** The operator's one token is limited per node, so the cases are spread over several. */
+const NODES = 3;
+const deployment = withDeployment(
+  { SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1', SVC_DEMO: '1' },
+  NODES,
+);
+
+let world: World;
+let nobodies: Readonly<Record<string, string | undefined>>;
+
+beforeAll(async () => {
+  world = await buildWorld(deployment);
+  nobodies = await buildNobodies(deployment, world);
+});
+
+const CASES = (Object.keys(routes) as RouteId[]).flatMap((id) =>
+  (TABLE[id] ?? []).map((one) => ({ id, ...one })),
+);
+
+it('the table has a row for every route, and none without a call', () => {
+  expect(Object.keys(TABLE).sort()).toEqual(Object.keys(routes).sort());
+  expect(Object.values(TABLE).filter((cases) => cases.length === 0)).toEqual([]);
+});
+
+type Asked = Case & { readonly id: RouteId };
+
+/** The answers about each subject, on one node, from an address that has failed before as little as the key was used. */
+const askAll = async ({ id, call }: Asked, node: number, key: string | undefined) => {
+  const answers: Partial<Record<Whose, ContractAnswer>> = {};
+  for (const whose of WHOSE) answers[whose] = await send(id, await call(world[whose], world.own), node, key);
+  return answers as Readonly<Record<Whose, ContractAnswer>>;
+};
+
+const send = (id: RouteId, { path, body }: Call, node: number, key: string | undefined) =>
+  contractCall(deployment.processes[node]?.baseUrl ?? '', routes[id].method.toUpperCase(), path, {
+    ...(key === undefined ? {} : { key }),
+    ...(body === undefined ? {} : { body }),
+  });
+
+const statusesOf = (answers: Readonly<Record<Whose, ContractAnswer>>) =>
+  WHOSE.map((whose) => answers[whose].status);
+
+const spread = (cell: Cell): readonly number[] => (typeof cell === 'number' ? WHOSE.map(() => cell) : cell);
+
+/** What differs between any two answers, whatever was asked. */
+const VARYING = ['date', 'svc-request-id', 'ratelimit-remaining', 'ratelimit-reset'];
+
+const fingerprint = ({ status, headers, text }: ContractAnswer, subject: Subject) => ({
+  status,
+  headers: Object.entries(headers).filter(([name]) => !VARYING.includes(name)),
+  text: withoutIds(text, subject),
+});
+
+/** A refusal with the status of an absent subject does not tell whether there is one. */
+const expectIndistinguishable = (answers: Readonly<Record<Whose, ContractAnswer>>) => {
+  const absent = fingerprint(answers.absent, world.absent);
+  for (const whose of WHOSE)
+    if (answers[whose].status >= 400 && answers[whose].status === absent.status)
+      expect(fingerprint(answers[whose], world[whose])).toEqual(absent);
+};
+
+describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i % NODES] as const))(
+  '%s',
+  (_, one, node) => {
+    const { outcomes } = one;
+    const expected = (caller: CallerClass): Cell =>
+      'anybody' in outcomes ? outcomes.anybody : (outcomes[CLASSES.indexOf(caller)] ?? Number.NaN);
+
+    it.each(CLASSES)('%s', async (caller) => {
+      const answers = await askAll(one, node, await credentialOf(deployment, world, caller));
+      expect(statusesOf(answers)).toEqual(spread(expected(caller)));
+      expectIndistinguishable(answers);
+    });
+
+    it('nobody: no credential, unknown ones, revoked ones', async () => {
+      const cell = 'anybody' in outcomes ? outcomes.anybody : 401;
+      for (const [name, key] of Object.entries(nobodies)) {
+        const answers = await askAll(one, node, key);
+        expect([name, statusesOf(answers)]).toEqual([name, spread(cell)]);
+        expectIndistinguishable(answers);
+      }
+    });
+  },
+);

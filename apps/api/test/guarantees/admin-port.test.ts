@@ -1,0 +1,73 @@
+/** The operator's port: liveness, readiness and Prometheus text (protocol §13). */
+import { Client } from 'pg';
+import { expect, inject, it } from 'vitest';
+import { withDeployment } from '../world/deployment.ts';
+import { call, issueGrant, verifyBody } from '../world/tenants.ts';
+
+const deployment = withDeployment();
+const get = (path: string) => call(deployment.process.adminUrl, 'GET', path);
+
+it('/livez and /readyz answer 200 with what was looked at', async () => {
+  const [live, ready] = [await get('/livez'), await get('/readyz')];
+  expect([live.status, JSON.parse(live.text)]).toEqual([200, { ok: true }]);
+  expect([ready.status, JSON.parse(ready.text)]).toEqual([
+    200,
+    { ok: true, checks: { storage: 'ok', http: 'ok', content: 'ok' } },
+  ]);
+  expect(live.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  });
+});
+
+it('/metrics counts requests by route and status, and stored decisions by reason, without naming anybody', async () => {
+  const tenants = await deployment.createTenants();
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  for (let i = 0; i < 2; i++) await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
+  await deployment.call('GET', '/no/such/path');
+  const { status, text, headers } = await get('/metrics');
+  expect([status, headers['content-type']]).toEqual([
+    200,
+    expect.stringMatching(/^text\/plain; version=0\.0\.4/),
+  ]);
+  for (const line of [
+    'svc_http_requests_total{route="verify",status="200"} 2',
+    'svc_http_requests_total{route="none",status="404"} 1',
+    'svc_decisions_total{decision="ALLOW",reason=""} 1',
+    'svc_decisions_total{decision="DENY",reason="PROOF_REPLAYED"} 1',
+  ])
+    expect(text.split('\n')).toContain(line);
+  for (const subject of [tenants.principalDid, tenants.rpDid, tenants.agent.did, 'no/such'])
+    expect(text).not.toContain(subject);
+});
+
+it('only reads, only these paths, and only on this port', async () => {
+  const post = await call(deployment.process.adminUrl, 'POST', '/livez');
+  expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
+  for (const path of ['/', '/healthz', '/verify', '/livez/']) expect((await get(path)).status).toBe(404);
+  for (const path of ['/livez', '/readyz']) expect((await deployment.call('GET', path)).status).toBe(404);
+});
+
+it('without its database it lives, is not ready and says so in public; with it again it is ready', async () => {
+  const { rows } = await deployment.sql.query<{ name: string }>('select current_database() as name');
+  const name = rows[0]?.name ?? '';
+  const admin = new Client({ connectionString: inject('databaseAdminUrl') });
+  deployment.sql.on('error', () => undefined);
+  await admin.connect();
+  try {
+    await admin.query(`alter database ${name} allow_connections false`);
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    await expect.poll(async () => (await get('/readyz')).status).toBe(503);
+    expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
+      ...{ storage: 'unreachable', http: 'ok', content: 'unknown' },
+    });
+    expect((await get('/livez')).status).toBe(200);
+    const health = await deployment.call('GET', '/healthz');
+    expect([health.status, health.json.ok]).toEqual([503, false]);
+  } finally {
+    await admin.query(`alter database ${name} allow_connections true`);
+    await admin.end();
+  }
+  await expect.poll(async () => (await get('/readyz')).status, { timeout: 5_000 }).toBe(200);
+  expect((await deployment.call('GET', '/healthz')).status).toBe(200);
+});

@@ -1,0 +1,92 @@
+/** What docs/ and the README say in tables, examples and links is what the code does and what is there. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { VARIABLES } from '@svc/config';
+import { ERROR_STATUS } from '@svc/contract';
+import {
+  CHECKS,
+  type JsonValue,
+  PROFILES,
+  parseStrictJson,
+  portableCrypto,
+  sha256Of,
+  TRUST_CONFIG,
+  trustConfigDocument,
+} from '@svc/protocol';
+import { expect, it } from 'vitest';
+
+const ROOT = new URL('../../../../', import.meta.url);
+const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+const protocol = readText('docs/protocol.md');
+
+/** The cells of the rows whose first cell matches, in order. */
+const rows = (text: string, first: RegExp): string[][] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', '').replaceAll('\\', '')),
+    )
+    .filter(([cell = '']) => first.test(cell));
+
+it('the table of checks is the engine’s', () => {
+  const expected = CHECKS.map(({ id, requires, title, reasons }, i) => [
+    String(i + 1),
+    id,
+    requires.length === CHECKS.length - 1 ? 'all above' : requires.join(', ') || '–',
+    title,
+    reasons.join(', '),
+  ]);
+  expect(rows(protocol, /^[0-9]+$/)).toEqual(expected);
+});
+
+it('the configuration table is the one that the process reads by', () => {
+  const expected = Object.entries(VARIABLES).map(([name, entry]) => [
+    name,
+    entry.standard,
+    entry.meaning,
+    'production' in entry ? entry.production : '',
+  ]);
+  expect(rows(protocol, /^(SVC_|DATABASE_)/)).toEqual(expected);
+});
+
+it('every error code is listed with its status', () => {
+  const expected = Object.entries(ERROR_STATUS).map(([code, status]) => [code, String(status)]);
+  const listed = rows(protocol, /^(?!SVC_)[A-Z_]+$/).map(([code, status]) => [code, status]);
+  expect(listed.filter(([, status]) => /^[45][0-9]{2}$/.test(status ?? ''))).toEqual(expected);
+});
+
+it('the published documents have the hashes that are named', () => {
+  for (const { hash } of Object.values(PROFILES)) expect(protocol).toContain(hash);
+  expect(protocol).toContain(sha256Of(portableCrypto, trustConfigDocument(TRUST_CONFIG)));
+});
+
+it('the worked example is the vector’s Grant, Proof and Receipt', () => {
+  const vector = JSON.parse(readText('vectors/evaluate/allow-purchase.json'));
+  const parts = (jws: string): unknown[] =>
+    jws.split('.', 2).map((part): unknown => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  const shown = [...protocol.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']): JsonValue => {
+    const parsed = parseStrictJson(text);
+    if (!parsed.ok) throw new Error(`docs/protocol.md: ${parsed.problem}`);
+    return parsed.value;
+  });
+  const { input, expected } = vector;
+  expect(shown).toEqual([...parts(input.grant), ...parts(input.proof), expected.body]);
+});
+
+it('every relative link of the documents leads somewhere', () => {
+  const inFolder = (folder: string) =>
+    readdirSync(fileURLToPath(new URL(folder, ROOT)))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}${name}`);
+  const broken = [...inFolder('./'), ...inFolder('docs/'), ...inFolder('docs/decisions/')].flatMap((file) =>
+    [...readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !existsSync(new URL(target, new URL(file, ROOT))))
+      .map((target) => `${file} → ${target}`),
+  );
+  expect(broken).toEqual([]);
+});

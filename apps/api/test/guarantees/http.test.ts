@@ -1,0 +1,139 @@
+/** What holds for every path, on the real process: methods, unknown paths, request ids, CORS, broken addresses. */
+import { type Route, routes } from '@svc/contract';
+import { describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { withDeployment } from '../world/deployment.ts';
+
+/** With everything that can be turned on. */
+const deployment = withDeployment({
+  SVC_DEMO: '1',
+  SVC_SELF_SERVE: '1',
+  SVC_PROVISION_KEYS: 'provision-key-of-this-test-provision-key',
+});
+const { call } = deployment;
+
+const METHODS_OF = new Map<string, string[]>();
+for (const { path, method } of Object.values(routes) as Route[])
+  METHODS_OF.set(path, [...(METHODS_OF.get(path) ?? []), method.toUpperCase()]);
+const PARAMETERS: Readonly<Record<string, string>> = { hash: '0'.repeat(64), number: '1' };
+const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => PARAMETERS[name] ?? 'x');
+const allowOf = (path: string) => {
+  const methods = METHODS_OF.get(path) ?? [];
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
+};
+const listed = (allow: unknown) => String(allow).split(', ').sort();
+
+describe.each([...METHODS_OF.keys()])('%s', (path) => {
+  it('405 with Allow for every method it does not have', async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
+      if (allowOf(path).includes(method)) continue;
+      const { status, json, headers } = await call(method, filled(path), { key: ADMIN_TOKEN });
+      expect([method, status, json.error]).toEqual([method, 405, 'METHOD_NOT_ALLOWED']);
+      expect(listed(headers.allow)).toEqual(allowOf(path));
+    }
+  });
+
+  it('OPTIONS names the methods, and answers a preflight exactly where the path is public', async () => {
+    const { status, text, headers } = await call('OPTIONS', filled(path), {
+      headers: { origin: 'https://page.example', 'access-control-request-method': 'GET' },
+    });
+    expect([status, text, listed(headers.allow)]).toEqual([200, '', allowOf(path)]);
+    const isPublic = (Object.values(routes) as Route[]).some(
+      (route) => route.path === path && route.auth.length === 0,
+    );
+    expect(headers['access-control-allow-origin']).toBe(isPublic ? '*' : undefined);
+    expect(headers['access-control-allow-methods']).toBe(isPublic ? headers.allow : undefined);
+    expect(headers['access-control-allow-credentials']).toBeUndefined();
+  });
+});
+
+describe('HEAD', () => {
+  it.each(['/healthz', '/.well-known/did.json', '/openapi.json', '/docs', '/org/nobody/did.json', '/me'])(
+    '%s answers as GET does, without the body',
+    async (path) => {
+      const [get, head] = [await call('GET', path), await call('HEAD', path)];
+      expect([head.status, head.text]).toEqual([get.status, '']);
+      for (const name of ['content-type', 'content-length', 'cache-control', 'access-control-allow-origin'])
+        expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
+    },
+  );
+});
+
+describe('404', () => {
+  it.each([
+    '/',
+    '/nothing',
+    '/healthz/',
+    '/HEALTHZ',
+    '//healthz',
+    '/verify/',
+    '/decision',
+    '/evidence/',
+    '/.env',
+    '/metrics/',
+    '/livez',
+    '/docs/',
+    '/docs/redoc.js.map',
+  ])('%s, whatever the method', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE'])
+      expect((await call(method, path)).json.error).toBe('NOT_FOUND');
+  });
+});
+
+describe('400', () => {
+  it.each(['/org/%E0%A4%A/did.json', '/evidence/%', '/relying-parties/%zz', '/status-lists/a/%C0'])(
+    '%s, whose percent-escapes are broken, counts against the address like any other call',
+    async (path) => {
+      const { json, headers } = await call('GET', path, { key: ADMIN_TOKEN });
+      expect([json.error, headers['ratelimit-limit']]).toEqual(['INVALID_REQUEST', '300']);
+    },
+  );
+
+  it('a body in a content encoding', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    expect((await call('POST', '/principals', { key: ADMIN_TOKEN, rawBody: '{}', headers })).status).toBe(
+      400,
+    );
+  });
+
+  it('a body over 64 KB is 413 on every route that takes one', async () => {
+    const rawBody = `{"kind":"${'x'.repeat(65_536)}"}`;
+    for (const [method, path] of [
+      ['POST', '/principals'],
+      ['POST', '/relying-parties'],
+      ['PATCH', '/relying-parties/did:web:a.example'],
+    ] as const)
+      expect((await call(method, path, { key: ADMIN_TOKEN, rawBody })).json.error).toBe('PAYLOAD_TOO_LARGE');
+  });
+});
+
+describe('request ids', () => {
+  it('X-Request-ID is taken over, echoed and written to the audit log', async () => {
+    const id = 'trace 7; a="b" ~';
+    const { status, headers } = await call('POST', '/relying-parties', {
+      key: ADMIN_TOKEN,
+      body: { kind: 'managed', slug: 'request-id' },
+      headers: { 'x-request-id': id },
+    });
+    expect([status, headers['svc-request-id'], headers['x-request-id']]).toEqual([201, id, id]);
+    const { rows } = await deployment.sql.query('select action from audit_events where request_id = $1', [
+      id,
+    ]);
+    expect(rows).toEqual([{ action: 'relying_party.create' }]);
+  });
+
+  it('is on refusals too, and one of our own where the caller has none or an unusable one', async () => {
+    const ids = new Set<unknown>();
+    for (const path of ['/healthz', '/nothing', '/me', '/evidence/%']) {
+      const own = await call('GET', path);
+      ids.add(own.headers['svc-request-id']);
+      expect((await call('GET', path, { headers: { 'x-request-id': 'mine' } })).headers['x-request-id']).toBe(
+        'mine',
+      );
+    }
+    expect(ids.size).toBe(4);
+    const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': 'x'.repeat(129) } });
+    expect(headers['svc-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers['x-request-id']).toBeUndefined();
+  });
+});

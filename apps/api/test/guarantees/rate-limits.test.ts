@@ -1,0 +1,147 @@
+/** Limits (interface §Limits) on a real process. What a window does over time is tested on a clock that tests turn. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type ContractAnswer, freshAddress } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
+import type { Tenants } from '../world/tenants.ts';
+
+const deployment = withDeployment();
+const WINDOW_MS = 60_000;
+const DENIED = { grant: '', proof: '', action: {} };
+let tenants: Tenants;
+
+beforeAll(async () => {
+  tenants = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 7 } });
+});
+
+/** Runs a burst inside one window of the clock; one that met the turn of the minute is run again, on fresh counts. */
+const inOneWindow = async (burst: () => Promise<ContractAnswer[]>): Promise<ContractAnswer[]> => {
+  for (;;) {
+    const window = Math.floor(Date.now() / WINDOW_MS);
+    const answers = await burst();
+    if (window === Math.floor(Date.now() / WINDOW_MS)) return answers;
+  }
+};
+
+/** One after the other, so that the order of the counts is known. */
+const times = async (count: number, call: () => Promise<ContractAnswer>): Promise<ContractAnswer[]> => {
+  const answers = [];
+  for (let i = 0; i < count; i++) answers.push(await call());
+  return answers;
+};
+
+/** `limit` calls pass with a count that runs down to 0; the next are 429 and say when to come again. */
+const expectLimit = (answers: readonly ContractAnswer[], limit: number, passing: number) => {
+  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i < limit ? passing : 429)));
+  for (const [i, { headers, json }] of answers.entries()) {
+    expect(headers['ratelimit-limit']).toBe(String(limit));
+    expect(headers['ratelimit-remaining']).toBe(String(Math.max(0, limit - i - 1)));
+    if (i < limit) continue;
+    expect(json.error).toBe('RATE_LIMITED');
+    expect(headers['retry-after']).toBe(headers['ratelimit-reset']);
+  }
+};
+
+describe('429 on the call after the last one allowed', () => {
+  it("/verify: each key at its relying party's own limit, whatever the envelope", async () => {
+    const answers = await inOneWindow(async () => {
+      const key = await deployment.createKey('rp', tenants.rpDid);
+      return times(9, () => deployment.call('POST', '/verify', { key, body: DENIED }));
+    });
+    expectLimit(answers, 7, 200);
+  });
+
+  it('any other authenticated call: 120 for each key, refusals included', async () => {
+    const answers = await inOneWindow(async () => {
+      const key = await deployment.createKey('principal', tenants.principalDid);
+      const all = await times(60, () => deployment.call('GET', '/me', { key }));
+      all.push(...(await times(60, () => deployment.call('GET', '/grants', { key }))));
+      return [...all, ...(await times(3, () => deployment.call('GET', '/me', { key })))];
+    });
+    expectLimit(answers, 120, 200);
+  });
+
+  it('public calls: 300 for each address, and another address is not affected', async () => {
+    let other: ContractAnswer | undefined;
+    const answers = await inOneWindow(async () => {
+      const ip = freshAddress();
+      const all = await times(302, () => deployment.call('GET', '/.well-known/did.json', { ip }));
+      other = await deployment.call('GET', '/.well-known/did.json');
+      return all;
+    });
+    expectLimit(answers, 300, 200);
+    expect(other?.status).toBe(200);
+  });
+
+  it('failed authentications: 20 for each address; a key that has worked is still let in from there', async () => {
+    let working: ContractAnswer | undefined;
+    const answers = await inOneWindow(async () => {
+      const ip = freshAddress();
+      const key = await deployment.createKey('principal', tenants.principalDid);
+      await deployment.call('GET', '/me', { key });
+      const all = await times(22, () => deployment.call('GET', '/me', { ip, key: 'dk_rp_nobody' }));
+      working = await deployment.call('GET', '/me', { ip, key });
+      return all;
+    });
+    expectLimit(answers, 20, 401);
+    expect(working?.status).toBe(200);
+  });
+});
+
+describe('counts are kept apart', () => {
+  it('by key, by bucket, and from what the address is allowed', async () => {
+    await inOneWindow(async () => {
+      const [one, two] = [
+        await deployment.createKey('rp', tenants.rpDid),
+        await deployment.createKey('rp', tenants.rpDid),
+      ];
+      const ip = freshAddress();
+      const verified = await times(7, () =>
+        deployment.call('POST', '/verify', { key: one, ip, body: DENIED }),
+      );
+      const others = [
+        await deployment.call('POST', '/verify', { key: two, ip, body: DENIED }),
+        await deployment.call('GET', '/me', { key: one, ip }),
+        await deployment.call('GET', '/healthz', { ip }),
+      ];
+      expect(others.map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['6', '119', '299']);
+      return verified;
+    });
+  });
+
+  it('unknown paths, refused methods and the reference are public calls too', async () => {
+    const answers = await inOneWindow(async () => {
+      const ip = freshAddress();
+      const all = [];
+      for (const [method, path] of [
+        ['GET', '/nothing'],
+        ['POST', '/healthz'],
+        ['OPTIONS', '/verify'],
+        ['GET', '/docs'],
+        ['GET', '/evidence/%'],
+      ] as const)
+        all.push(await deployment.call(method, path, { ip }));
+      return all;
+    });
+    expect(answers.map(({ headers }) => headers['ratelimit-remaining'])).toEqual([
+      '299',
+      '298',
+      '297',
+      '296',
+      '295',
+    ]);
+  });
+});
+
+it('windows end with the minute of the clock: RateLimit-Reset is what is left of it', async () => {
+  const secondsLeft = () => Math.ceil((WINDOW_MS - (Date.now() % WINDOW_MS)) / 1000);
+  let before = 0;
+  let after = 0;
+  const [answer] = await inOneWindow(async () => {
+    before = secondsLeft();
+    const answers = [await deployment.call('GET', '/healthz')];
+    after = secondsLeft();
+    return answers;
+  });
+  const reset = Number(answer?.headers['ratelimit-reset']);
+  expect([reset <= before, reset >= after]).toEqual([true, true]);
+});

@@ -1,0 +1,41 @@
+/** Closes today as if it were over: real Receipts are of today, and only closed days have checkpoints. */
+import { loadSecrets } from '@svc/config';
+import { createLogger, openService, readConfig } from '@svc/process';
+import { type ClosedDays, closeDays, type ServiceDeps } from '@svc/service';
+import { ADMIN_TOKEN, DOMAIN } from './api-process.ts';
+import type { Deployment } from './deployment.ts';
+
+const DAY_MS = 86_400_000;
+
+/** `dataDir` is the deployment's, for its signing keys. `then` works on the same service before it is closed. */
+export const closeToday = async (
+  { databaseUrl, sql }: Pick<Deployment, 'databaseUrl' | 'sql'>,
+  dataDir: string,
+  work: (service: ServiceDeps) => Promise<void> = async () => {},
+): Promise<ClosedDays> => {
+  await sql.query(`create or replace function svc_close_day(p_day date) returns boolean language sql as
+    $$ insert into closed_days (day) values (p_day) on conflict do nothing; select true $$`);
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    SVC_BASE_URL: `http://${DOMAIN}`,
+    SVC_DOMAIN: DOMAIN,
+    SVC_DATA_DIR: dataDir,
+    SVC_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
+  const secrets = loadSecrets(config);
+  const { service, close } = await openService({
+    ...{ config, secrets, databaseUrl },
+    logger: createLogger('warn'),
+  });
+  try {
+    const tomorrowMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS;
+    const closed = await closeDays({
+      ...service,
+      clock: { nowMs: () => tomorrowMs, resync: async () => {} },
+    });
+    await work(service);
+    return closed;
+  } finally {
+    await close();
+  }
+};

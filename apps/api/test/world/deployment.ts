@@ -1,0 +1,149 @@
+/** API processes on a database of their own, and what tests need beside it: tenants, orgs, keys of every class. */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid } from '@svc/protocol';
+import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
+import { withDatabase } from '@svc/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll } from 'vitest';
+import { ADMIN_TOKEN, type ApiProcess, type ApiProcesses, startApiProcesses } from './api-process.ts';
+import {
+  type ContractAnswer,
+  type ContractCallOptions,
+  contractCall,
+  contractFetch,
+} from './contract-call.ts';
+import type { Tenants } from './tenants.ts';
+
+export interface Registered {
+  readonly did: string;
+  readonly key: string;
+  readonly body: Record<string, unknown>;
+}
+
+export interface Deployment {
+  /** The first of `processes`, which serve the same deployment. */
+  readonly process: ApiProcess;
+  readonly processes: readonly ApiProcess[];
+  readonly databaseUrl: string;
+  readonly sql: Client;
+  call(method: string, path: string, options?: ContractCallOptions): Promise<ContractAnswer>;
+  /** POST as the operator; the body of a 201. */
+  register(path: '/principals' | '/relying-parties', body: object, key?: string): Promise<Registered>;
+  /** A managed Principal with an Agent, and a managed relying party; in `orgId` if given. */
+  createTenants(options?: { orgId?: string; rp?: object }): Promise<Tenants>;
+  createOrg(): Promise<string>;
+  /** A live key, stored as the service stores its own. */
+  createKey(role: ApiKeyRole, subject: string): Promise<string>;
+  revokeKey(key: string): Promise<void>;
+}
+
+export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5).toString('hex')}`;
+export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(10))}`;
+
+/** Declares the deployment for a test file. `env` adds to the harness's own. */
+export const withDeployment = (env: Readonly<Record<string, string>> = {}, nodes = 1): Deployment => {
+  const database = withDatabase();
+  let api: ApiProcesses | undefined;
+  let sql: Client | undefined;
+  beforeAll(async () => {
+    api = await startApiProcesses(nodes, database.url, { SVC_TRUST_PROXY: '1', ...env });
+    sql = new Client({ connectionString: database.url });
+    await sql.connect();
+  });
+  afterAll(async () => {
+    await sql?.end();
+    await api?.stop();
+  });
+  const started = <T>(thing: T | undefined): T => {
+    if (thing === undefined) throw new Error('the deployment exists from beforeAll on');
+    return thing;
+  };
+  const deployment: Deployment = {
+    get process() {
+      return started(api?.processes[0]);
+    },
+    get processes() {
+      return started(api).processes;
+    },
+    get databaseUrl() {
+      return database.url;
+    },
+    get sql() {
+      return started(sql);
+    },
+    call: (method, path, options) => contractCall(deployment.process.baseUrl, method, path, options),
+    register: async (path, body, key = ADMIN_TOKEN) => {
+      const { status, text, json } = await deployment.call('POST', path, { key, body });
+      if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
+      return { did: String(json.did), key: String(json.api_key), body: json };
+    },
+    createTenants: (options) => createTenants(deployment, options),
+    createOrg: async () => {
+      const orgId = newOrgId();
+      const values = [orgId, randomSlug('org'), 'An org'];
+      await deployment.sql.query('insert into orgs (org_id, slug, name) values ($1, $2, $3)', values);
+      return orgId;
+    },
+    createKey: (role, subject) => createKey(deployment.sql, role, subject),
+    revokeKey: async (key) => {
+      const keyHash = parseApiKey(key)?.keyHash ?? '';
+      const { rowCount } = await deployment.sql.query(
+        `update api_keys set revoked_at = now() where key_hash = decode($1, 'hex')`,
+        [keyHash],
+      );
+      if (rowCount !== 1) throw new Error('no such key');
+    },
+  };
+  return deployment;
+};
+
+const createKey = async (sql: Client, role: ApiKeyRole, subject: string): Promise<string> => {
+  const apiKeys = {
+    findById: async () => null,
+    insert: async (key: { keyHash: string; keyId: string; label: string | null }) => {
+      await sql.query(
+        `insert into api_keys (key_hash, key_id, role, subject, label) values (decode($1, 'hex'), $2, $3, $4, $5)`,
+        [key.keyHash, key.keyId, role, subject, key.label],
+      );
+    },
+  };
+  // Only these two methods are used to issue a key.
+  const tx = { apiKeys } as unknown as Parameters<typeof issueApiKey>[0];
+  const random = { bytes: (length: number) => randomBytes(length) };
+  return (await issueApiKey(tx, random, { role, subject, label: null })).value;
+};
+
+const createTenants = async (
+  { register, process }: Deployment,
+  { orgId, rp = {} }: { orgId?: string; rp?: object } = {},
+): Promise<Tenants> => {
+  const org = orgId === undefined ? {} : { org_id: orgId };
+  const key = await generatePrincipalKey();
+  const principal = await register('/principals', {
+    kind: 'managed',
+    slug: randomSlug('p'),
+    keys: [key.registration],
+    ...org,
+  });
+  const relyingParty = await register('/relying-parties', {
+    kind: 'managed',
+    slug: randomSlug('r'),
+    ...org,
+    ...rp,
+  });
+  return {
+    principalDid: principal.did,
+    principalKey: principal.key,
+    principal: createPrincipalClient({
+      baseUrl: process.baseUrl,
+      apiKey: principal.key,
+      signer: signerFromJwk(key.privateJwk, `${principal.did}#key-1`),
+      fetch: contractFetch,
+    }),
+    agent: agentFromJwk((await generateAgentKey()).privateJwk),
+    rpDid: relyingParty.did,
+    rpKey: relyingParty.key,
+  };
+};

@@ -1,0 +1,27 @@
+/** The environment of a production deployment: its keys are given, in files that live as long as the tests. */
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { DOMAIN } from './api-process.ts';
+
+export const productionEnv = (): Record<string, string> => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-production-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    SVC_ENV: 'production',
+    SVC_BASE_URL: `https://${DOMAIN}`,
+    SVC_RECEIPT_KEYS: writeKeys(folder, 'receipt'),
+    SVC_STATUS_KEYS: writeKeys(folder, 'status'),
+    // Of the sandbox Principal.
+    SVC_SANDBOX_KEYS: writeKeys(folder, 'key'),
+  };
+};
+
+const writeKeys = (folder: string, purpose: string): string => {
+  const path = join(folder, `${purpose}-keys.json`);
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  writeFileSync(path, JSON.stringify({ keys: [{ kid: `${purpose}-1`, ...jwk }] }), { mode: 0o600 });
+  return path;
+};
