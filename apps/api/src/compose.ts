@@ -21,7 +21,7 @@ import {
 } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { buildHandlers } from './handlers/index.ts';
+import { buildHandlers } from './endpoints/index.ts';
 import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages } from './http/index.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';

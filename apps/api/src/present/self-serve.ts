@@ -2,7 +2,7 @@
 import { type Body, type Routes, routes } from '@svc/contract';
 import { formatSeconds } from '@svc/protocol';
 import type { SelfServeBundle, Starter } from '@svc/service';
-import { presentOrg } from './org.ts';
+import { presentOrg } from '../endpoints/orgs.ts';
 
 export const presentBundle = (
   baseUrl: string,

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { actingPrincipal, disableAgent as disable, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentDisabledAgent } from '../../present/agent.ts';
+import { presentDisabledAgent } from '../../endpoints/agents.ts';
 
 export const disableAgent =
   (deps: ServiceDeps): Handler<Routes['disableAgent']> =>

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { actingPrincipal, registerAgent as register, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentAgent } from '../../present/agent.ts';
+import { presentAgent } from '../../endpoints/agents.ts';
 import { strictAgent } from '../grants/strict-agent.ts';
 
 export const registerAgent =

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { listAudit as list, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentAuditEvent } from '../../present/audit.ts';
+import { presentAuditEvent } from '../../endpoints/audit.ts';
 
 export const listAudit =
   (deps: ServiceDeps): Handler<Routes['listAudit']> =>

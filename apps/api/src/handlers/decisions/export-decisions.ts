@@ -2,8 +2,8 @@
 import type { Routes } from '@svc/contract';
 import { exportDecisions as exportPage, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { exportCsv, exportNdjson } from '../../present/decision-export.ts';
-import { ExportTurns } from './export-turns.ts';
+import { exportCsv, exportNdjson } from '../../endpoints/decisions/export-text.ts';
+import { ExportTurns } from '../../endpoints/decisions/export-turns.ts';
 
 const FORMATS = {
   ndjson: { contentType: 'application/x-ndjson', text: exportNdjson, fileName: 'decisions.ndjson' },

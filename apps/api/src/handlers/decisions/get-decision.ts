@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { getDecision as get, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentAttestation } from '../../present/attestation.ts';
+import { presentAttestation } from '../../endpoints/outcomes.ts';
 
 export const getDecision =
   (deps: ServiceDeps): Handler<Routes['getDecision']> =>

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { listDecisions as list, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentDecisionSummary } from '../../present/decision.ts';
+import { presentDecisionSummary } from '../../endpoints/decisions/summary.ts';
 
 export const listDecisions =
   (deps: ServiceDeps): Handler<Routes['listDecisions']> =>

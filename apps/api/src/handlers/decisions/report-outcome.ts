@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { reportOutcome as report, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentAttestation } from '../../present/attestation.ts';
+import { presentAttestation } from '../../endpoints/outcomes.ts';
 
 export const reportOutcome =
   (deps: ServiceDeps): Handler<Routes['reportOutcome']> =>

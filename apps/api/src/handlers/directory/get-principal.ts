@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { getPrincipal as get, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentDirectoryEntry, presentPrincipal } from '../../present/principal.ts';
+import { presentDirectoryEntry, presentPrincipal } from '../../endpoints/principals.ts';
 
 export const getPrincipal =
   (deps: ServiceDeps): Handler<Routes['getPrincipal']> =>

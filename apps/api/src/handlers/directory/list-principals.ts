@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { listPrincipals as list, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentDirectoryEntry } from '../../present/principal.ts';
+import { presentDirectoryEntry } from '../../endpoints/principals.ts';
 
 export const listPrincipals =
   (deps: ServiceDeps): Handler<Routes['listPrincipals']> =>

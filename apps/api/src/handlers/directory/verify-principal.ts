@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { type ServiceDeps, verifyPrincipal as verify } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentPrincipal } from '../../present/principal.ts';
+import { presentPrincipal } from '../../endpoints/principals.ts';
 
 export const verifyPrincipal =
   (deps: ServiceDeps): Handler<Routes['verifyPrincipal']> =>

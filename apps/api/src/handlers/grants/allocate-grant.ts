@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { allocateGrant as allocate, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentAllocation } from '../../present/grant.ts';
+import { presentAllocation } from '../../endpoints/grants.ts';
 import { strictAgent } from './strict-agent.ts';
 
 export const allocateGrant =

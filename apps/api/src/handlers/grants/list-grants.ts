@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { listGrants as list, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentGrantSummary } from '../../present/grant.ts';
+import { presentGrantSummary } from '../../endpoints/grants.ts';
 
 export const listGrants =
   (deps: ServiceDeps): Handler<Routes['listGrants']> =>

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { actingPrincipal, revokeGrant as revoke, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentRevocation } from '../../present/grant.ts';
+import { presentRevocation } from '../../endpoints/grants.ts';
 
 export const revokeGrant =
   (deps: ServiceDeps): Handler<Routes['revokeGrant']> =>

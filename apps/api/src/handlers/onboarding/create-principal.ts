@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { createPrincipal as create, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentPrincipalCreated } from '../../present/principal.ts';
+import { presentPrincipalCreated } from '../../endpoints/principals.ts';
 
 export const createPrincipal =
   (deps: ServiceDeps): Handler<Routes['createPrincipal']> =>

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { createRelyingParty as create, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentRelyingPartyCreated } from '../../present/relying-party.ts';
+import { presentRelyingPartyCreated } from '../../endpoints/relying-parties.ts';
 
 export const createRelyingParty =
   (deps: ServiceDeps): Handler<Routes['createRelyingParty']> =>

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { getRelyingParty as get, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentRelyingParty } from '../../present/relying-party.ts';
+import { presentRelyingParty } from '../../endpoints/relying-parties.ts';
 
 export const getRelyingParty =
   (deps: ServiceDeps): Handler<Routes['getRelyingParty']> =>

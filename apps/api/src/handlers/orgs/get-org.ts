@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { getOrg as get, listMembers, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentMembers, presentOrg } from '../../present/org.ts';
+import { presentMembers, presentOrg } from '../../endpoints/orgs.ts';
 
 export const getOrg =
   (deps: ServiceDeps): Handler<Routes['getOrg']> =>

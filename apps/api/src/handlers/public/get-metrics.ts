@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { metricsSource, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentMetrics } from '../../present/usage.ts';
+import { presentMetrics } from '../../endpoints/usage.ts';
 
 const KEPT_SECONDS = 5;
 const headers = { 'Cache-Control': `public, max-age=${KEPT_SECONDS}` };

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { listLeaves, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { IMMUTABLE } from './checkpoints.ts';
+import { IMMUTABLE } from '../../endpoints/transparency.ts';
 
 export const getCheckpointLeaves =
   (deps: ServiceDeps): Handler<Routes['getCheckpointLeaves']> =>

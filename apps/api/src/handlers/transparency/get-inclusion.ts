@@ -3,7 +3,7 @@ import type { Routes } from '@svc/contract';
 import { getInclusion as proveInclusion, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
 import { presentInclusion, presentPending } from '../../present/inclusion.ts';
-import { IMMUTABLE } from './checkpoints.ts';
+import { IMMUTABLE } from '../../endpoints/transparency.ts';
 
 export const getInclusion =
   (deps: ServiceDeps): Handler<Routes['getInclusion']> =>

@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { getDecisionStats as get, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentDecisionStats } from '../../present/usage.ts';
+import { presentDecisionStats } from '../../endpoints/usage.ts';
 
 export const getDecisionStats =
   (deps: ServiceDeps): Handler<Routes['getDecisionStats']> =>

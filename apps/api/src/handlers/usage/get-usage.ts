@@ -2,7 +2,7 @@
 import type { Routes } from '@svc/contract';
 import { getUsage as get, type ServiceDeps } from '@svc/service';
 import type { Handler } from '../../http/index.ts';
-import { presentUsage } from '../../present/usage.ts';
+import { presentUsage } from '../../endpoints/usage.ts';
 
 export const getUsage =
   (deps: ServiceDeps): Handler<Routes['getUsage']> =>

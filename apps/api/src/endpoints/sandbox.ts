@@ -14,10 +14,10 @@ import {
   sandboxAuthority,
   serviceUnavailable,
 } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
-import { presentRevocation } from '../../present/grant.ts';
-import { offered } from '../offered.ts';
-import type { Decide } from '../verify/decide.ts';
+import type { Handler } from '../http/index.ts';
+import { presentRevocation } from './grants.ts';
+import { offered } from './offered.ts';
+import type { Decide } from './decide.ts';
 
 export interface DemoDeps {
   readonly service: ServiceDeps;

@@ -1,8 +1,8 @@
 /** `/orgs/{org_id}/entitlement`: read and pushed by the console and the operator. */
 import type { Routes } from '@svc/contract';
 import { getEntitlement as get, putEntitlement as put, type ServiceDeps } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
-import { presentEntitlement } from '../../present/entitlement.ts';
+import type { Handler } from '../http/index.ts';
+import { presentEntitlement } from '../present/entitlement.ts';
 
 export const getEntitlement =
   (deps: ServiceDeps): Handler<Routes['getEntitlement']> =>

@@ -12,10 +12,10 @@ import {
   signUp as signUpTenant,
   Turnstile,
 } from '@svc/service';
-import { type Handler, limiterKeyOf, RateLimiter } from '../../http/index.ts';
-import { presentBundle, presentStarter } from '../../present/self-serve.ts';
-import { offered } from '../offered.ts';
-import type { Decide } from '../verify/decide.ts';
+import { type Handler, limiterKeyOf, RateLimiter } from '../http/index.ts';
+import { presentBundle, presentStarter } from '../present/self-serve.ts';
+import { offered } from './offered.ts';
+import type { Decide } from './decide.ts';
 
 export interface SelfServeDeps {
   readonly service: ServiceDeps;

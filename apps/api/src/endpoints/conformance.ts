@@ -6,8 +6,8 @@ import {
   startConformanceRun as start,
   type VectorSetName,
 } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
-import { presentConformanceRun } from '../../present/conformance-run.ts';
+import type { Handler } from '../http/index.ts';
+import { presentConformanceRun } from '../present/conformance-run.ts';
 
 export const startConformanceRun =
   (deps: ServiceDeps, vectors: VectorSetName): Handler<Routes['startConformanceRun']> =>

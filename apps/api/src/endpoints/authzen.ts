@@ -2,7 +2,7 @@
 import { type Routes, routes } from '@svc/contract';
 import { PROFILES, PROOF_TYP } from '@svc/protocol';
 import type { ServiceIdentity } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
+import type { Handler } from '../http/index.ts';
 
 const headers = { 'Cache-Control': 'public, max-age=3600' };
 

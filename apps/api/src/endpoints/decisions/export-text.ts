@@ -5,8 +5,8 @@
 import { receiptTextOfStored } from '@svc/receipts';
 import { type ExportedDecision, internal } from '@svc/service';
 import { stringify } from 'csv-stringify/sync';
-import { presentAttestation } from './attestation.ts';
-import { type DecisionSummary, presentDecisionSummary } from './decision.ts';
+import { presentAttestation } from '../outcomes.ts';
+import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 import { inertCell } from './inert-cell.ts';
 
 /** One chunk of text for each batch. */

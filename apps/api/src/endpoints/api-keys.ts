@@ -9,8 +9,8 @@ import {
   type ServiceDeps,
   soleRole,
 } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
-import { presentIssuedKey, presentKey, presentRevokedKey } from '../../present/api-key.ts';
+import type { Handler } from '../http/index.ts';
+import { presentIssuedKey, presentKey, presentRevokedKey } from '../present/api-key.ts';
 
 export const listApiKeys =
   (deps: ServiceDeps): Handler<Routes['listApiKeys']> =>

@@ -1,8 +1,8 @@
 /** `GET /checkpoints/latest`, `GET /checkpoints/{day}`, `POST /checkpoints/close`. */
 import type { Routes } from '@svc/contract';
 import { closeDays, notFound, type ServiceDeps } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
-import { presentCheckpoint } from '../../present/checkpoint.ts';
+import type { Handler } from '../http/index.ts';
+import { presentCheckpoint } from '../present/checkpoint.ts';
 
 /** What is published never changes. */
 export const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };

@@ -10,8 +10,8 @@ import {
   type ServiceDeps,
   verificationOf,
 } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
-import { presentMembers, presentOrg } from '../../present/org.ts';
+import type { Handler } from '../http/index.ts';
+import { presentMembers, presentOrg } from './orgs.ts';
 
 type Me = Body<Routes['getMe'], 200>;
 

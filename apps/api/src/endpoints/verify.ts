@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Routes } from '@svc/contract';
 import type { Idempotency } from '@svc/service';
-import type { Handler } from '../../http/index.ts';
+import type { Handler } from '../http/index.ts';
 import type { Decide } from './decide.ts';
 
 export const verify =

@@ -1,7 +1,7 @@
 /** One verification by the real engine, counted. Everything that decides goes through here. */
 import type { VerifyRequest } from '@svc/protocol';
 import type { Idempotency, RpCaller, Verifier, VerifyAnswer } from '@svc/service';
-import type { DecisionMetrics } from '../../metrics/decision-metrics.ts';
+import type { DecisionMetrics } from '../metrics/decision-metrics.ts';
 
 export type Decide = (
   caller: RpCaller,
