@@ -21,7 +21,7 @@ import {
 } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { buildHandlers } from './endpoints/index.ts';
+import { buildEndpoints } from './endpoints/index.ts';
 import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages } from './http/index.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
@@ -80,7 +80,7 @@ const listen = async (
     logger,
     metrics: createHttpMetrics(registry),
     authenticate: (token, options) => authenticator.authenticate(token, options),
-    handlers: buildHandlers({
+    handlers: buildEndpoints({
       service,
       verifier: new Verifier(service, authenticator, { onWithoutPlan: decisionMetrics.countWithoutPlan }),
       metrics: decisionMetrics,

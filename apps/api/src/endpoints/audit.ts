@@ -1,12 +1,20 @@
-/** Audit events on the wire (interface §AuditEvent). */
+/** The audit log (interface §AuditEvent). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import type { StoredAuditRecord } from '@svc/service';
+import { listAudit, type ServiceDeps, type StoredAuditRecord } from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
+
+export const auditEndpoints = (deps: ServiceDeps): HandlersOf<'audit'> => ({
+  listAudit: async ({ caller, query }) => {
+    const { events, nextCursor } = await listAudit(deps, caller, query);
+    return { status: 200, body: { events: events.map(presentAuditEvent), next_cursor: nextCursor } };
+  },
+});
 
 type AuditEvent = Body<Routes['listAudit'], 200>['events'][number];
 
 /** Storage holds what the service wrote, so ids and actions are of the wire's forms already. */
-export const presentAuditEvent = ({
+const presentAuditEvent = ({
   eventId,
   occurredAtMs,
   actor,

@@ -1,24 +1,43 @@
-/** `/conformance/runs`: the vectors against an endpoint of the caller's. The runner does the work. */
-import type { Routes } from '@svc/contract';
+/** Conformance runs: the vectors against an endpoint of the caller's. The runner does the work. */
+import type { Body, Routes } from '@svc/contract';
+import { formatTimestamp } from '@svc/protocol';
 import {
-  getConformanceRun as get,
+  type ConformanceRunRecord,
+  getConformanceRun,
   type ServiceDeps,
-  startConformanceRun as start,
+  startConformanceRun,
   type VectorSetName,
 } from '@svc/service';
-import type { Handler } from '../http/index.ts';
-import { presentConformanceRun } from '../present/conformance-run.ts';
+import type { HandlersOf } from '../http/index.ts';
+import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-export const startConformanceRun =
-  (deps: ServiceDeps, vectors: VectorSetName): Handler<Routes['startConformanceRun']> =>
-  async ({ caller, body }) => {
-    const run = await start(deps, caller, body.endpoint, vectors);
+export const conformanceEndpoints = (
+  deps: ServiceDeps,
+  vectors: VectorSetName,
+): HandlersOf<'conformance'> => ({
+  startConformanceRun: async ({ caller, body }) => {
+    const run = await startConformanceRun(deps, caller, body.endpoint, vectors);
     return { status: 202, body: presentConformanceRun(run) };
-  };
+  },
 
-export const getConformanceRun =
-  (deps: ServiceDeps): Handler<Routes['getConformanceRun']> =>
-  async ({ caller, params }) => ({
-    status: 200,
-    body: presentConformanceRun(await get(deps, caller, params.run_id)),
-  });
+  getConformanceRun: async ({ caller, params }) => {
+    const run = await getConformanceRun(deps, caller, params.run_id);
+    return { status: 200, body: presentConformanceRun(run) };
+  },
+});
+
+type ConformanceRun = Body<Routes['getConformanceRun'], 200>;
+
+const presentConformanceRun = (run: ConformanceRunRecord): ConformanceRun => ({
+  run_id: run.runId,
+  status: run.status,
+  endpoint: run.endpoint,
+  created_at: formatTimestamp(run.createdAtMs),
+  finished_at: formatTimestampOrNull(run.finishedAtMs),
+  requests: run.requests,
+  vectors: { sha256: run.vectors.sha256, conformance_version: run.vectors.conformanceVersion },
+  error: run.error,
+  // Stored in this form by the runner.
+  report: run.reportText === null ? null : (JSON.parse(run.reportText) as ConformanceRun['report']),
+  signed: false,
+});

@@ -1,4 +1,4 @@
-/** `GET /me`: whom the key belongs to. */
+/** Whom a key belongs to (interface §API keys and caller identity). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import {
@@ -6,11 +6,14 @@ import {
   getOrg,
   internal,
   listMembers,
+  type ObserverCaller,
   type OrgCaller,
+  type PrincipalCaller,
+  type RpCaller,
   type ServiceDeps,
   verificationOf,
 } from '@svc/service';
-import type { Handler } from '../http/index.ts';
+import type { HandlersOf } from '../http/index.ts';
 import { presentMembers, presentOrg } from './orgs.ts';
 
 type Me = Body<Routes['getMe'], 200>;
@@ -18,26 +21,31 @@ type Me = Body<Routes['getMe'], 200>;
 /** Interface §Authentication, Observer key. */
 const OBSERVER_SCOPE = ['GET /decisions/stats', 'GET /usage'];
 
-export const getMe =
-  (deps: ServiceDeps): Handler<Routes['getMe']> =>
-  async ({ caller }) => {
-    const answer = (more: Partial<Me>) =>
-      ({ status: 200, body: { ...presentKey(deps, caller.key), ...more } }) as const;
-    switch (caller.class) {
-      case 'rp': {
-        const { name, proofWindowSeconds, orgId } = caller.relyingParty;
-        return answer({ name, proof_window_seconds: proofWindowSeconds, org_id: orgId });
-      }
-      case 'principal':
-        return answer(await presentSelf(deps, caller.subject));
-      case 'org':
-        return answer(await presentOwnOrg(deps, caller));
-      case 'observer':
-        return answer({ scope: OBSERVER_SCOPE });
-    }
-  };
+export const meEndpoints = (deps: ServiceDeps): HandlersOf<'me'> => ({
+  getMe: async ({ caller }) => {
+    const body = { ...presentKeyOf(deps, caller.key), ...(await presentSubject(deps, caller)) };
+    return { status: 200, body };
+  },
+});
 
-const presentKey = ({ identity }: ServiceDeps, key: ApiKeyRecord): Me => ({
+type MeCaller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller;
+
+const presentSubject = async (deps: ServiceDeps, caller: MeCaller): Promise<Partial<Me>> => {
+  switch (caller.class) {
+    case 'rp': {
+      const { name, proofWindowSeconds, orgId } = caller.relyingParty;
+      return { name, proof_window_seconds: proofWindowSeconds, org_id: orgId };
+    }
+    case 'principal':
+      return presentPrincipal(deps, caller.subject);
+    case 'org':
+      return presentOwnOrg(deps, caller);
+    case 'observer':
+      return { scope: OBSERVER_SCOPE };
+  }
+};
+
+const presentKeyOf = ({ identity }: ServiceDeps, key: ApiKeyRecord): Me => ({
   subject: key.subject,
   role: key.role,
   key_id: key.keyId,
@@ -47,7 +55,7 @@ const presentKey = ({ identity }: ServiceDeps, key: ApiKeyRecord): Me => ({
   key_created_at: formatTimestamp(key.createdAtMs),
 });
 
-const presentSelf = async (deps: ServiceDeps, did: string): Promise<Partial<Me>> => {
+const presentPrincipal = async (deps: ServiceDeps, did: string): Promise<Partial<Me>> => {
   const principal = await deps.store.principals.find(did);
   if (principal === null) throw internal(`a live key of no Principal ${did}`);
   return {

@@ -1,8 +1,23 @@
-/** Attestations on the wire (interface §Outcome attestations). A member that was not given is left out. */
+/** What became of a decision (interface §Outcome attestations). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import type { AttestationRecord } from '@svc/service';
+import { type AttestationRecord, reportOutcome, type ServiceDeps } from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
 
+export const outcomeEndpoints = (deps: ServiceDeps): HandlersOf<'outcomes'> => ({
+  reportOutcome: async ({ caller, params, query, body, requestId }) => {
+    const attestation = await reportOutcome(deps, {
+      caller,
+      receiptId: params.receipt_id,
+      subject: query.subject,
+      report: body,
+      requestId,
+    });
+    return { status: 201, body: presentAttestation(attestation) };
+  },
+});
+
+/** A member that was not given is left out. */
 export const presentAttestation = ({
   attestationId,
   type,

@@ -1,14 +1,52 @@
-/** Principals on the wire (interface §Principal). */
+/** Principals: registration, the directory, proof of the domain (interface §Principal). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp, isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import {
+  createPrincipal,
+  getPrincipal,
+  listPrincipals,
   type PrincipalCreated,
   type PrincipalRecord,
+  type ServiceDeps,
   type ServiceIdentity,
+  setMayBeNamed,
   verificationOf,
+  verifyPrincipal,
 } from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
+import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-export const presentPrincipal = (identity: ServiceIdentity, principal: PrincipalRecord) => ({
+export const principalEndpoints = (deps: ServiceDeps): HandlersOf<'principals'> => ({
+  createPrincipal: async ({ caller, body, requestId }) => {
+    const created = await createPrincipal(deps, caller, body, requestId);
+    return { status: 201, body: presentPrincipalCreated(deps.identity, created) };
+  },
+
+  listPrincipals: async ({ caller, query }) => {
+    const { principals, nextCursor } = await listPrincipals(deps, caller, query);
+    const body = { principals: principals.map(presentDirectoryEntry), next_cursor: nextCursor };
+    return { status: 200, body };
+  },
+
+  getPrincipal: async ({ caller, params }) => {
+    const { principal, isFull } = await getPrincipal(deps, caller, params.did);
+    const body = isFull ? presentPrincipal(deps.identity, principal) : presentDirectoryEntry(principal);
+    return { status: 200, body };
+  },
+
+  updatePrincipal: async ({ params, body }) => {
+    const principal = await setMayBeNamed(deps, params.did, body.may_be_named);
+    return { status: 200, body: presentPrincipal(deps.identity, principal) };
+  },
+
+  /** Answers 200 only once the outcome is visible everywhere. */
+  verifyPrincipal: async ({ caller, params, requestId }) => {
+    const principal = await verifyPrincipal(deps, caller, params.did, requestId);
+    return { status: 200, body: presentPrincipal(deps.identity, principal) };
+  },
+});
+
+const presentPrincipal = (identity: ServiceIdentity, principal: PrincipalRecord) => ({
   did: principal.did,
   kind: principal.kind,
   domain: principal.domain,
@@ -21,14 +59,14 @@ export const presentPrincipal = (identity: ServiceIdentity, principal: Principal
 type DirectoryEntry = Body<Routes['listPrincipals'], 200>['principals'][number];
 
 /** What every live key may see: never the verification token, never the org. */
-export const presentDirectoryEntry = (principal: PrincipalRecord): DirectoryEntry => ({
+const presentDirectoryEntry = (principal: PrincipalRecord): DirectoryEntry => ({
   did: principal.did,
   kind: principal.kind,
   domain: principal.domain,
   verification: {
     state: principal.verificationState,
-    verified_since: timestampOrNull(principal.verifiedSinceMs),
-    last_checked_at: timestampOrNull(principal.lastCheckedMs),
+    verified_since: formatTimestampOrNull(principal.verifiedSinceMs),
+    last_checked_at: formatTimestampOrNull(principal.lastCheckedMs),
     method: principal.kind === 'managed' ? 'svc-hosted' : 'domain',
   },
   keys: principal.keys.map(({ kid, state, sinceMs }) => ({ kid, state, since: formatTimestamp(sinceMs) })),
@@ -37,15 +75,13 @@ export const presentDirectoryEntry = (principal: PrincipalRecord): DirectoryEntr
   may_be_named: principal.mayBeNamed,
 });
 
-const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : formatTimestamp(ms));
-
 /** A stored document has been read as strict JSON before; one that were not would be nobody's document. */
 const documentOf = ({ document }: PrincipalRecord): JsonObject | null => {
   const parsed = document === null ? null : parseStrictJson(document.body);
   return parsed?.ok && isJsonObject(parsed.value) ? parsed.value : null;
 };
 
-export const presentPrincipalCreated = (
+const presentPrincipalCreated = (
   identity: ServiceIdentity,
   { principal, apiKey, apiKeyId }: PrincipalCreated,
 ): Body<Routes['createPrincipal'], 201> => ({

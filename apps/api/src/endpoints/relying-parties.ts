@@ -1,7 +1,43 @@
-/** Relying parties on the wire (interface §Relying party). */
-import type { Body, Routes } from '@svc/contract';
+/** Relying parties: registration and settings (interface §Relying party). */
+import type { Body, Input, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import type { RelyingPartyCreated, RelyingPartyRecord } from '@svc/service';
+import {
+  createRelyingParty,
+  getRelyingParty,
+  type RelyingPartyChange,
+  type RelyingPartyCreated,
+  type RelyingPartyRecord,
+  type ServiceDeps,
+  updateRelyingParty,
+} from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
+
+export const relyingPartyEndpoints = (deps: ServiceDeps): HandlersOf<'relying-parties'> => ({
+  createRelyingParty: async ({ caller, body, requestId }) => {
+    const created = await createRelyingParty(deps, caller, body, requestId);
+    return { status: 201, body: presentRelyingPartyCreated(created) };
+  },
+
+  getRelyingParty: async ({ caller, params }) => {
+    const relyingParty = await getRelyingParty(deps, caller, params.did);
+    return { status: 200, body: presentRelyingParty(relyingParty) };
+  },
+
+  updateRelyingParty: async ({ caller, params, body, requestId }) => {
+    const change = changeOf(body);
+    const relyingParty = await updateRelyingParty(deps, caller, params.did, change, requestId);
+    return { status: 200, body: presentRelyingParty(relyingParty) };
+  },
+});
+
+const changeOf = (body: Input<Routes['updateRelyingParty']>['body']): RelyingPartyChange => ({
+  ...(body.name === undefined ? {} : { name: body.name }),
+  ...(body.proof_window_seconds === undefined ? {} : { proofWindowSeconds: body.proof_window_seconds }),
+  ...(body.verify_rate_limit_per_minute === undefined
+    ? {}
+    : { verifyRateLimitPerMinute: body.verify_rate_limit_per_minute }),
+  ...(body.profile === undefined ? {} : { profile: body.profile }),
+});
 
 const settings = (relyingParty: RelyingPartyRecord) => ({
   did: relyingParty.did,
@@ -11,15 +47,13 @@ const settings = (relyingParty: RelyingPartyRecord) => ({
   created_at: formatTimestamp(relyingParty.createdAtMs),
 });
 
-export const presentRelyingParty = (
-  relyingParty: RelyingPartyRecord,
-): Body<Routes['getRelyingParty'], 200> => ({
+const presentRelyingParty = (relyingParty: RelyingPartyRecord): Body<Routes['getRelyingParty'], 200> => ({
   ...settings(relyingParty),
   org_id: relyingParty.orgId,
   profile: relyingParty.profile,
 });
 
-export const presentRelyingPartyCreated = ({
+const presentRelyingPartyCreated = ({
   relyingParty,
   apiKey,
   apiKeyId,

@@ -1,6 +1,7 @@
-/** Self-serve: the console signs tenants up, and shows them their first ALLOW. */
+/** Self-serve: the console signs tenants up, and shows them their first ALLOW (interface §Self-serve). */
 import type { SelfServeLimits } from '@svc/config';
-import type { Routes } from '@svc/contract';
+import { type Body, type Routes, routes } from '@svc/contract';
+import { formatSeconds } from '@svc/protocol';
 import {
   type Authenticator,
   findRpCaller,
@@ -8,19 +9,22 @@ import {
   invalidRequest,
   issueStarter,
   type Sandbox,
+  type SelfServeBundle,
   type ServiceDeps,
-  signUp as signUpTenant,
+  type Starter,
+  signUp,
   Turnstile,
 } from '@svc/service';
-import { type Handler, limiterKeyOf, RateLimiter } from '../http/index.ts';
-import { presentBundle, presentStarter } from '../present/self-serve.ts';
-import { offered } from './offered.ts';
+import { type HandlersOf, limiterKeyOf, RateLimiter } from '../http/index.ts';
 import type { Decide } from './decide.ts';
+import { offered } from './offered.ts';
+import { presentOrg } from './orgs.ts';
 
 export interface SelfServeDeps {
   readonly service: ServiceDeps;
   readonly authenticator: Pick<Authenticator, 'readAgain'>;
   readonly decide: Decide;
+  /** Null where it is not offered. */
   readonly selfServe: SelfServe | null;
 }
 
@@ -29,62 +33,89 @@ export interface SelfServe {
   readonly limits: SelfServeLimits;
 }
 
-/** Of this node. */
-interface Bounds {
-  readonly customers: RateLimiter;
-  readonly relyingParties: RateLimiter;
-  readonly signUps: Turnstile;
-}
-
 const SIGN_UPS_AT_ONCE = 4;
-const SIGN_UPS_IN_LINE = 256;
+const SIGN_UPS_WAITING = 256;
 
-export const buildSelfServeHandlers = (deps: SelfServeDeps) => {
-  const { clock } = deps.service;
-  const bounds: Bounds = {
-    customers: new RateLimiter(clock, undefined, 'hour'),
-    relyingParties: new RateLimiter(clock, undefined, 'hour'),
-    signUps: new Turnstile(SIGN_UPS_AT_ONCE, SIGN_UPS_IN_LINE),
-  };
+export const selfServeEndpoints = ({
+  service,
+  authenticator,
+  decide,
+  selfServe,
+}: SelfServeDeps): HandlersOf<'self-serve'> => {
+  const { baseUrl } = service.identity;
+  // These bounds are of this node.
+  const perCustomer = new RateLimiter(service.clock, undefined, 'hour');
+  const perRelyingParty = new RateLimiter(service.clock, undefined, 'hour');
+  const signUps = new Turnstile(SIGN_UPS_AT_ONCE, SIGN_UPS_WAITING);
   return {
-    signUp: signUp(deps, bounds),
-    getStarter: getStarter(deps, bounds),
-    getFirstReceipt: getFirstReceipt(deps, bounds),
+    signUp: async ({ caller, body, clientIp, requestId, holdTo }) => {
+      const { sandbox, limits } = offered(selfServe);
+      holdTo(perCustomer.take(limiterKeyOf(clientIp), limits.ipPerHour));
+      const options = { sandbox, perDay: limits.orgsPerDay };
+      const bundle = await signUps.run(() => signUp(service, options, caller, body, requestId));
+      return { status: 201, body: presentBundle(baseUrl, bundle) };
+    },
+
+    getStarter: async ({ body, requestId, holdTo }) => {
+      const { sandbox, limits } = offered(selfServe);
+      const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
+      holdTo(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+      const starter = await issueStarter(service, sandbox, relyingParty, requestId);
+      return { status: 200, body: presentStarter(baseUrl, starter) };
+    },
+
+    getFirstReceipt: async ({ body, requestId, holdTo }) => {
+      const { sandbox, limits } = offered(selfServe);
+      const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
+      holdTo(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+      const caller = await findRpCaller(service, authenticator, relyingParty.did);
+      if (caller === null) throw invalidRequest('rp_did: this relying party has no live API key.');
+      const { grant, proof, action } = await issueStarter(service, sandbox, relyingParty, requestId);
+      const answer = await decide(caller, { grant, proof, action: { ...action } });
+      return { status: 200, rawBody: answer.text };
+    },
   };
 };
 
-const signUp =
-  ({ service, selfServe }: SelfServeDeps, { customers, signUps }: Bounds): Handler<Routes['signUp']> =>
-  async ({ caller, body, clientIp, requestId, holdTo }) => {
-    const { sandbox, limits } = offered(selfServe);
-    holdTo(customers.take(limiterKeyOf(clientIp), limits.ipPerHour));
-    const options = { sandbox, perDay: limits.orgsPerDay };
-    const bundle = await signUps.run(() => signUpTenant(service, options, caller, body, requestId));
-    return { status: 201, body: presentBundle(service.identity.baseUrl, bundle) };
-  };
+const presentBundle = (
+  baseUrl: string,
+  { org, orgAdminKey, relyingParty, rpVerifyKey, starter }: SelfServeBundle,
+): Body<Routes['signUp'], 201> => ({
+  org: presentOrg(org),
+  org_admin_key: orgAdminKey,
+  relying_party: {
+    did: relyingParty.did,
+    name: relyingParty.name,
+    profile: relyingParty.profile,
+    proof_window_seconds: relyingParty.proofWindowSeconds,
+  },
+  rp_verify_key: rpVerifyKey,
+  starter: presentStarter(baseUrl, starter),
+});
 
-const getStarter =
-  ({ service, selfServe }: SelfServeDeps, { relyingParties }: Bounds): Handler<Routes['getStarter']> =>
-  async ({ body, requestId, holdTo }) => {
-    const { sandbox, limits } = offered(selfServe);
-    const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
-    holdTo(relyingParties.take(relyingParty.did, limits.relyingPartyPerHour));
-    const starter = await issueStarter(service, sandbox, relyingParty, requestId);
-    return { status: 200, body: presentStarter(service.identity.baseUrl, starter) };
+const presentStarter = (
+  baseUrl: string,
+  { grant, proof, action, grantId, expiresAtMs }: Starter,
+): Body<Routes['getStarter'], 200> => {
+  const verifyUrl = baseUrl + routes.verify.path;
+  return {
+    grant,
+    proof,
+    action,
+    grant_id: grantId,
+    expires_at: formatSeconds(expiresAtMs),
+    verify_url: verifyUrl,
+    verify_curl: curlOf(verifyUrl, JSON.stringify({ grant, proof, action })),
   };
+};
 
-const getFirstReceipt =
-  (
-    { service, authenticator, decide, selfServe }: SelfServeDeps,
-    { relyingParties }: Bounds,
-  ): Handler<Routes['getFirstReceipt']> =>
-  async ({ body, requestId, holdTo }) => {
-    const { sandbox, limits } = offered(selfServe);
-    const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
-    holdTo(relyingParties.take(relyingParty.did, limits.relyingPartyPerHour));
-    const caller = await findRpCaller(service, authenticator, relyingParty.did);
-    if (caller === null) throw invalidRequest('rp_did: this relying party has no live API key.');
-    const { grant, proof, action } = await issueStarter(service, sandbox, relyingParty, requestId);
-    const answer = await decide(caller, { grant, proof, action: { ...action } });
-    return { status: 200, rawBody: answer.text };
-  };
+/** For a POSIX shell. The reader puts the key in the place of `<rp_verify_key>`. */
+const curlOf = (url: string, body: string): string =>
+  [
+    `curl -sS ${quote(url)}`,
+    `-H ${quote('Authorization: Bearer <rp_verify_key>')}`,
+    `-H ${quote('Content-Type: application/json')}`,
+    `--data ${quote(body)}`,
+  ].join(' ');
+
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

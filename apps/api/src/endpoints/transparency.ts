@@ -1,32 +1,125 @@
-/** `GET /checkpoints/latest`, `GET /checkpoints/{day}`, `POST /checkpoints/close`. */
-import type { Routes } from '@svc/contract';
-import { closeDays, notFound, type ServiceDeps } from '@svc/service';
-import type { Handler } from '../http/index.ts';
-import { presentCheckpoint } from '../present/checkpoint.ts';
+/** Daily checkpoints over receipt ids, and proofs that a Receipt is in one (interface §Transparency, protocol §12). */
+import { formatTimestamp, type ReceiptId } from '@svc/protocol';
+import {
+  type CheckpointRecord,
+  closeDays,
+  type EvidenceRecord,
+  getBundle,
+  getInclusion,
+  type InclusionAnswer,
+  listLeaves,
+  notFound,
+  type ServiceDeps,
+  type ServiceIdentity,
+} from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
 
 /** What is published never changes. */
-export const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
-export const getLatestCheckpoint =
-  ({ store, identity }: ServiceDeps): Handler<Routes['getLatestCheckpoint']> =>
-  async () => {
-    const checkpoint = await store.checkpoints.findLatest();
+export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparency'> => ({
+  getLatestCheckpoint: async () => {
+    const checkpoint = await deps.store.checkpoints.findLatest();
     if (checkpoint === null) throw notFound('No day has been closed yet.');
-    return { status: 200, body: presentCheckpoint(identity, checkpoint), headers: UNTIL_THE_NEXT };
-  };
+    return { status: 200, body: presentCheckpoint(deps.identity, checkpoint), headers: UNTIL_THE_NEXT };
+  },
 
-export const getCheckpoint =
-  ({ store, identity }: ServiceDeps): Handler<Routes['getCheckpoint']> =>
-  async ({ params }) => {
-    const checkpoint = await store.checkpoints.find(params.day);
+  getCheckpoint: async ({ params }) => {
+    const checkpoint = await deps.store.checkpoints.find(params.day);
     if (checkpoint === null) throw notFound(`${params.day} is not closed.`);
-    return { status: 200, body: presentCheckpoint(identity, checkpoint), headers: IMMUTABLE };
-  };
+    return { status: 200, body: presentCheckpoint(deps.identity, checkpoint), headers: IMMUTABLE };
+  },
 
-export const closeCheckpoints =
-  (deps: ServiceDeps): Handler<Routes['closeCheckpoints']> =>
-  async () => {
+  /** Streamed, since a day can have millions. */
+  getCheckpointLeaves: async ({ params }) => {
+    const { checkpoint, text } = await listLeaves(deps, params.day);
+    return {
+      status: 200,
+      stream: text,
+      contentType: 'text/plain; charset=utf-8',
+      headers: {
+        ...IMMUTABLE,
+        'X-Svc-Tree-Size': String(checkpoint.treeSize),
+        'X-Svc-Root': checkpoint.root,
+      },
+    };
+  },
+
+  getInclusion: async ({ params: { receipt_id } }) => {
+    const answer = await getInclusion(deps, receipt_id);
+    if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
+    return { status: 200, body: presentInclusion(receipt_id, answer), headers: IMMUTABLE };
+  },
+
+  getBundle: async ({ caller, params: { receipt_id }, query }) => {
+    const answer = await getBundle(deps, caller, receipt_id, query.rp);
+    if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
+    const { receiptText, inclusion, didDocument, evidence } = answer;
+    // The Receipt and the document stand in it as the texts that they are everywhere else.
+    const members = [
+      `"receipt":${receiptText}`,
+      `"inclusion":${JSON.stringify(presentInclusion(receipt_id, inclusion))}`,
+      `"checkpoint":${JSON.stringify(presentCheckpoint(deps.identity, inclusion.checkpoint))}`,
+      `"did_document":${didDocument}`,
+      `"evidence":${JSON.stringify(evidence.map(presentEvidence))}`,
+    ];
+    return {
+      status: 200,
+      rawBody: `{${members.join(',')}}`,
+      headers: { 'Content-Disposition': `attachment; filename="${receipt_id}.bundle.json"` },
+    };
+  },
+
+  closeCheckpoints: async () => {
     const { closed, latest } = await closeDays(deps);
     return { status: 200, body: { closed: [...closed], latest } };
+  },
+});
+
+const presentCheckpoint = ({ baseUrl }: ServiceIdentity, record: CheckpointRecord) => ({
+  day: record.day,
+  tree_size: record.treeSize,
+  root: record.root,
+  previous_root: record.previousRoot,
+  first_receipt_id: record.firstReceiptId,
+  last_receipt_id: record.lastReceiptId,
+  tree: 'rfc6962-sha256' as const,
+  kid: record.kid,
+  checkpoint: record.jws,
+  checkpoint_hash: record.hash,
+  leaves_url: `${baseUrl}/checkpoints/${record.day}/leaves`,
+  created_at: formatTimestamp(record.createdAtMs),
+});
+
+const presentInclusion = (
+  receiptId: ReceiptId,
+  { checkpoint, leaf, leafIndex, auditPath }: Extract<InclusionAnswer, { readonly kind: 'proven' }>,
+) => ({
+  receipt_id: receiptId,
+  day: checkpoint.day,
+  leaf,
+  leaf_index: leafIndex,
+  tree_size: checkpoint.treeSize,
+  root: checkpoint.root,
+  audit_path: [...auditPath],
+  checkpoint: checkpoint.jws,
+  kid: checkpoint.kid,
+});
+
+const presentPending = (receiptId: ReceiptId, day: string) => ({
+  receipt_id: receiptId,
+  day,
+  status: 'pending' as const,
+});
+
+/** What is text travels as text; everything else in base64url. */
+const presentEvidence = ({ hash, contentType, body }: EvidenceRecord) => {
+  const bytes = Buffer.from(body);
+  const text = bytes.toString('utf8');
+  return {
+    hash,
+    content_type: contentType,
+    body: Buffer.from(text).equals(bytes) ? text : bytes.toString('base64url'),
   };
+};

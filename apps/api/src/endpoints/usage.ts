@@ -1,14 +1,51 @@
-/** Usage, statistics and metrics on the wire (interface §Usage, audit, metrics; §DecisionStats). */
+/** Usage, statistics and the public metrics (interface §Usage, audit, metrics; §DecisionStats). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import type { Counts, DecisionStats, Metrics, PrincipalStats, Usage, UsageOfDay } from '@svc/service';
+import {
+  type Counts,
+  type DecisionStats,
+  getDecisionStats,
+  getUsage,
+  type Metrics,
+  metricsSource,
+  type PrincipalStats,
+  type ServiceDeps,
+  type ServiceIdentity,
+  type Usage,
+  type UsageOfDay,
+} from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
+
+/** What this node and a cache on the way keep adds up to 10 s at most. */
+const METRICS_KEPT_SECONDS = 5;
+const METRICS_HEADERS = { 'Cache-Control': `public, max-age=${METRICS_KEPT_SECONDS}` };
+
+export const usageEndpoints = (deps: ServiceDeps): HandlersOf<'usage'> => {
+  const metricsOf = metricsSource(deps, METRICS_KEPT_SECONDS * 1000);
+  return {
+    getUsage: async ({ caller, query }) => {
+      const usage = await getUsage(deps, caller, query);
+      return { status: 200, body: presentUsage(usage, caller.class === 'org') };
+    },
+
+    getDecisionStats: async ({ caller, query }) => {
+      const stats = await getDecisionStats(deps, caller, query);
+      return { status: 200, body: presentDecisionStats(stats) };
+    },
+
+    getMetrics: async ({ query }) => {
+      const metrics = await metricsOf(query.days);
+      return { status: 200, body: presentMetrics(metrics, deps.identity), headers: METRICS_HEADERS };
+    },
+  };
+};
 
 type UsageBody = Body<Routes['getUsage'], 200>;
 type StatsBody = Body<Routes['getDecisionStats'], 200>;
 type MetricsBody = Body<Routes['getMetrics'], 200>;
 
 /** `rps` is for org keys, whose relying parties are several. */
-export const presentUsage = (usage: Usage, isOrgKey: boolean): UsageBody => {
+const presentUsage = (usage: Usage, isOrgKey: boolean): UsageBody => {
   const { relyingParties, principal, keyId, totals, days } = usage;
   const rp = relyingParties?.length === 1 ? relyingParties[0] : undefined;
   return {
@@ -33,7 +70,7 @@ const presentDay = ({ day, reasons, keys, ...counts }: UsageOfDay): UsageBody['d
     : { keys: Object.fromEntries([...keys].map(([id, of]) => [id ?? UNKNOWN_KEY, presentCounts(of)])) }),
 });
 
-export const presentDecisionStats = (stats: DecisionStats): StatsBody => {
+const presentDecisionStats = (stats: DecisionStats): StatsBody => {
   const { relyingParties, totals, principals } = stats;
   return {
     ...presentRange(stats),
@@ -52,12 +89,7 @@ const presentPrincipal = (stats: PrincipalStats): StatsBody['principals'][number
   allow_with_outcome: stats.allowWithOutcome,
 });
 
-export interface PresentedService {
-  readonly did: MetricsBody['service_did'];
-  readonly env: MetricsBody['env'];
-}
-
-export const presentMetrics = (metrics: Metrics, { did, env }: PresentedService): MetricsBody => {
+const presentMetrics = (metrics: Metrics, { did, env }: ServiceIdentity): MetricsBody => {
   const { tenants, verifies, transparency } = metrics;
   const { principals, relyingParties, organizations, named, apart } = tenants;
   return {

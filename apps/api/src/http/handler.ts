@@ -1,5 +1,5 @@
 /** What an endpoint is to the frame: a function from a parsed, authenticated request to a declared answer. */
-import type { Input, Output, Route, RouteId, Routes } from '@svc/contract';
+import type { Area, Areas, Input, Output, Route, RouteId, Routes } from '@svc/contract';
 import type { CallerOf } from './caller.ts';
 import type { Allowance } from './rate-limiter.ts';
 
@@ -22,6 +22,7 @@ export type Handler<R extends Route> = (context: HandlerContext<R>) => Promise<O
 
 /** A missing endpoint does not compile. */
 export type Handlers = { readonly [K in RouteId]: Handler<Routes[K]> };
+export type HandlersOf<A extends Area> = Pick<Handlers, RouteId & keyof Areas[A]>;
 
 /** A handler as the pipeline sees it, after the types have done their work. */
 export interface Reply {

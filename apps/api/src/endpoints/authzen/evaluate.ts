@@ -2,8 +2,7 @@
 import { PLACES, type Routes } from '@svc/contract';
 import type { Idempotency, RpCaller, ServiceIdentity } from '@svc/service';
 import { ApiError, type Handler } from '../../http/index.ts';
-import type { Decide } from '../decide.ts';
-import { idempotencyOf } from '../verify.ts';
+import { type Decide, idempotencyOf } from '../decide.ts';
 import { type AuthZenRequest, type AuthZenResponse, presentEvaluation, toVerifyRequest } from './mapping.ts';
 
 /** One evaluation. Throws INVALID_REQUEST where the request does not map to a verification. */

@@ -6,8 +6,8 @@ import { receiptTextOfStored } from '@svc/receipts';
 import { type ExportedDecision, internal } from '@svc/service';
 import { stringify } from 'csv-stringify/sync';
 import { presentAttestation } from '../outcomes.ts';
-import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 import { inertCell } from './inert-cell.ts';
+import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 
 /** One chunk of text for each batch. */
 export async function* exportNdjson(batches: Batches): AsyncGenerator<string> {
