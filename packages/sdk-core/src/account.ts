@@ -3,10 +3,16 @@
  * API keys, identity, audit, usage). Records are as the service sends them; what a call did is told in camelCase.
  */
 import { isApiKeyId } from '@svc/protocol';
-import { kindOf } from './arguments.ts';
+import { checkValue, rule } from './arguments.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
-import { readApiKeyIssued, readApiKeyList, readApiKeyRevoked, readAuditList, readMe } from './records.ts';
+import {
+  readApiKeyIssued,
+  readApiKeyList,
+  readApiKeyRevoked,
+  readAuditList,
+  readMe,
+} from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire.generated.ts';
 
@@ -46,6 +52,8 @@ export interface AuditLog {
   page(filter?: AuditFilter & { cursor?: string }, options?: CallOptions): Promise<AuditList>;
 }
 
+const aKeyId = rule('the key_id of an API key, 12 hexadecimal characters, not the key itself', isApiKeyId);
+
 export async function getMe(transport: Transport, call: CallOptions): Promise<Me> {
   const { body } = await transport.send({ method: 'GET', path: '/me', hasEffect: false, ...call });
   return readMe(body, 'the identity');
@@ -64,11 +72,7 @@ export function createApiKeys(transport: Transport): ApiKeys {
       return readApiKeyIssued((await transport.send({ ...sent, ...call })).body, 'the key');
     },
     async revoke(keyId, call = {}) {
-      if (!isApiKeyId(keyId))
-        throw new SvcError(
-          'invalid-argument',
-          `keyId must be the key_id of an API key, 12 hexadecimal characters, not the key itself; given ${kindOf(keyId)}`,
-        );
+      checkValue('keyId', keyId, aKeyId);
       const sent = { method: 'POST', path: `${path}/${keyId}/revoke`, hasEffect: true } as const;
       const answer = await transport.send({ ...sent, ...call });
       const revoked = readApiKeyRevoked(answer.body, 'the revocation');

@@ -1,10 +1,10 @@
 /** The Principal directory (interface §Endpoints, Principal lifecycle), which every live key may read. */
 import type { CallOptions } from './account.ts';
-import { kindOf } from './arguments.ts';
+import { checkValue, rule } from './arguments.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
-import { isDidWeb, type Reader } from './read.ts';
-import { readDirectory } from './records.ts';
+import { didWeb, type Reader } from './read.ts';
+import { readPrincipalDirectory } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { PrincipalDirectory, PrincipalDirectoryEntry } from './wire.generated.ts';
 
@@ -33,7 +33,7 @@ export function createDirectory<Found extends { did: string }>(
 ): Directory<Found> {
   const page: Directory<Found>['page'] = async (filter = {}, call = {}) => {
     const sent = { method: 'GET', path: '/principals', query: { ...filter }, hasEffect: false } as const;
-    return readDirectory((await transport.send({ ...sent, ...call })).body, 'the page');
+    return readPrincipalDirectory((await transport.send({ ...sent, ...call })).body, 'the page');
   };
   return {
     page,
@@ -53,9 +53,10 @@ export function createDirectory<Found extends { did: string }>(
   };
 }
 
+const aDidWeb = rule(didWeb.what, didWeb.isMet);
+
 /** One path segment. A `%3A` inside the DID goes as `%253A`. */
 export function didInPath(did: string): string {
-  if (!isDidWeb(did))
-    throw new SvcError('invalid-argument', `did must be a did:web DID; given ${kindOf(did)}`);
+  checkValue('did', did, aDidWeb);
   return encodeURIComponent(did);
 }

@@ -14,28 +14,8 @@ export { type ConnectionOptions, connectionRules } from './connection.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
 export { SvcError, type SvcErrorKind } from './errors.ts';
 export { iteratePages } from './pages.ts';
-export {
-  checked,
-  didKey,
-  didWeb,
-  grantId,
-  integer,
-  isDidKey,
-  isDidWeb,
-  jsonObject,
-  list,
-  mapOf,
-  nullable,
-  oneOf,
-  optional,
-  orgId,
-  type Reader,
-  record,
-  text,
-  timestamp,
-  unexpected,
-} from './read.ts';
-export { readDirectoryEntry, readPrincipal } from './records.ts';
+export { didKey, didWeb, jsonObject, type Reader, unexpected } from './read.ts';
+export * from './readers.generated.ts';
 export { linesOf } from './text-stream.ts';
 export { createTransport, type Transport } from './transport.ts';
 export { getUsage, type UsageFilter } from './usage.ts';

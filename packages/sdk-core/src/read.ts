@@ -1,20 +1,26 @@
 /**
- * Reading what the service answered into the records of the contract, without a schema library at run time. A
- * `record` names every member of its type, so a record that changes in the contract no longer compiles here. Members
- * that this version does not know are left out: a newer service may send more.
+ * What the generated readers are made of: they turn what the service answered into the records of the contract, without
+ * a schema library at run time. Members that this version does not know are left out: a newer service may send more.
+ * No call here has an effect, so a bundle holds only the readers that it uses.
  */
 import {
+  type ApiKeyId,
   type DidKey,
   type DidWeb,
   type GrantId,
+  isApiKeyId,
   isGrantId,
   isJsonObject,
   isOrgId,
-  type JsonObject,
+  isReceiptId,
+  isSha256,
   type JsonValue,
   type OrgId,
   parseDidKey,
   parseDidWeb,
+  parseTimestamp,
+  type ReceiptId,
+  type Sha256,
 } from '@svc/protocol';
 import { SvcError } from './errors.ts';
 
@@ -29,17 +35,21 @@ export interface OptionalReader<T> {
   readonly optional: Reader<T>;
 }
 
-type Fields<T> = {
-  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
-    ? OptionalReader<Exclude<T[K], undefined>>
-    : Reader<T[K]>;
+type AnyReader = (value: JsonValue | undefined, at: string) => unknown;
+type Fields = Readonly<Record<string, AnyReader | { readonly optional: AnyReader }>>;
+type OptionalNames<F> = { [K in keyof F]: F[K] extends AnyReader ? never : K }[keyof F];
+type ReadBy<F> = F extends Reader<infer T> | OptionalReader<infer T> ? T : never;
+/** The record that these fields make. */
+type RecordOf<F> = { [K in Exclude<keyof F, OptionalNames<F>>]: ReadBy<F[K]> } & {
+  [K in OptionalNames<F>]?: ReadBy<F[K]>;
 };
 
 export const unexpected = (at: string, what: string): SvcError =>
   new SvcError('bad-response', `the service's answer is not of the interface: ${at} must be ${what}`);
 
-export function record<T extends object>(fields: Fields<T>): Reader<T> {
-  const entries: [string, Reader<unknown> | OptionalReader<unknown>][] = Object.entries(fields);
+/* @__NO_SIDE_EFFECTS__ */
+export function record<const F extends Fields>(fields: F): Reader<RecordOf<F>> {
+  const entries = Object.entries(fields);
   return (value, at) => {
     const members = jsonObject(value, at);
     const found: Record<string, unknown> = {};
@@ -48,82 +58,118 @@ export function record<T extends object>(fields: Fields<T>): Reader<T> {
       if (typeof field === 'function') found[name] = field(member, `${at}.${name}`);
       else if (member !== undefined) found[name] = field.optional(member, `${at}.${name}`);
     }
-    // Every member of T has been read by its own reader.
-    return found as T;
+    // Every member has been read by its own reader.
+    return found as RecordOf<F>;
+  };
+}
+
+/** A record with no other members. */
+/* @__NO_SIDE_EFFECTS__ */
+export function closed<T extends object>(reader: Reader<T>): Reader<T> {
+  return (value, at) => {
+    const found = reader(value, at);
+    if (Object.keys(jsonObject(value, at)).length === Object.keys(found).length) return found;
+    throw unexpected(at, 'without members that are not of the interface');
   };
 }
 
 /** Records of several kinds, told apart by the member `tag`. */
-export const variants =
-  <Tag extends string, T extends Record<Tag, string>>(
-    tag: Tag,
-    readers: { readonly [V in T[Tag]]: Reader<Extract<T, Record<Tag, V>>> },
-  ): Reader<T> =>
-  (value, at) => {
+/* @__NO_SIDE_EFFECTS__ */
+export function variants<R extends Readonly<Record<string, AnyReader>>>(
+  tag: string,
+  readers: R,
+): Reader<ReadBy<R[keyof R]>> {
+  return (value, at) => {
     const kind = jsonObject(value, at)[tag];
-    const known = Object.keys(readers) as T[Tag][];
-    const found = known.find((one) => one === kind);
-    if (found === undefined) throw unexpected(`${at}.${tag}`, known.join(' or '));
-    return readers[found](value, at);
+    const reader = typeof kind === 'string' && Object.hasOwn(readers, kind) ? readers[kind] : undefined;
+    if (reader === undefined) throw unexpected(`${at}.${tag}`, Object.keys(readers).join(' or '));
+    return reader(value, at) as ReadBy<R[keyof R]>;
   };
+}
 
-export const optional = <T>(reader: Reader<T>): OptionalReader<T> => ({ optional: reader });
+/* @__NO_SIDE_EFFECTS__ */
+export function optional<T>(reader: Reader<T>): OptionalReader<T> {
+  return { optional: reader };
+}
 
-export const nullable =
-  <T>(reader: Reader<T>): Reader<T | null> =>
-  (value, at) =>
-    value === null ? null : reader(value, at);
+/* @__NO_SIDE_EFFECTS__ */
+export function nullable<T>(reader: Reader<T>): Reader<T | null> {
+  return (value, at) => (value === null ? null : reader(value, at));
+}
 
-export const list =
-  <T>(reader: Reader<T>): Reader<T[]> =>
-  (value, at) => {
+/* @__NO_SIDE_EFFECTS__ */
+export function list<T>(reader: Reader<T>): Reader<T[]> {
+  return (value, at) => {
     if (!Array.isArray(value)) throw unexpected(at, 'a list');
     return value.map((one, index) => reader(one, `${at}[${index}]`));
   };
+}
 
 /** An object of any names, each with a value of one kind. */
-export const mapOf =
-  <T>(reader: Reader<T>): Reader<Record<string, T>> =>
-  (value, at) =>
+/* @__NO_SIDE_EFFECTS__ */
+export function mapOf<T>(reader: Reader<T>): Reader<Record<string, T>> {
+  return (value, at) =>
     Object.fromEntries(
       Object.entries(jsonObject(value, at)).map(([name, one]) => [name, reader(one, `${at}.${name}`)]),
     );
+}
 
-export const oneOf =
-  <const T extends JsonValue>(...values: readonly T[]): Reader<T> =>
-  (value, at) => {
+/* @__NO_SIDE_EFFECTS__ */
+export function oneOf<const T extends JsonValue>(...values: readonly T[]): Reader<T> {
+  return (value, at) => {
     const found = values.find((one) => one === value);
     if (found === undefined) throw unexpected(at, values.join(' or '));
     return found;
   };
+}
+
+/** Of a set of texts that a newer service may extend, so any text. */
+/* @__NO_SIDE_EFFECTS__ */
+export function extensible<T extends string>(): Reader<T> {
+  return checked('text', (value): value is T => typeof value === 'string');
+}
 
 /** A reader of the values that a check knows, named `what` in errors. */
-export const checked =
-  <T extends JsonValue>(what: string, isT: (value: JsonValue | undefined) => value is T): Reader<T> =>
-  (value, at) => {
-    if (!isT(value)) throw unexpected(at, what);
+export interface CheckedReader<T> extends Reader<T> {
+  readonly what: string;
+  readonly isMet: (value: unknown) => value is T;
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+export function checked<T>(what: string, isMet: (value: unknown) => value is T): CheckedReader<T> {
+  const reader = (value: unknown, at: string): T => {
+    if (!isMet(value)) throw unexpected(at, what);
     return value;
   };
+  return Object.assign(reader, { what, isMet });
+}
 
-export const text = checked('text', (value): value is string => typeof value === 'string');
+/* @__NO_SIDE_EFFECTS__ */
+export function either<A, B>(a: CheckedReader<A>, b: CheckedReader<B>): CheckedReader<A | B> {
+  return checked(`${a.what} or ${b.what}`, (value): value is A | B => a.isMet(value) || b.isMet(value));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+export const text = checked('text', isText);
 export const flag = checked('true or false', (value): value is boolean => typeof value === 'boolean');
 export const integer = checked('an integer', (value): value is number => Number.isSafeInteger(value));
-export const jsonObject: Reader<JsonObject> = checked(
-  'an object',
-  (value): value is JsonObject => value !== undefined && isJsonObject(value),
-);
+export const jsonObject = checked('an object', isJsonObject);
+/** With or without a fraction. The day and the time must exist. */
 export const timestamp = checked(
   'a UTC time stamp',
-  (value): value is string =>
-    typeof value === 'string' && value.endsWith('Z') && !Number.isNaN(Date.parse(value)),
+  (value): value is string => isText(value) && parseTimestamp(value.replace(/\.\d{1,9}Z$/, 'Z')) !== null,
 );
-export const grantId: Reader<GrantId> = checked('a Grant id', (value) => isGrantId(value));
-export const orgId: Reader<OrgId> = checked('an org id', (value) => isOrgId(value));
-export const didWeb: Reader<DidWeb> = checked('a did:web DID', (value) => isDidWeb(value));
-export const didKey: Reader<DidKey> = checked('a did:key DID', (value) => isDidKey(value));
-
-export const isDidWeb = (value: unknown): value is DidWeb =>
-  typeof value === 'string' && parseDidWeb(value)?.did === value;
-
-export const isDidKey = (value: unknown): value is DidKey =>
-  typeof value === 'string' && parseDidKey(value)?.did === value;
+export const apiKeyId = checked<ApiKeyId>('an API key id', isApiKeyId);
+export const grantId = checked<GrantId>('a Grant id', isGrantId);
+export const orgId = checked<OrgId>('an org id', isOrgId);
+export const receiptId = checked<ReceiptId>('a Receipt id', isReceiptId);
+export const sha256 = checked<Sha256>('sha256: and 64 hex characters', isSha256);
+export const didWeb = checked(
+  'a did:web DID',
+  (value): value is DidWeb => isText(value) && parseDidWeb(value)?.did === value,
+);
+export const didKey = checked(
+  'a did:key DID',
+  (value): value is DidKey => isText(value) && parseDidKey(value)?.did === value,
+);

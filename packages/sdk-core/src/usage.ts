@@ -1,9 +1,8 @@
 /** How many decisions were made, per UTC day (interface §GET /usage). */
-import { isApiKeyId } from '@svc/protocol';
 import { type CallOptions, instant } from './account.ts';
-import { checked, didWeb, integer, list, mapOf, optional, record, text, timestamp } from './read.ts';
+import { readUsage } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
-import type { KeyUsage, Usage, UsageDay } from './wire.generated.ts';
+import type { Usage } from './wire.generated.ts';
 
 export interface UsageFilter {
   /** At this instant or later. Unless given: 29 days ago, 00:00 UTC. */
@@ -19,22 +18,6 @@ export interface UsageFilter {
   /** Adds to each day its parts by API key. */
   by?: 'key';
 }
-
-const counts = { verifies: integer, allow: integer, deny: integer };
-const keyUsage = record<KeyUsage>(counts);
-
-export const readUsage = record<Usage>({
-  since: timestamp,
-  until: timestamp,
-  rp: optional(didWeb),
-  principal: optional(didWeb),
-  rps: optional(list(didWeb)),
-  key_id: optional(checked('an API key id', isApiKeyId)),
-  totals: record<Usage['totals']>(counts),
-  days: list(
-    record<UsageDay>({ day: text, ...counts, reasons: mapOf(integer), keys: optional(mapOf(keyUsage)) }),
-  ),
-});
 
 export async function getUsage(
   transport: Transport,

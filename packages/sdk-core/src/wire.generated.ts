@@ -171,6 +171,37 @@ export interface CredentialStatus {
   statusListCredential: string;
 }
 
+export interface Decision {
+  receipt: JsonObject;
+  outcomes: Attestation[];
+}
+
+/** One line of the export: the summary, the Receipt and its outcomes. */
+export interface DecisionExportRow {
+  receipt_id: ReceiptId;
+  decision: 'ALLOW' | 'DENY';
+  reason: ReasonCode;
+  evaluated_at: string;
+  /** Null: no Grant was authenticated. */
+  principal: DidWeb | null;
+  grant_id: GrantId | null;
+  agent: DidKey | null;
+  rp: DidWeb;
+  /** The RP key that made the verify; null before keys were tracked. */
+  key_id: ApiKeyId | null;
+  /** This and what follows is null for a malformed action and after seven years. */
+  action_type: 'commerce:purchase' | 'api:call' | null;
+  /** Of a purchase, in minor units. */
+  amount: number | null;
+  currency: string | null;
+  /** As submitted. */
+  resource: string | null;
+  /** Of an `api:call`. */
+  method: string | null;
+  receipt: JsonObject;
+  outcomes: Attestation[];
+}
+
 export interface DecisionList {
   decisions: DecisionSummary[];
   next_cursor: string | null;
@@ -364,12 +395,7 @@ export type OutcomeEvent = PlainOutcomeEvent | DisputeResolvedEvent | LossReport
 
 /** What happened, without further particulars. */
 export interface PlainOutcomeEvent {
-  type:
-    | 'fulfilled'
-    | 'cancelled'
-    | 'dispute_opened'
-    | 'chargeback_received'
-    | 'chargeback_reversed';
+  type: 'fulfilled' | 'cancelled' | 'dispute_opened' | 'chargeback_received' | 'chargeback_reversed';
   /** When it happened: at most five minutes ahead of the service’s clock. */
   occurred_at: string;
   /** Where the reporter keeps the evidence. */

@@ -1,44 +1,23 @@
 import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import * as principal from '../../sdk-principal/src/wire.ts';
-import { readDecisionStats } from '../../sdk-rp/src/statistics.ts';
-import * as rp from '../../sdk-rp/src/wire.ts';
-import { contractSchemas, type RECORDS, type Schema, wireTypesText } from '../scripts/wire-types.ts';
-import * as core from '../src/records.ts';
-import { readUsage } from '../src/usage.ts';
+import { contractSchemas, type Schema } from '../scripts/schema.ts';
+import { RECORDS, readersText, typesText } from '../scripts/wire-text.ts';
+import * as readers from '../src/readers.generated.ts';
 
 const schemas = contractSchemas();
 
-const readers: Record<(typeof RECORDS)[number], (value: JsonValue, at: string) => unknown> = {
-  Agent: principal.readAgent,
-  AgentDisabled: principal.readAgentDisabled,
-  ApiKeyIssued: core.readApiKeyIssued,
-  ApiKeyList: core.readApiKeyList,
-  ApiKeyRevoked: core.readApiKeyRevoked,
-  Attestation: (value) => rp.readDecision({ receipt: {}, outcomes: [value] }).outcomes[0],
-  AuditList: core.readAuditList,
-  DecisionList: rp.readDecisionList,
-  DecisionStats: readDecisionStats,
-  GrantAllocation: principal.readGrantAllocation,
-  GrantConsumption: principal.readGrantConsumption,
-  GrantList: principal.readGrantList,
-  KeyCompromised: principal.readKeyCompromised,
-  KeyRetired: principal.readKeyRetired,
-  Me: core.readMe,
-  Principal: core.readPrincipal,
-  PrincipalDirectory: core.readDirectory,
-  RelyingParty: rp.readRelyingParty,
-  RevokeResponse: principal.readRevokeResponse,
-  Usage: readUsage,
-};
-const all = Object.entries(readers);
+type Read = (value: JsonValue, at: string) => unknown;
+const byName: Readonly<Record<string, unknown>> = { ...readers };
+const all = RECORDS.map((name): [string, Read] => [name, byName[`read${name}`] as Read]);
 const schemaOf = (name: string): Sample => schemas[name] ?? {};
 
 describe('the records of the client libraries', () => {
-  it('are as the contract has them (refresh: pnpm --filter @svc/sdk-core generate)', () => {
-    const committed = readFileSync(new URL('../src/wire.generated.ts', import.meta.url), 'utf8');
-    expect(committed).toBe(wireTypesText(schemas));
+  it.each([
+    ['types', 'wire.generated.ts', typesText],
+    ['readers', 'readers.generated.ts', readersText],
+  ])('%s are as the contract has them (refresh: pnpm --filter @svc/sdk-core generate)', (_, file, text) => {
+    expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toBe(text(schemas));
   });
 
   it.each(all)('%s: the example of the reference is read as it is', (name, read) => {
@@ -48,16 +27,11 @@ describe('the records of the client libraries', () => {
     }
   });
 
-  // The parts of a status entry belong together, so any mixture of values is not one.
-  const mixable = all.filter(([name]) => name !== 'GrantAllocation');
-  it.each(mixable)(
-    '%s: with all members and with the required ones alone, in every variant',
-    (name, read) => {
-      const samples = samplesOf(schemaOf(name));
-      expect(samples.length).toBeGreaterThan(1);
-      for (const one of samples) expect(read(one, name)).toEqual(one);
-    },
-  );
+  it.each(all)('%s: with all members and with the required ones alone, in every variant', (name, read) => {
+    const samples = samplesOf(schemaOf(name));
+    expect(samples.length).toBeGreaterThan(1);
+    for (const one of samples) expect(read(one, name)).toEqual(one);
+  });
 
   it.each(all)('%s: members of a newer service are left out', (name, read) => {
     const one = whole(name);
@@ -70,32 +44,84 @@ describe('the records of the client libraries', () => {
       const { [member]: _, ...rest } = one;
       const refusal = { kind: 'bad-response', message: expect.stringContaining(`.${member} must be`) };
       expect(() => read(rest, name)).toThrow(expect.objectContaining(refusal));
-      expect(() => read({ ...one, [member]: { newer: 1 } }, name)).toThrow(
+      expect(() => read({ ...one, [member]: [{ newer: 1 }] }, name)).toThrow(
         expect.objectContaining({ kind: 'bad-response' }),
       );
     }
   });
 });
 
-describe('types from schemas', () => {
-  it('a schema that no rule covers is an error', () => {
-    const odd = {
-      type: 'object',
-      properties: { a: { type: 'object', additionalProperties: false } },
-    };
-    expect(() => wireTypesText({ Odd: odd }, ['Odd'])).toThrow('no rule');
-    expect(() => wireTypesText({}, ['Gone'])).toThrow('no record Gone');
+describe('values that are refused wherever they stand', () => {
+  const { example } = schemaOf('RevokeResponse');
+  const revokedAt = (revoked_at: JsonValue) => () =>
+    readers.readRevokeResponse({ ...(example as object), revoked_at }, 'it');
+
+  it.each(['2026-11-20T08:00:00Z', '2026-11-20T08:00:00.5Z', '2028-02-29T23:59:59.123456789Z'])(
+    'the time %s is taken as it stands',
+    (time) => expect(revokedAt(time)()).toMatchObject({ revoked_at: time }),
+  );
+
+  it.each([
+    '2026-02-30T08:00:00Z',
+    '2026-02-29T08:00:00.000Z',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20T08:00:00+01:00',
+    '2026-11-20T08:00:00.Z',
+    '20 November 2026 08:00:00Z',
+    1_800_000_000,
+  ])('%s is no time', (time) => expect(revokedAt(time)).toThrow('it.revoked_at must be a UTC time stamp'));
+
+  it('a status entry, which will be signed, has no member that is not understood', () => {
+    const allocation = whole('GrantAllocation');
+    const credentialStatus = { ...(allocation.credentialStatus as object), newer: 1 };
+    expect(() => readers.readGrantAllocation({ ...allocation, credentialStatus }, 'it')).toThrow(
+      'it.credentialStatus must be without members that are not of the interface',
+    );
+  });
+
+  it('reasons and audited actions that a newer service knows are not', () => {
+    const summary = (whole('DecisionList').decisions as JsonValue[])[0] as object;
+    const decisions = [{ ...summary, reason: 'NEWER' }];
+    expect(readers.readDecisionList({ decisions, next_cursor: null }, 'it').decisions).toEqual(decisions);
+    const event = (whole('AuditList').events as JsonValue[])[0] as object;
+    const events = [{ ...event, action: 'newer.act' }];
+    expect(readers.readAuditList({ events, next_cursor: null }, 'it').events).toEqual(events);
+  });
+});
+
+describe('types and readers from schemas', () => {
+  const record = (member: Schema) => ({ Odd: { type: 'object', properties: { kind: member } } });
+
+  it.each<[string, Schema]>([
+    ['an object of nothing', { type: 'object', additionalProperties: false }],
+    ['a number with a fraction', { type: 'number' }],
+    ['a type of its own', { type: 'date' }],
+  ])('%s is an error, since no rule covers it', (_, member) => {
+    expect(() => typesText(record(member), ['Odd'])).toThrow('no rule');
+    expect(() => readersText(record(member), ['Odd'])).toThrow('no rule');
+  });
+
+  it('so are alternatives that nothing tells apart, for a reader', () => {
+    const text = { type: 'string' };
+    expect(() => readersText(record({ anyOf: [text, { type: 'integer' }] }), ['Odd'])).toThrow('no rule');
+    const twoKinds = record({ type: 'string', enum: ['a', 'b'] }).Odd;
+    expect(() => readersText({ Odd: { oneOf: [twoKinds, twoKinds] } }, ['Odd'])).toThrow('no rule');
+  });
+
+  it('a record that is not there, or that contains itself, is an error', () => {
+    expect(() => typesText({}, ['Gone'])).toThrow('no record Gone');
+    const Loop = { type: 'array', items: { $ref: '#/components/schemas/Loop' } };
+    expect(() => readersText({ Loop }, ['Loop'])).toThrow('Loop contains itself');
   });
 
   it('descriptions become comments that end where they should', () => {
-    const text = wireTypesText({ A: { type: 'string', description: 'x */ export' } }, ['A']);
+    const text = typesText({ A: { type: 'string', description: 'x */ export' } }, ['A']);
     expect(text).toContain('/** x *\\/ export */\nexport type A = string;');
   });
 });
 
 interface Sample extends Schema {
   readonly example?: JsonValue;
-  readonly format?: string;
 }
 
 const whole = (name: string) =>

@@ -1,7 +1,16 @@
 /** The inventory of Agents, and the kill switch (interface §Agent, §Principal lifecycle). */
-import { type Agent, type CallOptions, isDidKey, kindOf, SvcError, type Transport } from '@svc/sdk-core';
+import {
+  type Agent,
+  type CallOptions,
+  checkValue,
+  didKey,
+  readAgent,
+  readAgentDisabled,
+  rule,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
-import { readAgent, readAgentDisabled } from './wire.ts';
 
 export interface DisabledAgent {
   did: string;
@@ -33,7 +42,7 @@ const MAX_DISABLED_BYTES = 67_108_864;
 export function createAgents(transport: Transport, patience: Patience): Agents {
   return {
     async register(did, call = {}) {
-      checkAgent(did);
+      checkValue('did', did, anAgentDid);
       const sent = { method: 'POST', path: '/agents', body: { did }, hasEffect: true } as const;
       const answer = await transport.send({ ...sent, ...call });
       const agent = readAgent(answer.body, 'the Agent');
@@ -41,7 +50,7 @@ export function createAgents(transport: Transport, patience: Patience): Agents {
       return agent;
     },
     async disable(did, call = {}) {
-      checkAgent(did);
+      checkValue('did', did, anAgentDid);
       const path = `/agents/${encodeURIComponent(did)}/disable`;
       const sent = { method: 'POST', path, hasEffect: true, maxResponseBytes: MAX_DISABLED_BYTES } as const;
       const answer = await transport.send({ ...sent, ...patience, ...call });
@@ -52,13 +61,7 @@ export function createAgents(transport: Transport, patience: Patience): Agents {
   };
 }
 
-function checkAgent(did: string): void {
-  if (!isDidKey(did))
-    throw new SvcError(
-      'invalid-argument',
-      `did must be the did:key DID of an Ed25519 key; given ${kindOf(did)}`,
-    );
-}
+const anAgentDid = rule('the did:key DID of an Ed25519 key', didKey.isMet);
 
 const aboutAnother = (answer: { status: number; requestId: string | null }): SvcError =>
   new SvcError('bad-response', 'the service answered about another Agent', answer);

@@ -16,12 +16,16 @@ import {
   type Directory,
   getMe,
   getUsage,
+  jsonObject,
   type Me,
   optionally,
   type Principal,
   type PrincipalDirectoryEntry,
+  type Reader,
   type Rules,
   readArgument,
+  readPrincipal,
+  readPrincipalDirectoryEntry,
   type Usage,
   type UsageFilter,
 } from '@svc/sdk-core';
@@ -30,7 +34,6 @@ import { createGrants, type Grants } from './grants.ts';
 import { createOwnRecord, type OwnRecord } from './own-record.ts';
 import { disablePatience, revocationPatience } from './patience.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
-import { readPrincipalView } from './wire.ts';
 
 export interface PrincipalClientOptions {
   /** The service's address, https. */
@@ -93,3 +96,9 @@ export function createPrincipalClient(given: PrincipalClientOptions): PrincipalC
     me: (call = {}) => getMe(transport, call),
   };
 }
+
+/** The full record where it is the caller's own, the directory entry otherwise. */
+const readPrincipalView: Reader<Principal | PrincipalDirectoryEntry> = (value, at) =>
+  jsonObject(value, at).registered_at === undefined
+    ? readPrincipal(value, at)
+    : readPrincipalDirectoryEntry(value, at);

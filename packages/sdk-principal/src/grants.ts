@@ -6,17 +6,23 @@ import { type Capability, isGrantId, parseGrant, type Signer } from '@svc/protoc
 import {
   type CallOptions,
   type ConsumptionEvent,
+  type CredentialStatus,
+  checkValue,
   type GrantConsumption,
   type GrantList,
   type GrantSummary,
   iteratePages,
-  kindOf,
+  readGrantAllocation,
+  readGrantConsumption,
+  readGrantList,
+  readRevokeResponse,
+  rule,
   SvcError,
   type Transport,
+  unexpected,
 } from '@svc/sdk-core';
 import { buildGrantDraft, type GrantRequest, signGrant } from './grant-draft.ts';
 import type { Patience } from './patience.ts';
-import { readGrantAllocation, readGrantConsumption, readGrantList, readRevokeResponse } from './wire.ts';
 
 export interface IssuedGrant {
   /** The signed Grant, for the Agent. Whoever has it can do nothing without the Agent's key. */
@@ -75,6 +81,8 @@ export interface GrantSigning {
   now?: () => number;
 }
 
+const aGrantId = rule("a Grant's id, urn:svc:grant: and 26 characters, not the Grant", isGrantId);
+
 export function createGrants(transport: Transport, signing: GrantSigning, patience: Patience): Grants {
   const page: Grants['page'] = async (filter = {}, call = {}) => {
     const query = { ...filter };
@@ -106,6 +114,7 @@ async function issue(
   const body = { agent: draft.agent };
   const answer = await transport.send({ method: 'POST', path: '/grants', body, hasEffect: true, ...call });
   const allocation = readGrantAllocation(answer.body, 'the allocation');
+  checkStatusEntry(allocation.credentialStatus);
   if (allocation.issuer !== draft.issuer) {
     throw new SvcError(
       'configuration',
@@ -122,6 +131,15 @@ async function issue(
   const { capabilities } = signed.value;
   const { issuer, agent, validFrom, validUntil } = draft;
   return { grant, grantId: allocation.id, issuer, agent, validFrom, validUntil, capabilities };
+}
+
+/** It will be signed, so its parts must belong together. */
+function checkStatusEntry({ id, statusListCredential, statusListIndex }: CredentialStatus): void {
+  const isEntry =
+    /^(0|[1-9][0-9]*)$/.test(statusListIndex) &&
+    URL.canParse(statusListCredential) &&
+    id === `${statusListCredential}#${statusListIndex}`;
+  if (!isEntry) throw unexpected('the allocation.credentialStatus', 'a revocation status entry');
 }
 
 async function* consumption(
@@ -148,7 +166,7 @@ async function consumptionPage(
   query: { limit?: number; cursor?: number },
   call: CallOptions,
 ): Promise<GrantConsumption> {
-  checkGrantId(grantId);
+  checkValue('grantId', grantId, aGrantId);
   const path = `/grants/${encodeURIComponent(grantId)}/consumption`;
   const answer = await transport.send({
     method: 'GET',
@@ -163,16 +181,8 @@ async function consumptionPage(
   return page;
 }
 
-function checkGrantId(grantId: string): void {
-  if (isGrantId(grantId)) return;
-  throw new SvcError(
-    'invalid-argument',
-    `grantId must be a Grant's id, urn:svc:grant: and 26 characters, not the Grant; given ${kindOf(grantId)}`,
-  );
-}
-
 async function revoke(transport: Transport, grantId: string, call: CallOptions) {
-  checkGrantId(grantId);
+  checkValue('grantId', grantId, aGrantId);
   const answer = await transport.send({
     method: 'POST',
     path: '/revoke',

@@ -1,7 +1,16 @@
 /** The life of a Principal's signing keys (interface §Key states, §Principal lifecycle). */
-import { type CallOptions, isDidWeb, kindOf, SvcError, type Transport } from '@svc/sdk-core';
+import {
+  type CallOptions,
+  checkValue,
+  didWeb,
+  isText,
+  readKeyCompromised,
+  readKeyRetired,
+  rule,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
-import { readKeyCompromised, readKeyRetired } from './wire.ts';
 
 export interface SigningKeys {
   /**
@@ -19,7 +28,9 @@ export interface SigningKeys {
 
 export function createSigningKeys(transport: Transport, patience: Patience): SigningKeys {
   const post = async (kid: string, what: string, call: CallOptions) => {
-    const path = `/keys/${keyInPath(kid)}/${what}`;
+    checkValue('kid', kid, aKid);
+    // One path segment: `#` goes as `%23`, a `%3A` inside the DID as `%253A`.
+    const path = `/keys/${encodeURIComponent(kid)}/${what}`;
     return transport.send({ method: 'POST', path, hasEffect: true, ...call });
   };
   return {
@@ -34,17 +45,11 @@ export function createSigningKeys(transport: Transport, patience: Patience): Sig
   };
 }
 
-/** One path segment: `#` goes as `%23`, a `%3A` inside the DID as `%253A`. */
-function keyInPath(kid: string): string {
-  const [did = '', fragment = '', ...more] = String(kid).split('#');
-  if (!isDidWeb(did) || !/^[\x21-\x7e]+$/.test(fragment) || more.length > 0) {
-    throw new SvcError(
-      'invalid-argument',
-      `kid must be the DID URL of a key, did:web:…#key-1; given ${kindOf(kid)}`,
-    );
-  }
-  return encodeURIComponent(kid);
-}
+const aKid = rule('the DID URL of a key, did:web:…#key-1', (value): value is string => {
+  if (!isText(value)) return false;
+  const [did, fragment = '', ...more] = value.split('#');
+  return didWeb.isMet(did) && /^[\x21-\x7e]+$/.test(fragment) && more.length === 0;
+});
 
 function ofKey<Key extends { kid: string }>(kid: string, key: Key): Key {
   if (key.kid !== kid) throw new SvcError('bad-response', 'the service answered about another key');

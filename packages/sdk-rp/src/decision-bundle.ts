@@ -1,11 +1,9 @@
 /** A decision as one file that is checked offline, years later (interface §Transparency, protocol §12). */
 import type { JsonObject } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { type CallOptions, jsonObject, SvcError, type Transport } from '@svc/sdk-core';
-import { checkStoredReceipt } from './check-with-renewal.ts';
-import { checkReceiptId } from './outcomes.ts';
-import type { ServiceDocument } from './service-document.ts';
-import type { VerifierOptions } from './verifier.ts';
+import { type CallOptions, checkValue, jsonObject, SvcError, type Transport } from '@svc/sdk-core';
+import { aReceiptId } from './receipt-id.ts';
+import { checkStoredReceipt, type Trust } from './trust.ts';
 
 /** `pending` until the UTC day of the decision is closed, some minutes after its midnight. */
 export type DecisionBundle =
@@ -24,13 +22,12 @@ const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 
 export async function getDecisionBundle(
   transport: Transport,
-  documents: ServiceDocument,
-  options: VerifierOptions,
+  trust: Trust,
   receiptId: string,
   call: CallOptions,
 ): Promise<DecisionBundle> {
-  checkReceiptId(receiptId);
-  const didDocument = await documents.get();
+  checkValue('receiptId', receiptId, aReceiptId);
+  const didDocument = await trust.documents.get();
   const answer = await transport.send({
     method: 'GET',
     path: `/decisions/${receiptId}/bundle`,
@@ -46,12 +43,7 @@ export async function getDecisionBundle(
       throw new SvcError('bad-response', 'the service answered about another decision', answer);
     return { state: 'pending', day };
   }
-  const { serviceDid, relyingParty, crypto } = options;
-  const expected = { receiptId, didDocument, serviceDid, relyingParty, crypto };
-  const receipt = await checkStoredReceipt(
-    documents,
-    jsonObject(body.receipt, 'the bundle.receipt'),
-    expected,
-  );
+  const signed = jsonObject(body.receipt, 'the bundle.receipt');
+  const receipt = await checkStoredReceipt(trust, didDocument, signed, receiptId);
   return { state: 'ready', bundle: body, receipt };
 }

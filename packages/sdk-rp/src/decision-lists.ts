@@ -1,5 +1,5 @@
 /** A relying party's decisions: as a list, and whole for archives and spreadsheets (interface §Decisions). */
-import { isJsonObject, parseStrictJson, type ReasonCode } from '@svc/protocol';
+import { parseStrictJson, type ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
   type Attestation,
@@ -9,10 +9,11 @@ import {
   instant,
   iteratePages,
   linesOf,
+  readDecisionExportRow,
+  readDecisionList,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { readDecision, readDecisionList, readDecisionSummary } from './wire.ts';
 
 /** All that are given must hold. */
 export interface DecisionFilter {
@@ -153,11 +154,9 @@ async function* exportPages(
 function readRow(line: string): DecisionExportRow {
   const json = parseStrictJson(line);
   if (!json.ok) throw badExport(`a row is not strict JSON: ${json.problem}`);
-  const summary = readDecisionSummary(json.value, 'the row');
-  const { receipt, outcomes } = readDecision(json.value);
-  if (!isJsonObject(receipt) || receipt.receipt_id !== summary.receipt_id)
-    throw badExport('a row has the Receipt of another decision');
-  return { ...summary, receipt: receipt as unknown as Receipt, outcomes };
+  const { receipt, ...row } = readDecisionExportRow(json.value, 'the row');
+  if (receipt.receipt_id !== row.receipt_id) throw badExport('a row has the Receipt of another decision');
+  return { ...row, receipt: receipt as unknown as Receipt };
 }
 
 /** Names of columns hold no line break, so the header ends with the first one. */

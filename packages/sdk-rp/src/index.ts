@@ -37,17 +37,14 @@ export {
   type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
+export type { Decision } from './decision.ts';
 export type { DecisionBundle } from './decision-bundle.ts';
 export type { DecisionExportRow, DecisionFilter, DecisionLists } from './decision-lists.ts';
-export type { Outcomes } from './outcomes.ts';
+export type { Outcomes, OutcomeType } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
 export { RequestMismatchError } from './request-mismatch.ts';
 export type { StatsFilter } from './statistics.ts';
-export {
-  createVerifier,
-  type Verdict,
-  type Verifier,
-  type VerifierOptions,
-  type VerifyInput,
-} from './verifier.ts';
-export type { Decision, OutcomeType } from './wire.ts';
+export { createVerifier, type Verifier } from './verifier.ts';
+export type { VerifierOptions } from './verifier-options.ts';
+export type { Verdict } from './verify.ts';
+export type { VerifyInput } from './verify-input.ts';

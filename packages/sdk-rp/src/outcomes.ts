@@ -1,15 +1,19 @@
 /** Reporting what became of a decision (interface §Outcome attestations). */
-import { isReceiptId, type JsonObject } from '@svc/protocol';
+import type { JsonObject } from '@svc/protocol';
 import {
   type Attestation,
   type CallOptions,
+  checkValue,
   isObject,
-  kindOf,
   type OutcomeEvent,
+  readAttestation,
+  rule,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { readAttestation } from './wire.ts';
+import { aReceiptId } from './receipt-id.ts';
+
+export type OutcomeType = Attestation['type'];
 
 export interface Outcomes {
   /**
@@ -21,11 +25,12 @@ export interface Outcomes {
   report(receiptId: string, event: OutcomeEvent, options?: CallOptions): Promise<Attestation>;
 }
 
+const anEvent = rule('an OutcomeEvent', isObject);
+
 export const createOutcomes = (transport: Transport, relyingParty: string | undefined): Outcomes => ({
   async report(receiptId, event, call = {}) {
-    checkReceiptId(receiptId);
-    if (!isObject(event))
-      throw new SvcError('invalid-argument', `event must be an OutcomeEvent; given ${kindOf(event)}`);
+    checkValue('receiptId', receiptId, aReceiptId);
+    checkValue('event', event, anEvent);
     const answer = await transport.send({
       method: 'POST',
       path: `/decisions/${receiptId}/outcomes`,
@@ -42,12 +47,3 @@ export const createOutcomes = (transport: Transport, relyingParty: string | unde
     return attestation;
   },
 });
-
-/** @throws SvcError `invalid-argument` */
-export function checkReceiptId(receiptId: unknown): void {
-  if (isReceiptId(receiptId)) return;
-  throw new SvcError(
-    'invalid-argument',
-    `receiptId must be the receipt_id of a Receipt, drc_ and 26 characters; given ${kindOf(receiptId)}`,
-  );
-}

@@ -4,10 +4,10 @@ import {
   didInPath,
   getMe,
   type RelyingParty,
+  readRelyingParty,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { readRelyingParty } from './wire.ts';
 
 export interface OwnSettings {
   /** How the service treats this relying party: its Proof window, its rate limit, its profile. */

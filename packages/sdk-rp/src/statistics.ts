@@ -2,17 +2,9 @@
 import {
   type CallOptions,
   type DecisionStats,
-  didWeb,
   instant,
-  integer,
-  list,
-  mapOf,
-  nullable,
-  optional,
-  type PrincipalStats,
-  record,
+  readDecisionStats,
   type Transport,
-  timestamp,
 } from '@svc/sdk-core';
 
 export interface StatsFilter {
@@ -22,25 +14,6 @@ export interface StatsFilter {
   until?: Date | string;
   principal?: string;
 }
-
-const counts = { verifies: integer, allow: integer, deny: integer };
-
-export const readDecisionStats = record<DecisionStats>({
-  since: timestamp,
-  until: timestamp,
-  rps: optional(list(didWeb)),
-  totals: record<DecisionStats['totals']>({ ...counts, allow_with_outcome: integer }),
-  principals: list(
-    record<PrincipalStats>({
-      principal: nullable(didWeb),
-      ...counts,
-      reasons: mapOf(integer),
-      outcomes: mapOf(integer),
-      losses: mapOf(integer),
-      allow_with_outcome: integer,
-    }),
-  ),
-});
 
 export async function getDecisionStats(
   transport: Transport,

@@ -1,14 +1,22 @@
-/** Checking a Receipt under the service's document, and under a newer one if the kept one lacks the key. */
+/** Whose Receipts are believed: under the service's document, and under a newer one if the kept one lacks the key. */
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/protocol';
 import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceiptFailure } from './check-receipt.ts';
 import type { ServiceDocument } from './service-document.ts';
 
+export interface Trust {
+  readonly documents: ServiceDocument;
+  readonly serviceDid: string | undefined;
+  /** Receipts for another relying party are refused. */
+  readonly relyingParty: string | undefined;
+  readonly crypto: CryptoPort | undefined;
+}
+
 /** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
 export async function checkWithRenewal<
   Check extends { ok: true } | { ok: false; failures: readonly ReceiptFailure[] },
->(documents: ServiceDocument, didDocument: unknown, check: (document: unknown) => Check): Promise<Check> {
+>({ documents }: Trust, didDocument: unknown, check: (document: unknown) => Check): Promise<Check> {
   const first = check(didDocument);
   if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
   const newer = await documents.renew();
@@ -20,28 +28,21 @@ export function receiptError(failures: readonly ReceiptFailure[]): SvcError {
   return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
 }
 
-export interface StoredReceiptExpectation {
-  readonly receiptId: string;
-  readonly didDocument: unknown;
-  readonly serviceDid?: string | undefined;
-  readonly relyingParty?: string | undefined;
-  readonly crypto?: CryptoPort | undefined;
-}
-
 /**
  * The Receipt of an earlier decision, if it is genuine and the one asked for.
  * @throws SvcError `receipt-invalid`
  */
 export async function checkStoredReceipt(
-  documents: ServiceDocument,
+  trust: Trust,
+  didDocument: unknown,
   receipt: JsonValue,
-  expected: StoredReceiptExpectation,
+  receiptId: string,
 ): Promise<Receipt> {
-  const { receiptId, didDocument, serviceDid, relyingParty, crypto = portableCrypto } = expected;
+  const { serviceDid, relyingParty, crypto = portableCrypto } = trust;
   const service = serviceDid === undefined ? {} : { serviceDid };
   const check = (document: unknown): VerifiedReceipt =>
     verifyReceipt(receipt, document, { crypto, ...service });
-  const checked = await checkWithRenewal(documents, didDocument, check);
+  const checked = await checkWithRenewal(trust, didDocument, check);
   if (!checked.ok) throw receiptError(checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
   if (checked.receipt.receipt_id !== receiptId || !isOurs) {

@@ -1,45 +1,16 @@
-/** What the verifier is given, checked at run time: at set-up, and before a Proof could be spent. */
+/** What a verification is asked with, checked before a Proof could be spent. */
 import { type Action, isMethod, type JsonValue, normalizeHtu } from '@svc/protocol';
-import {
-  anInteger,
-  anObjectWith,
-  aText,
-  checkValue,
-  connectionRules,
-  isDidWeb,
-  isObject,
-  isText,
-  optionally,
-  type Rules,
-  readArgument,
-  rule,
-  SvcError,
-} from '@svc/sdk-core';
+import { aText, checkValue, isObject, isText, rule, SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
-import type { VerifierOptions, VerifyInput } from './verifier.ts';
 
-const aDid = rule('a did:web DID', isDidWeb);
-
-const OPTIONS: Rules<VerifierOptions> = {
-  ...connectionRules,
-  serviceDid: optionally(aDid),
-  didDocument: optionally(
-    rule("the service's DID document, an object with an id", (value): value is object =>
-      Boolean(isObject(value) && isText(value.id)),
-    ),
-  ),
-  relyingParty: optionally(aDid),
-  maxAttempts: optionally(anInteger(1, 100, 'attempts')),
-  crypto: optionally(anObjectWith('a CryptoPort', [], ['sha256Hex', 'isStrictKey', 'verify'])),
-};
-
-/** @throws SvcError `configuration` */
-export function readVerifierOptions(options: VerifierOptions): VerifierOptions {
-  const read = readArgument('createVerifier', options, OPTIONS, 'configuration');
-  if (read.serviceDid === undefined && read.didDocument === undefined) {
-    throw new SvcError('configuration', 'pass serviceDid or didDocument: whose Receipts are to be believed?');
-  }
-  return read;
+export interface VerifyInput {
+  /** `Svc-Grant` and `Svc-Proof` as received. */
+  grant: string;
+  proof: string;
+  /** What this relying party is about to do, in its own words. Never take it from the Proof. */
+  action: Action;
+  /** The HTTP request really received. */
+  request: ReceivedRequest;
 }
 
 const aGrant = aText('Svc-Grant as received: a string');

@@ -1,0 +1,82 @@
+/**
+ * Schemas as readers: the source text of calls to the functions of `src/read.ts`. Ids and times are checked for their
+ * form; of other text only that it is text, since the service alone decides its form. Anything that the few rules here
+ * do not cover is an error and not a guess.
+ */
+import { alternativesOf, brandOf, isOpen, literal, nameOf, noRule, type Schema } from './schema.ts';
+
+/** A newer service may know more of these values, and its lists stay readable. */
+const EXTENSIBLE = ['AuditAction', 'ReasonCode'];
+/** Goes into what the caller signs, so an answer that says more than is understood is refused. */
+const CLOSED = ['CredentialStatus'];
+
+export const declarationOf = (name: string, schema: Schema): string =>
+  `export const read${name}: Reader<${name}> = ${namedReaderOf(name, schema)};\n\n`;
+
+function namedReaderOf(name: string, schema: Schema): string {
+  if (CLOSED.includes(name)) return `closed(${readerOf(schema)})`;
+  if (!EXTENSIBLE.includes(name)) return readerOf(schema);
+  return schema.enum?.includes(null) ? 'nullable(extensible())' : 'extensible()';
+}
+
+function readerOf(schema: Schema): string {
+  const { $ref, allOf, type, enum: values, items, properties, additionalProperties: more } = schema;
+  const alternatives = alternativesOf(schema);
+  if ($ref !== undefined) return `read${nameOf($ref)}`;
+  if (allOf?.length === 1 && allOf[0] !== undefined) return readerOf(allOf[0]);
+  if (alternatives !== null) return unionOf(alternatives);
+  if (values !== undefined) return nullableIf(values.includes(null), oneOf(values));
+  if (type === 'string') return textOf(schema);
+  if (type === 'integer') return 'integer';
+  if (type === 'boolean') return 'flag';
+  if (type === 'array' && items !== undefined) return `list(${readerOf(items)})`;
+  if (type === 'object' && properties !== undefined) return recordOf(schema, properties);
+  if (type === 'object' && isOpen(schema)) return 'jsonObject';
+  if (type === 'object' && typeof more === 'object') return `mapOf(${readerOf(more)})`;
+  throw noRule(schema);
+}
+
+const nullableIf = (isNullable: boolean, reader: string): string =>
+  isNullable ? `nullable(${reader})` : reader;
+
+const oneOf = (values: readonly unknown[]): string =>
+  `oneOf(${values
+    .filter((value) => value !== null)
+    .map(literal)
+    .join(', ')})`;
+
+function textOf(schema: Schema): string {
+  const brand = brandOf(schema);
+  if (brand !== undefined) return brand.charAt(0).toLowerCase() + brand.slice(1);
+  return schema.format === 'date-time' ? 'timestamp' : 'text';
+}
+
+function unionOf(alternatives: readonly Schema[]): string {
+  const present = alternatives.filter(({ type }) => type !== 'null');
+  return nullableIf(present.length < alternatives.length, oneReaderOf(present));
+}
+
+function oneReaderOf(schemas: readonly Schema[]): string {
+  const [first] = schemas;
+  if (schemas.length === 1 && first !== undefined) return readerOf(first);
+  const areIds = schemas.every((one) => brandOf(one) !== undefined);
+  return areIds ? `either(${schemas.map(textOf).join(', ')})` : variantsOf(schemas);
+}
+
+/** Records that are told apart by `kind`. */
+function variantsOf(records: readonly Schema[]): string {
+  const variants = records.map((record) => {
+    const [kind, ...more] = record.properties?.kind?.enum ?? [];
+    if (typeof kind !== 'string' || more.length > 0) throw noRule(record);
+    return `${literal(kind)}: ${readerOf(record)}`;
+  });
+  return `variants('kind', { ${variants.join(', ')} })`;
+}
+
+function recordOf({ required }: Schema, properties: Readonly<Record<string, Schema>>): string {
+  const members = Object.entries(properties).map(([name, member]) => {
+    const reader = readerOf(member);
+    return `${literal(name)}: ${required?.includes(name) ? reader : `optional(${reader})`}`;
+  });
+  return `record({ ${members.join(', ')} })`;
+}

@@ -1,0 +1,65 @@
+/** What the verifier is set up with, checked at run time. */
+import type { CryptoPort } from '@svc/protocol';
+import {
+  anInteger,
+  anObjectWith,
+  connectionRules,
+  didWeb,
+  isObject,
+  isText,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+  SvcError,
+} from '@svc/sdk-core';
+
+export interface VerifierOptions {
+  /** The service's address, https. */
+  baseUrl: string;
+  /** `SVC_RP_KEY` of the environment unless given; read at the first call. */
+  apiKey?: string;
+  /** DID of the service whose Receipts are believed. Its document is fetched once from `baseUrl` unless pinned. */
+  serviceDid?: string;
+  /** The service's DID document, pinned. This or `serviceDid` is required. */
+  didDocument?: unknown;
+  /** This relying party's DID: Receipts for another are refused. */
+  relyingParty?: string;
+  fetch?: typeof fetch;
+  /** For the whole of a call, retries included. 5,000 unless given. */
+  timeoutMs?: number;
+  /** 3 unless given. */
+  maxAttempts?: number;
+  /** Permits plain http to a host that is not loopback. */
+  allowHttp?: boolean;
+  /** Portable JavaScript unless given; servers may pass `nativeCrypto` of `@svc/protocol/native`. */
+  crypto?: CryptoPort;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /** 0 ≤ value < 1; spreads retries. */
+  random?: () => number;
+}
+
+const aDid = rule(didWeb.what, didWeb.isMet);
+
+const OPTIONS: Rules<VerifierOptions> = {
+  ...connectionRules,
+  serviceDid: optionally(aDid),
+  didDocument: optionally(
+    rule("the service's DID document, an object with an id", (value): value is object =>
+      Boolean(isObject(value) && isText(value.id)),
+    ),
+  ),
+  relyingParty: optionally(aDid),
+  maxAttempts: optionally(anInteger(1, 100, 'attempts')),
+  crypto: optionally(anObjectWith('a CryptoPort', [], ['sha256Hex', 'isStrictKey', 'verify'])),
+};
+
+/** @throws SvcError `configuration` */
+export function readVerifierOptions(options: VerifierOptions): VerifierOptions {
+  const read = readArgument('createVerifier', options, OPTIONS, 'configuration');
+  if (read.serviceDid === undefined && read.didDocument === undefined) {
+    throw new SvcError('configuration', 'pass serviceDid or didDocument: whose Receipts are to be believed?');
+  }
+  return read;
+}
