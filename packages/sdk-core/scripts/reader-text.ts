@@ -14,9 +14,9 @@ export const declarationOf = (name: string, schema: Schema): string =>
   `export const read${name}: Reader<${name}> = ${namedReaderOf(name, schema)};\n\n`;
 
 function namedReaderOf(name: string, schema: Schema): string {
-  if (CLOSED.includes(name)) return `closed(${readerOf(schema)})`;
+  if (CLOSED.includes(name)) return call('closed', readerOf(schema));
   if (!EXTENSIBLE.includes(name)) return readerOf(schema);
-  return schema.enum?.includes(null) ? 'nullable(extensible())' : 'extensible()';
+  return nullableIf(schema.enum?.includes(null) ?? false, call('extensible'));
 }
 
 function readerOf(schema: Schema): string {
@@ -29,21 +29,22 @@ function readerOf(schema: Schema): string {
   if (type === 'string') return textOf(schema);
   if (type === 'integer') return 'integer';
   if (type === 'boolean') return 'flag';
-  if (type === 'array' && items !== undefined) return `list(${readerOf(items)})`;
+  if (type === 'array' && items !== undefined) return call('list', readerOf(items));
   if (type === 'object' && properties !== undefined) return recordOf(schema, properties);
   if (type === 'object' && isOpen(schema)) return 'jsonObject';
-  if (type === 'object' && typeof more === 'object') return `mapOf(${readerOf(more)})`;
+  if (type === 'object' && typeof more === 'object') return call('mapOf', readerOf(more));
   throw noRule(schema);
 }
 
+/** Marked as without effect, so that a bundle holds only the readers that it uses. */
+const call = (name: string, ...given: readonly string[]): string =>
+  `/* @__PURE__ */ ${name}(${given.join(', ')})`;
+
 const nullableIf = (isNullable: boolean, reader: string): string =>
-  isNullable ? `nullable(${reader})` : reader;
+  isNullable ? call('nullable', reader) : reader;
 
 const oneOf = (values: readonly unknown[]): string =>
-  `oneOf(${values
-    .filter((value) => value !== null)
-    .map(literal)
-    .join(', ')})`;
+  call('oneOf', ...values.filter((value) => value !== null).map(literal));
 
 function textOf(schema: Schema): string {
   const brand = brandOf(schema);
@@ -60,7 +61,7 @@ function oneReaderOf(schemas: readonly Schema[]): string {
   const [first] = schemas;
   if (schemas.length === 1 && first !== undefined) return readerOf(first);
   const areIds = schemas.every((one) => brandOf(one) !== undefined);
-  return areIds ? `either(${schemas.map(textOf).join(', ')})` : variantsOf(schemas);
+  return areIds ? call('either', ...schemas.map(textOf)) : variantsOf(schemas);
 }
 
 /** Records that are told apart by `kind`. */
@@ -70,13 +71,13 @@ function variantsOf(records: readonly Schema[]): string {
     if (typeof kind !== 'string' || more.length > 0) throw noRule(record);
     return `${literal(kind)}: ${readerOf(record)}`;
   });
-  return `variants('kind', { ${variants.join(', ')} })`;
+  return call('variants', literal('kind'), `{ ${variants.join(', ')} }`);
 }
 
 function recordOf({ required }: Schema, properties: Readonly<Record<string, Schema>>): string {
   const members = Object.entries(properties).map(([name, member]) => {
     const reader = readerOf(member);
-    return `${literal(name)}: ${required?.includes(name) ? reader : `optional(${reader})`}`;
+    return `${literal(name)}: ${required?.includes(name) ? reader : call('optional', reader)}`;
   });
-  return `record({ ${members.join(', ')} })`;
+  return call('record', `{ ${members.join(', ')} }`);
 }

@@ -1,7 +1,6 @@
 /**
  * What the generated readers are made of: they turn what the service answered into the records of the contract, without
  * a schema library at run time. Members that this version does not know are left out: a newer service may send more.
- * No call here has an effect, so a bundle holds only the readers that it uses.
  */
 import {
   type ApiKeyId,
@@ -47,7 +46,6 @@ type RecordOf<F> = { [K in Exclude<keyof F, OptionalNames<F>>]: ReadBy<F[K]> } &
 export const unexpected = (at: string, what: string): SvcError =>
   new SvcError('bad-response', `the service's answer is not of the interface: ${at} must be ${what}`);
 
-/* @__NO_SIDE_EFFECTS__ */
 export function record<const F extends Fields>(fields: F): Reader<RecordOf<F>> {
   const entries = Object.entries(fields);
   return (value, at) => {
@@ -64,7 +62,6 @@ export function record<const F extends Fields>(fields: F): Reader<RecordOf<F>> {
 }
 
 /** A record with no other members. */
-/* @__NO_SIDE_EFFECTS__ */
 export function closed<T extends object>(reader: Reader<T>): Reader<T> {
   return (value, at) => {
     const found = reader(value, at);
@@ -74,7 +71,6 @@ export function closed<T extends object>(reader: Reader<T>): Reader<T> {
 }
 
 /** Records of several kinds, told apart by the member `tag`. */
-/* @__NO_SIDE_EFFECTS__ */
 export function variants<R extends Readonly<Record<string, AnyReader>>>(
   tag: string,
   readers: R,
@@ -87,17 +83,14 @@ export function variants<R extends Readonly<Record<string, AnyReader>>>(
   };
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 export function optional<T>(reader: Reader<T>): OptionalReader<T> {
   return { optional: reader };
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 export function nullable<T>(reader: Reader<T>): Reader<T | null> {
   return (value, at) => (value === null ? null : reader(value, at));
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 export function list<T>(reader: Reader<T>): Reader<T[]> {
   return (value, at) => {
     if (!Array.isArray(value)) throw unexpected(at, 'a list');
@@ -106,7 +99,6 @@ export function list<T>(reader: Reader<T>): Reader<T[]> {
 }
 
 /** An object of any names, each with a value of one kind. */
-/* @__NO_SIDE_EFFECTS__ */
 export function mapOf<T>(reader: Reader<T>): Reader<Record<string, T>> {
   return (value, at) =>
     Object.fromEntries(
@@ -114,7 +106,6 @@ export function mapOf<T>(reader: Reader<T>): Reader<Record<string, T>> {
     );
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 export function oneOf<const T extends JsonValue>(...values: readonly T[]): Reader<T> {
   return (value, at) => {
     const found = values.find((one) => one === value);
@@ -124,7 +115,6 @@ export function oneOf<const T extends JsonValue>(...values: readonly T[]): Reade
 }
 
 /** Of a set of texts that a newer service may extend, so any text. */
-/* @__NO_SIDE_EFFECTS__ */
 export function extensible<T extends string>(): Reader<T> {
   return checked('text', (value): value is T => typeof value === 'string');
 }
@@ -144,7 +134,6 @@ export function checked<T>(what: string, isMet: (value: unknown) => value is T):
   return Object.assign(reader, { what, isMet });
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 export function either<A, B>(a: CheckedReader<A>, b: CheckedReader<B>): CheckedReader<A | B> {
   return checked(`${a.what} or ${b.what}`, (value): value is A | B => a.isMet(value) || b.isMet(value));
 }

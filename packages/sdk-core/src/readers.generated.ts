@@ -64,44 +64,51 @@ import type {
   Verification,
 } from './wire.generated.ts';
 
-export const readAgent: Reader<Agent> = record({ did: didKey, principal: didWeb, created_at: timestamp });
-
-export const readAgentDisabled: Reader<AgentDisabled> = record({
+export const readAgent: Reader<Agent> = /* @__PURE__ */ record({
   did: didKey,
-  disabled_at: timestamp,
-  revoked_grants: list(grantId),
+  principal: didWeb,
+  created_at: timestamp,
 });
 
-export const readApiKeyIssued: Reader<ApiKeyIssued> = record({
+export const readAgentDisabled: Reader<AgentDisabled> = /* @__PURE__ */ record({
+  did: didKey,
+  disabled_at: timestamp,
+  revoked_grants: /* @__PURE__ */ list(grantId),
+});
+
+export const readApiKeyIssued: Reader<ApiKeyIssued> = /* @__PURE__ */ record({
   key_id: apiKeyId,
-  role: oneOf('principal', 'rp', 'org:read', 'org:admin', 'observer'),
-  subject: either(didWeb, orgId),
-  label: nullable(text),
+  role: /* @__PURE__ */ oneOf('principal', 'rp', 'org:read', 'org:admin', 'observer'),
+  subject: /* @__PURE__ */ either(didWeb, orgId),
+  label: /* @__PURE__ */ nullable(text),
   created_at: timestamp,
-  revoked_at: nullable(timestamp),
+  revoked_at: /* @__PURE__ */ nullable(timestamp),
   api_key: text,
 });
 
-export const readApiKey: Reader<ApiKey> = record({
+export const readApiKey: Reader<ApiKey> = /* @__PURE__ */ record({
   key_id: apiKeyId,
-  role: oneOf('principal', 'rp', 'org:read', 'org:admin', 'observer'),
-  subject: either(didWeb, orgId),
-  label: nullable(text),
+  role: /* @__PURE__ */ oneOf('principal', 'rp', 'org:read', 'org:admin', 'observer'),
+  subject: /* @__PURE__ */ either(didWeb, orgId),
+  label: /* @__PURE__ */ nullable(text),
   created_at: timestamp,
-  revoked_at: nullable(timestamp),
+  revoked_at: /* @__PURE__ */ nullable(timestamp),
 });
 
-export const readApiKeyList: Reader<ApiKeyList> = record({ subject: didWeb, keys: list(readApiKey) });
+export const readApiKeyList: Reader<ApiKeyList> = /* @__PURE__ */ record({
+  subject: didWeb,
+  keys: /* @__PURE__ */ list(readApiKey),
+});
 
-export const readApiKeyRevoked: Reader<ApiKeyRevoked> = record({
+export const readApiKeyRevoked: Reader<ApiKeyRevoked> = /* @__PURE__ */ record({
   key_id: apiKeyId,
-  revoked: oneOf(true),
+  revoked: /* @__PURE__ */ oneOf(true),
   revoked_at: timestamp,
 });
 
-export const readAttestation: Reader<Attestation> = record({
+export const readAttestation: Reader<Attestation> = /* @__PURE__ */ record({
   attestation_id: text,
-  type: oneOf(
+  type: /* @__PURE__ */ oneOf(
     'fulfilled',
     'cancelled',
     'dispute_opened',
@@ -113,115 +120,124 @@ export const readAttestation: Reader<Attestation> = record({
   occurred_at: timestamp,
   recorded_at: timestamp,
   reporter: didWeb,
-  evidence_ref: optional(text),
-  note: optional(text),
-  correction_of: optional(text),
-  reporter_signature: optional(text),
-  resolution: optional(oneOf('agent_at_fault', 'agent_not_at_fault', 'indeterminate')),
-  loss_amount: optional(integer),
-  currency: optional(text),
-  consumption: optional(record({ cause: oneOf('restore', 'restore_reversal'), version: integer })),
+  evidence_ref: /* @__PURE__ */ optional(text),
+  note: /* @__PURE__ */ optional(text),
+  correction_of: /* @__PURE__ */ optional(text),
+  reporter_signature: /* @__PURE__ */ optional(text),
+  resolution: /* @__PURE__ */ optional(
+    /* @__PURE__ */ oneOf('agent_at_fault', 'agent_not_at_fault', 'indeterminate'),
+  ),
+  loss_amount: /* @__PURE__ */ optional(integer),
+  currency: /* @__PURE__ */ optional(text),
+  consumption: /* @__PURE__ */ optional(
+    /* @__PURE__ */ record({ cause: /* @__PURE__ */ oneOf('restore', 'restore_reversal'), version: integer }),
+  ),
 });
 
-export const readAuditAction: Reader<AuditAction> = extensible();
+export const readAuditAction: Reader<AuditAction> = /* @__PURE__ */ extensible();
 
-export const readAuditEvent: Reader<AuditEvent> = record({
+export const readAuditEvent: Reader<AuditEvent> = /* @__PURE__ */ record({
   event_id: text,
   occurred_at: timestamp,
-  actor: record({
-    kind: oneOf('admin', 'principal', 'rp', 'org', 'system'),
-    did: nullable(either(didWeb, orgId)),
-    key_id: nullable(apiKeyId),
+  actor: /* @__PURE__ */ record({
+    kind: /* @__PURE__ */ oneOf('admin', 'principal', 'rp', 'org', 'system'),
+    did: /* @__PURE__ */ nullable(/* @__PURE__ */ either(didWeb, orgId)),
+    key_id: /* @__PURE__ */ nullable(apiKeyId),
   }),
   action: readAuditAction,
-  target: nullable(text),
-  request_id: nullable(text),
+  target: /* @__PURE__ */ nullable(text),
+  request_id: /* @__PURE__ */ nullable(text),
   details: jsonObject,
 });
 
-export const readAuditList: Reader<AuditList> = record({
-  events: list(readAuditEvent),
-  next_cursor: nullable(text),
+export const readAuditList: Reader<AuditList> = /* @__PURE__ */ record({
+  events: /* @__PURE__ */ list(readAuditEvent),
+  next_cursor: /* @__PURE__ */ nullable(text),
 });
 
-export const readDecision: Reader<Decision> = record({
+export const readDecision: Reader<Decision> = /* @__PURE__ */ record({
   receipt: jsonObject,
-  outcomes: list(readAttestation),
+  outcomes: /* @__PURE__ */ list(readAttestation),
 });
 
-export const readReasonCode: Reader<ReasonCode> = nullable(extensible());
+export const readReasonCode: Reader<ReasonCode> = /* @__PURE__ */ nullable(/* @__PURE__ */ extensible());
 
-export const readDecisionExportRow: Reader<DecisionExportRow> = record({
+export const readDecisionExportRow: Reader<DecisionExportRow> = /* @__PURE__ */ record({
   receipt_id: receiptId,
-  decision: oneOf('ALLOW', 'DENY'),
+  decision: /* @__PURE__ */ oneOf('ALLOW', 'DENY'),
   reason: readReasonCode,
   evaluated_at: timestamp,
-  principal: nullable(didWeb),
-  grant_id: nullable(grantId),
-  agent: nullable(didKey),
+  principal: /* @__PURE__ */ nullable(didWeb),
+  grant_id: /* @__PURE__ */ nullable(grantId),
+  agent: /* @__PURE__ */ nullable(didKey),
   rp: didWeb,
-  key_id: nullable(apiKeyId),
-  action_type: nullable(oneOf('commerce:purchase', 'api:call')),
-  amount: nullable(integer),
-  currency: nullable(text),
-  resource: nullable(text),
-  method: nullable(text),
+  key_id: /* @__PURE__ */ nullable(apiKeyId),
+  action_type: /* @__PURE__ */ nullable(/* @__PURE__ */ oneOf('commerce:purchase', 'api:call')),
+  amount: /* @__PURE__ */ nullable(integer),
+  currency: /* @__PURE__ */ nullable(text),
+  resource: /* @__PURE__ */ nullable(text),
+  method: /* @__PURE__ */ nullable(text),
   receipt: jsonObject,
-  outcomes: list(readAttestation),
+  outcomes: /* @__PURE__ */ list(readAttestation),
 });
 
-export const readDecisionSummary: Reader<DecisionSummary> = record({
+export const readDecisionSummary: Reader<DecisionSummary> = /* @__PURE__ */ record({
   receipt_id: receiptId,
-  decision: oneOf('ALLOW', 'DENY'),
+  decision: /* @__PURE__ */ oneOf('ALLOW', 'DENY'),
   reason: readReasonCode,
   evaluated_at: timestamp,
-  principal: nullable(didWeb),
-  grant_id: nullable(grantId),
-  agent: nullable(didKey),
+  principal: /* @__PURE__ */ nullable(didWeb),
+  grant_id: /* @__PURE__ */ nullable(grantId),
+  agent: /* @__PURE__ */ nullable(didKey),
   rp: didWeb,
-  key_id: nullable(apiKeyId),
-  action_type: nullable(oneOf('commerce:purchase', 'api:call')),
-  amount: nullable(integer),
-  currency: nullable(text),
-  resource: nullable(text),
-  method: nullable(text),
+  key_id: /* @__PURE__ */ nullable(apiKeyId),
+  action_type: /* @__PURE__ */ nullable(/* @__PURE__ */ oneOf('commerce:purchase', 'api:call')),
+  amount: /* @__PURE__ */ nullable(integer),
+  currency: /* @__PURE__ */ nullable(text),
+  resource: /* @__PURE__ */ nullable(text),
+  method: /* @__PURE__ */ nullable(text),
 });
 
-export const readDecisionList: Reader<DecisionList> = record({
-  decisions: list(readDecisionSummary),
-  next_cursor: nullable(text),
+export const readDecisionList: Reader<DecisionList> = /* @__PURE__ */ record({
+  decisions: /* @__PURE__ */ list(readDecisionSummary),
+  next_cursor: /* @__PURE__ */ nullable(text),
 });
 
-export const readPrincipalStats: Reader<PrincipalStats> = record({
-  principal: nullable(didWeb),
+export const readPrincipalStats: Reader<PrincipalStats> = /* @__PURE__ */ record({
+  principal: /* @__PURE__ */ nullable(didWeb),
   verifies: integer,
   allow: integer,
   deny: integer,
-  reasons: mapOf(integer),
-  outcomes: mapOf(integer),
-  losses: mapOf(integer),
+  reasons: /* @__PURE__ */ mapOf(integer),
+  outcomes: /* @__PURE__ */ mapOf(integer),
+  losses: /* @__PURE__ */ mapOf(integer),
   allow_with_outcome: integer,
 });
 
-export const readDecisionStats: Reader<DecisionStats> = record({
+export const readDecisionStats: Reader<DecisionStats> = /* @__PURE__ */ record({
   since: timestamp,
   until: timestamp,
-  rps: optional(list(didWeb)),
-  totals: record({ verifies: integer, allow: integer, deny: integer, allow_with_outcome: integer }),
-  principals: list(readPrincipalStats),
+  rps: /* @__PURE__ */ optional(/* @__PURE__ */ list(didWeb)),
+  totals: /* @__PURE__ */ record({
+    verifies: integer,
+    allow: integer,
+    deny: integer,
+    allow_with_outcome: integer,
+  }),
+  principals: /* @__PURE__ */ list(readPrincipalStats),
 });
 
-export const readCredentialStatus: Reader<CredentialStatus> = closed(
-  record({
+export const readCredentialStatus: Reader<CredentialStatus> = /* @__PURE__ */ closed(
+  /* @__PURE__ */ record({
     id: text,
-    type: oneOf('BitstringStatusListEntry'),
-    statusPurpose: oneOf('revocation'),
+    type: /* @__PURE__ */ oneOf('BitstringStatusListEntry'),
+    statusPurpose: /* @__PURE__ */ oneOf('revocation'),
     statusListIndex: text,
     statusListCredential: text,
   }),
 );
 
-export const readGrantAllocation: Reader<GrantAllocation> = record({
+export const readGrantAllocation: Reader<GrantAllocation> = /* @__PURE__ */ record({
   id: grantId,
   issuer: didWeb,
   agent: didKey,
@@ -229,87 +245,98 @@ export const readGrantAllocation: Reader<GrantAllocation> = record({
   allocated_at: timestamp,
 });
 
-export const readConsumptionBalance: Reader<ConsumptionBalance> = record({
+export const readConsumptionBalance: Reader<ConsumptionBalance> = /* @__PURE__ */ record({
   key: sha256,
   spent_total: integer,
   spent_in_period: integer,
-  period_start: nullable(timestamp),
+  period_start: /* @__PURE__ */ nullable(timestamp),
   uses_spent: integer,
-  limits: record({ total: nullable(integer), per_period: nullable(integer), uses: nullable(integer) }),
-  remaining: record({ total: nullable(integer), per_period: nullable(integer), uses: nullable(integer) }),
+  limits: /* @__PURE__ */ record({
+    total: /* @__PURE__ */ nullable(integer),
+    per_period: /* @__PURE__ */ nullable(integer),
+    uses: /* @__PURE__ */ nullable(integer),
+  }),
+  remaining: /* @__PURE__ */ record({
+    total: /* @__PURE__ */ nullable(integer),
+    per_period: /* @__PURE__ */ nullable(integer),
+    uses: /* @__PURE__ */ nullable(integer),
+  }),
   updated_at: timestamp,
 });
 
-export const readConsumptionEvent: Reader<ConsumptionEvent> = record({
+export const readConsumptionEvent: Reader<ConsumptionEvent> = /* @__PURE__ */ record({
   version: integer,
   key: sha256,
   delta_total: integer,
   delta_period: integer,
   delta_uses: integer,
-  period_start: nullable(timestamp),
-  cause: oneOf('consume', 'restore', 'restore_reversal'),
+  period_start: /* @__PURE__ */ nullable(timestamp),
+  cause: /* @__PURE__ */ oneOf('consume', 'restore', 'restore_reversal'),
   cause_id: text,
   receipt_id: receiptId,
   recorded_at: timestamp,
 });
 
-export const readGrantConsumption: Reader<GrantConsumption> = record({
+export const readGrantConsumption: Reader<GrantConsumption> = /* @__PURE__ */ record({
   grant_id: grantId,
   principal: didWeb,
   agent: didKey,
   version: integer,
   as_of: timestamp,
   snapshot_hash: sha256,
-  capabilities: list(readConsumptionBalance),
-  events: list(readConsumptionEvent),
-  next_cursor: nullable(integer),
+  capabilities: /* @__PURE__ */ list(readConsumptionBalance),
+  events: /* @__PURE__ */ list(readConsumptionEvent),
+  next_cursor: /* @__PURE__ */ nullable(integer),
 });
 
-export const readGrantSummary: Reader<GrantSummary> = record({
+export const readGrantSummary: Reader<GrantSummary> = /* @__PURE__ */ record({
   id: grantId,
   principal: didWeb,
   agent: didKey,
   status_list: text,
   status_list_index: integer,
   allocated_at: timestamp,
-  revoked_at: nullable(timestamp),
-  state: oneOf('active', 'revoked'),
+  revoked_at: /* @__PURE__ */ nullable(timestamp),
+  state: /* @__PURE__ */ oneOf('active', 'revoked'),
 });
 
-export const readGrantList: Reader<GrantList> = record({
-  grants: list(readGrantSummary),
-  next_cursor: nullable(text),
+export const readGrantList: Reader<GrantList> = /* @__PURE__ */ record({
+  grants: /* @__PURE__ */ list(readGrantSummary),
+  next_cursor: /* @__PURE__ */ nullable(text),
 });
 
-export const readKeyCompromised: Reader<KeyCompromised> = record({ kid: text, state: oneOf('compromised') });
-
-export const readKeyRetired: Reader<KeyRetired> = record({
+export const readKeyCompromised: Reader<KeyCompromised> = /* @__PURE__ */ record({
   kid: text,
-  state: oneOf('retired', 'compromised'),
+  state: /* @__PURE__ */ oneOf('compromised'),
 });
 
-export const readVerification: Reader<Verification> = record({
-  state: oneOf('verified', 'unverified'),
+export const readKeyRetired: Reader<KeyRetired> = /* @__PURE__ */ record({
+  kid: text,
+  state: /* @__PURE__ */ oneOf('retired', 'compromised'),
+});
+
+export const readVerification: Reader<Verification> = /* @__PURE__ */ record({
+  state: /* @__PURE__ */ oneOf('verified', 'unverified'),
   token: text,
-  dns_txt: record({ name: text, value: text }),
-  well_known: record({ url: text, body: jsonObject }),
-  reverified_every_hours: oneOf(24),
+  dns_txt: /* @__PURE__ */ record({ name: text, value: text }),
+  well_known: /* @__PURE__ */ record({ url: text, body: jsonObject }),
+  reverified_every_hours: /* @__PURE__ */ oneOf(24),
   did_document_url: text,
 });
 
-export const readOrgMember: Reader<OrgMember> = variants('kind', {
-  principal: record({
+export const readOrgMember: Reader<OrgMember> = /* @__PURE__ */ variants('kind', {
+  principal: /* @__PURE__ */ record({
     did: didWeb,
-    kind: oneOf('principal'),
+    kind: /* @__PURE__ */ oneOf('principal'),
     created_at: timestamp,
-    principal_kind: oneOf('managed', 'hosted'),
+    principal_kind: /* @__PURE__ */ oneOf('managed', 'hosted'),
     domain: text,
-    verification_state: oneOf('verified', 'unverified'),
+    verification_state: /* @__PURE__ */ oneOf('verified', 'unverified'),
     verification: readVerification,
   }),
-  relying_party: record({
+  relying_party: /* @__PURE__ */ record({
     did: didWeb,
-    kind: oneOf('relying_party'),
+    kind: /* @__PURE__ */ oneOf('relying_party'),
     created_at: timestamp,
     name: text,
     proof_window_seconds: integer,
@@ -317,90 +344,106 @@ export const readOrgMember: Reader<OrgMember> = variants('kind', {
   }),
 });
 
-export const readMe: Reader<Me> = record({
-  subject: either(didWeb, orgId),
-  role: oneOf('principal', 'rp', 'org:read', 'org:admin', 'observer'),
+export const readMe: Reader<Me> = /* @__PURE__ */ record({
+  subject: /* @__PURE__ */ either(didWeb, orgId),
+  role: /* @__PURE__ */ oneOf('principal', 'rp', 'org:read', 'org:admin', 'observer'),
   key_id: apiKeyId,
   service_did: didWeb,
-  env: oneOf('development', 'production'),
-  key_label: optional(nullable(text)),
-  key_created_at: optional(timestamp),
-  name: optional(text),
-  proof_window_seconds: optional(integer),
-  kind: optional(oneOf('managed', 'hosted')),
-  verification: optional(readVerification),
-  keys: optional(list(record({ kid: text, state: oneOf('active', 'retired', 'compromised') }))),
-  org_id: optional(nullable(orgId)),
-  org: optional(record({ org_id: orgId, slug: text, name: text, created_at: timestamp })),
-  members: optional(list(readOrgMember)),
-  scope: optional(list(text)),
+  env: /* @__PURE__ */ oneOf('development', 'production'),
+  key_label: /* @__PURE__ */ optional(/* @__PURE__ */ nullable(text)),
+  key_created_at: /* @__PURE__ */ optional(timestamp),
+  name: /* @__PURE__ */ optional(text),
+  proof_window_seconds: /* @__PURE__ */ optional(integer),
+  kind: /* @__PURE__ */ optional(/* @__PURE__ */ oneOf('managed', 'hosted')),
+  verification: /* @__PURE__ */ optional(readVerification),
+  keys: /* @__PURE__ */ optional(
+    /* @__PURE__ */ list(
+      /* @__PURE__ */ record({ kid: text, state: /* @__PURE__ */ oneOf('active', 'retired', 'compromised') }),
+    ),
+  ),
+  org_id: /* @__PURE__ */ optional(/* @__PURE__ */ nullable(orgId)),
+  org: /* @__PURE__ */ optional(
+    /* @__PURE__ */ record({ org_id: orgId, slug: text, name: text, created_at: timestamp }),
+  ),
+  members: /* @__PURE__ */ optional(/* @__PURE__ */ list(readOrgMember)),
+  scope: /* @__PURE__ */ optional(/* @__PURE__ */ list(text)),
 });
 
-export const readPrincipal: Reader<Principal> = record({
+export const readPrincipal: Reader<Principal> = /* @__PURE__ */ record({
   did: didWeb,
-  kind: oneOf('managed', 'hosted'),
+  kind: /* @__PURE__ */ oneOf('managed', 'hosted'),
   domain: text,
   verification: readVerification,
   created_at: timestamp,
-  org_id: optional(nullable(orgId)),
-  may_be_named: optional(flag),
+  org_id: /* @__PURE__ */ optional(/* @__PURE__ */ nullable(orgId)),
+  may_be_named: /* @__PURE__ */ optional(flag),
 });
 
-export const readPrincipalDirectoryEntry: Reader<PrincipalDirectoryEntry> = record({
+export const readPrincipalDirectoryEntry: Reader<PrincipalDirectoryEntry> = /* @__PURE__ */ record({
   did: didWeb,
-  kind: oneOf('managed', 'hosted'),
+  kind: /* @__PURE__ */ oneOf('managed', 'hosted'),
   domain: text,
-  verification: record({
-    state: oneOf('verified', 'unverified'),
-    verified_since: nullable(timestamp),
-    last_checked_at: nullable(timestamp),
-    method: oneOf('domain', 'svc-hosted'),
+  verification: /* @__PURE__ */ record({
+    state: /* @__PURE__ */ oneOf('verified', 'unverified'),
+    verified_since: /* @__PURE__ */ nullable(timestamp),
+    last_checked_at: /* @__PURE__ */ nullable(timestamp),
+    method: /* @__PURE__ */ oneOf('domain', 'svc-hosted'),
   }),
-  keys: list(record({ kid: text, state: oneOf('active', 'retired', 'compromised'), since: timestamp })),
-  did_document: nullable(jsonObject),
+  keys: /* @__PURE__ */ list(
+    /* @__PURE__ */ record({
+      kid: text,
+      state: /* @__PURE__ */ oneOf('active', 'retired', 'compromised'),
+      since: timestamp,
+    }),
+  ),
+  did_document: /* @__PURE__ */ nullable(jsonObject),
   registered_at: timestamp,
-  may_be_named: optional(flag),
+  may_be_named: /* @__PURE__ */ optional(flag),
 });
 
-export const readPrincipalDirectory: Reader<PrincipalDirectory> = record({
-  principals: list(readPrincipalDirectoryEntry),
-  next_cursor: nullable(didWeb),
+export const readPrincipalDirectory: Reader<PrincipalDirectory> = /* @__PURE__ */ record({
+  principals: /* @__PURE__ */ list(readPrincipalDirectoryEntry),
+  next_cursor: /* @__PURE__ */ nullable(didWeb),
 });
 
-export const readRelyingParty: Reader<RelyingParty> = record({
+export const readRelyingParty: Reader<RelyingParty> = /* @__PURE__ */ record({
   did: didWeb,
   name: text,
   proof_window_seconds: integer,
   verify_rate_limit_per_minute: integer,
   created_at: timestamp,
-  org_id: optional(nullable(orgId)),
-  profile: optional(oneOf('svc-base-v1', 'svc-base-v2')),
+  org_id: /* @__PURE__ */ optional(/* @__PURE__ */ nullable(orgId)),
+  profile: /* @__PURE__ */ optional(/* @__PURE__ */ oneOf('svc-base-v1', 'svc-base-v2')),
 });
 
-export const readRevokeResponse: Reader<RevokeResponse> = record({
+export const readRevokeResponse: Reader<RevokeResponse> = /* @__PURE__ */ record({
   grant_id: grantId,
-  revoked: oneOf(true),
+  revoked: /* @__PURE__ */ oneOf(true),
   revoked_at: timestamp,
 });
 
-export const readKeyUsage: Reader<KeyUsage> = record({ verifies: integer, allow: integer, deny: integer });
+export const readKeyUsage: Reader<KeyUsage> = /* @__PURE__ */ record({
+  verifies: integer,
+  allow: integer,
+  deny: integer,
+});
 
-export const readUsageDay: Reader<UsageDay> = record({
+export const readUsageDay: Reader<UsageDay> = /* @__PURE__ */ record({
   day: text,
   verifies: integer,
   allow: integer,
   deny: integer,
-  reasons: mapOf(integer),
-  keys: optional(mapOf(readKeyUsage)),
+  reasons: /* @__PURE__ */ mapOf(integer),
+  keys: /* @__PURE__ */ optional(/* @__PURE__ */ mapOf(readKeyUsage)),
 });
 
-export const readUsage: Reader<Usage> = record({
+export const readUsage: Reader<Usage> = /* @__PURE__ */ record({
   since: timestamp,
   until: timestamp,
-  rp: optional(didWeb),
-  principal: optional(didWeb),
-  rps: optional(list(didWeb)),
-  key_id: optional(apiKeyId),
-  totals: record({ verifies: integer, allow: integer, deny: integer }),
-  days: list(readUsageDay),
+  rp: /* @__PURE__ */ optional(didWeb),
+  principal: /* @__PURE__ */ optional(didWeb),
+  rps: /* @__PURE__ */ optional(/* @__PURE__ */ list(didWeb)),
+  key_id: /* @__PURE__ */ optional(apiKeyId),
+  totals: /* @__PURE__ */ record({ verifies: integer, allow: integer, deny: integer }),
+  days: /* @__PURE__ */ list(readUsageDay),
 });
