@@ -4,6 +4,6 @@ import { defineConfig } from 'vitest/config';
 // against a stale build.
 export default defineConfig({
   test: {
-    projects: ['packages/*', 'apps/*', 'bench/vitest.config.{ts,mts}'],
+    projects: ['packages/*', 'apps/*', 'vectors', 'bench/vitest.config.{ts,mts}'],
   },
 });

@@ -1,15 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const testkit = (file: string) => fileURLToPath(new URL(`packages/testkit/src/${file}`, import.meta.url));
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const testkit = (file: string) => at(`packages/testkit/src/${file}`);
 
 // Conditions are handed to Node too, for what vitest does not transform: naming `import` or `module` here would make
 // `require` inside a dependency load the wrong file.
 const conditions = ['svc-source', 'node'];
 
-// The testkit stands on the packages whose tests use it: named as a dependency there, it would close a circle in the
-// build. Tests reach it by path, here and in tsconfig.base.json.
-const alias = { '@svc/testkit': testkit('index.ts') };
+// The testkit and the source of the vectors stand on packages whose tests use them: named as dependencies there, they
+// would close a circle in the build. Tests reach them by path, here and in tsconfig.base.json.
+const alias = { '@svc/testkit': testkit('index.ts'), '@svc/vectors/src': at('vectors/src') };
 
 const projectsWithDatabase = new Set([
   'api',

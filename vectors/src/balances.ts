@@ -1,5 +1,5 @@
 /** Balances for the vectors, written out by hand: keys by the general RFC 8785 serialiser, `remaining` by plain sums. */
-import { type JsonObject, jcs, portableCrypto } from '../../packages/protocol/src/index.ts';
+import { type JsonObject, jcs, portableCrypto } from '@svc/protocol';
 import { GRANT_ID, type Members, type Scene } from './scene.ts';
 
 export interface Spending {

@@ -8,8 +8,8 @@ import {
   jcs,
   type ReceiptBody,
   signCompactJws,
-} from '../../packages/protocol/src/index.ts';
-import { nativeCrypto } from '../../packages/protocol/src/native.ts';
+} from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import { actionCases } from './cases/action.ts';
 import { authorityCases } from './cases/authority.ts';
 import { blindSpotCases } from './cases/blind-spots.ts';

@@ -2,7 +2,7 @@
  * vectors/jcs.json: the JSON Canonicalization Scheme (RFC 8785). The input is a JSON text, so that escapes and the
  * order of members survive; `canonical` is null where RFC 8785 has no form for it. Written by hand, but for the hash.
  */
-import { portableCrypto, sha256Of } from '../../packages/protocol/src/index.ts';
+import { portableCrypto, sha256Of } from '@svc/protocol';
 
 type Row = readonly [json: string, canonical: string | null, description: string];
 

@@ -2,14 +2,7 @@
  * vectors/merkle.json: roots, inclusion proofs and checkpoints (protocol §12, RFC 6962 §2.1). What must be refused says
  * why; which checkpoints verify is written by hand, and the generator refuses to disagree.
  */
-import {
-  buildCheckpoint,
-  CHECKPOINT_TYP,
-  type Checkpoint,
-  dayAfter,
-  leafOfReceipt,
-  verifyCheckpoint,
-} from '../../packages/merkle/src/checkpoint.ts';
+
 import {
   CompactRange,
   formatHash,
@@ -18,14 +11,16 @@ import {
   MerkleTree,
   parseHash,
   verifyInclusion,
-} from '../../packages/merkle/src/index.ts';
+} from '@svc/merkle';
 import {
-  encodeBase64url,
-  encodeUlid,
-  encodeUtf8,
-  type JsonValue,
-  jcs,
-} from '../../packages/protocol/src/index.ts';
+  buildCheckpoint,
+  CHECKPOINT_TYP,
+  type Checkpoint,
+  dayAfter,
+  leafOfReceipt,
+  verifyCheckpoint,
+} from '@svc/merkle/checkpoint';
+import { encodeBase64url, encodeUlid, encodeUtf8, type JsonValue, jcs } from '@svc/protocol';
 import { KEYS, RECEIPT_KID, SERVICE_DID, STATUS_KID, type TestKey } from './test-keys.ts';
 
 const DAY = '2026-11-19';

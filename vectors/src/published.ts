@@ -1,8 +1,8 @@
 /** The published vectors as committed, for tests. */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { EvaluateVector } from '../../../scripts/vectors/evaluate-vectors.ts';
+import type { EvaluateVector } from './evaluate-vectors.ts';
 
-const VECTORS = new URL('../../../vectors/', import.meta.url);
+const VECTORS = new URL('../', import.meta.url);
 
 /** The parsed content of one file. Its form is what vectors.test.ts checks against the schemas. */
 export const readVectorFile = <T>(path: string): T =>

@@ -11,7 +11,7 @@ import {
   type JsonObject,
   jcs,
   portableCrypto,
-} from '../../packages/protocol/src/index.ts';
+} from '@svc/protocol';
 import { STATUS_LISTS } from './status-lists.ts';
 import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID, RP_DID, type TestKey } from './test-keys.ts';
 

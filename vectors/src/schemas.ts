@@ -1,6 +1,6 @@
 /** The JSON Schemas of the vectors, compiled. */
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { readVectorFile } from './vector-reader.ts';
+import { readVectorFile } from './published.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 

@@ -2,8 +2,7 @@
  * vectors/status-list.json: status entries, encoded lists and two signed lists (protocol §9). Compressors differ, so
  * an encoder is judged by decoding what it writes; only decoding has bytes to compare.
  */
-import { decodeBase64url, encodeBase64url } from '../../packages/protocol/src/index.ts';
-import { gzip } from '../../packages/status-list/src/gzip.ts';
+import { decodeBase64url, encodeBase64url } from '@svc/protocol';
 import {
   buildStatusEntry,
   createBitstring,
@@ -11,7 +10,8 @@ import {
   encodeBitstring,
   MIN_ENTRIES,
   setBit,
-} from '../../packages/status-list/src/index.ts';
+} from '@svc/status-list';
+import { gzipSync } from 'fflate';
 import { STATUS_LISTS } from './status-lists.ts';
 import { STATUS_KID } from './test-keys.ts';
 
@@ -58,12 +58,15 @@ const decodeCases = () => {
     ['padding', `${good}=`],
     ['white space', `${good}\n`],
     ['bits that are not compressed', encodedMember(new Uint8Array(MIN_ENTRIES / 8))],
-    ['a list of fewer than 131,072 entries', encodedMember(gzip(new Uint8Array(MIN_ENTRIES / 8 - 1)))],
+    [
+      'a list of fewer than 131,072 entries',
+      encodedMember(gzipSync(new Uint8Array(MIN_ENTRIES / 8 - 1), { mtime: 0 })),
+    ],
     ['a cut-off gzip member', encodedMember(member.subarray(0, -9))],
     ['a gzip member with a wrong checksum', encodedMember(wrongSum)],
     ['a byte behind the gzip member', encodedMember(member, new Uint8Array(1))],
     ['two gzip members', encodedMember(member, member)],
-    ['a list that inflates to more than 1 MiB', encodedMember(gzip(zeros))],
+    ['a list that inflates to more than 1 MiB', encodeBitstring(zeros)],
   ];
   return [
     { description: 'the example of the specification', encoded_list: SPECIFICATION_EXAMPLE, expected: EMPTY },

@@ -1,18 +1,6 @@
 /** The signed status lists that the vectors refer to: as current, and with the Grant's bit set. */
-import {
-  encodeBase64url,
-  encodeUtf8,
-  type JsonObject,
-  jcs,
-  portableCrypto,
-  sha256Of,
-} from '../../packages/protocol/src/index.ts';
-import {
-  buildStatusListCredential,
-  createBitstring,
-  encodeBitstring,
-  setBit,
-} from '../../packages/status-list/src/index.ts';
+import { encodeBase64url, encodeUtf8, type JsonObject, jcs, portableCrypto, sha256Of } from '@svc/protocol';
+import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import { KEYS, SERVICE_DID, STATUS_KID } from './test-keys.ts';
 
 export interface SignedStatusList {

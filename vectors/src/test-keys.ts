@@ -3,7 +3,7 @@
  * them: they prove that bytes are reproduced, and must never be trusted by anything that is not a test.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { encodeMultikey, formatDidKey, type Signer } from '../../packages/protocol/src/index.ts';
+import { encodeMultikey, formatDidKey, type Signer } from '@svc/protocol';
 
 export const SEED_LABEL_PREFIX = 'svc test vector key, not a secret: ';
 

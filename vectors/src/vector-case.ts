@@ -1,5 +1,5 @@
 /** One case of vectors/evaluate as its author states it; the generator refuses it when the engine disagrees. */
-import type { CheckId, CheckOutcome, ReasonCode } from '../../packages/protocol/src/index.ts';
+import type { CheckId, CheckOutcome, ReasonCode } from '@svc/protocol';
 import type { Scene } from './scene.ts';
 
 export type Covers = Partial<Record<CheckId, CheckOutcome>>;

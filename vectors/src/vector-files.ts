@@ -3,19 +3,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildVectorSet } from './vector-set.ts';
 
-export const VECTORS_DIR = fileURLToPath(new URL('../../vectors/', import.meta.url));
+export const VECTORS_DIR = fileURLToPath(new URL('../', import.meta.url));
+
+const CONFIGURATION: ReadonlySet<string> = new Set(['package.json', 'tsconfig.json']);
 
 const jsonFilesIn = (folder: string): string[] =>
   existsSync(`${VECTORS_DIR}${folder}`)
     ? readdirSync(`${VECTORS_DIR}${folder}`)
-        .filter((name) => name.endsWith('.json') && name !== 'package.json')
+        .filter((name) => name.endsWith('.json') && !CONFIGURATION.has(name))
         .map((name) => `${folder}${name}`)
         .sort()
     : [];
 
 const read = (path: string): string => readFileSync(`${VECTORS_DIR}${path}`, 'utf8');
 
-/** Every JSON file of vectors/ by path, the manifest included; package.json is no part of the set. */
+/** Every JSON file of the set by path, the manifest included. */
 export const readVectorFiles = (): ReadonlyMap<string, string> =>
   new Map(
     [...jsonFilesIn(''), ...jsonFilesIn('evaluate/'), ...jsonFilesIn('schema/')].map((path) => [

@@ -1,22 +1,4 @@
 import { createHash } from 'node:crypto';
-import { compactVerify, importJWK } from 'jose';
-import { describe, expect, it } from 'vitest';
-import { RECEIPT_TYP, signReceipt } from '../../../scripts/vectors/evaluate-vectors.ts';
-import { KEYS, RECEIPT_KID, STATUS_KID, type TestKey } from '../../../scripts/vectors/test-keys.ts';
-import {
-  buildExpectedFiles,
-  findDifferences,
-  readVectorFiles,
-} from '../../../scripts/vectors/vector-files.ts';
-import { SET_HASH_RULE } from '../../../scripts/vectors/vector-set.ts';
-import {
-  createBitstring,
-  decodeBitstring,
-  encodeBitstring,
-  getBit,
-  parseStatusListCredential,
-  setBit,
-} from '../../status-list/src/index.ts';
 import {
   encodeBase64url,
   evaluateJson,
@@ -27,10 +9,24 @@ import {
   normalizeHtu,
   portableCrypto,
   sha256Of,
-} from '../src/index.ts';
-import { nativeCrypto } from '../src/native.ts';
-import { compileSchema } from './schemas.ts';
-import { readEvaluateVectors, readVectorFile } from './vector-reader.ts';
+} from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  createBitstring,
+  decodeBitstring,
+  encodeBitstring,
+  getBit,
+  parseStatusListCredential,
+  setBit,
+} from '@svc/status-list';
+import { compactVerify, importJWK } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { RECEIPT_TYP, signReceipt } from '../src/evaluate-vectors.ts';
+import { readEvaluateVectors, readVectorFile } from '../src/published.ts';
+import { compileSchema } from '../src/schemas.ts';
+import { KEYS, RECEIPT_KID, STATUS_KID, type TestKey } from '../src/test-keys.ts';
+import { buildExpectedFiles, findDifferences, readVectorFiles } from '../src/vector-files.ts';
+import { SET_HASH_RULE } from '../src/vector-set.ts';
 
 const vectors = readEvaluateVectors();
 

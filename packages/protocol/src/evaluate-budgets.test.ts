@@ -1,9 +1,8 @@
 /** Budgets through the whole engine (protocol §11): what is consumed, of which Capability, and what a Receipt pins. */
 
 import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { consumed, keyOf, underV2 } from '../../../scripts/vectors/balances.ts';
+import { consumed, keyOf, underV2 } from '@svc/vectors/src/balances.ts';
+import { getVector, readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import {
   apiCapability,
   GRANT_ID,
@@ -12,9 +11,10 @@ import {
   type Members,
   purchaseCapability,
   type Scene,
-} from '../../../scripts/vectors/scene.ts';
+} from '@svc/vectors/src/scene.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { contextOf, factsOf } from '../test/facts-of.ts';
-import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
 import { applyConsumption, type Balances, emptyBalances } from './budgets/balances.ts';
 import { BUDGET_KEYS } from './budgets/budget.ts';
 import { type Decided, evaluate, parsePresented } from './evaluate.ts';

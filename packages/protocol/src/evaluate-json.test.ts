@@ -1,6 +1,6 @@
 import { portableCrypto } from '@svc/codec';
+import { getVector } from '@svc/vectors/src/published.ts';
 import { describe, expect, it } from 'vitest';
-import { getVector } from '../test/vector-reader.ts';
 import { EvaluateInputError, evaluateJson } from './evaluate-json.ts';
 
 const input = getVector('allow-purchase').input as unknown as Record<string, unknown>;

@@ -1,9 +1,9 @@
 import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
+import { outcomeOf } from '@svc/vectors/src/evaluate-vectors.ts';
+import { getVector, readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../../scripts/vectors/evaluate-vectors.ts';
 import { contextOf, type FoundFacts, factsOf } from '../test/facts-of.ts';
-import { getVector, readEvaluateVectors } from '../test/vector-reader.ts';
 import { CHECKS } from './checks/table.ts';
 import { evaluate, parsePresented, planLookups } from './evaluate.ts';
 import { type EvaluateInput, evaluateJson } from './evaluate-json.ts';

@@ -2,16 +2,17 @@
  * With a public key of small order one constant signature verifies every message that its owner lets it. The forgery
  * is made for real here, and shown to satisfy a verifier that only checks the equation.
  */
-import { describe, expect, it } from 'vitest';
+
 import {
   FORGED_SIGNATURE,
   MORE_WEAK_KEYS,
   nodeVerifies,
   WEAK_KEYS,
   withForgedSignature,
-} from '../../../scripts/vectors/cases/weak-keys.ts';
-import { honestScene, inputOf, type Scene, verificationMethod } from '../../../scripts/vectors/scene.ts';
-import { KEYS } from '../../../scripts/vectors/test-keys.ts';
+} from '@svc/vectors/src/cases/weak-keys.ts';
+import { honestScene, inputOf, type Scene, verificationMethod } from '@svc/vectors/src/scene.ts';
+import { KEYS } from '@svc/vectors/src/test-keys.ts';
+import { describe, expect, it } from 'vitest';
 import { encodeBase64url, evaluateJson, formatDidKey, parseDidKey, portableCrypto } from '../src/index.ts';
 import { nativeCrypto } from '../src/native.ts';
 

@@ -2,7 +2,7 @@
  * Slips that the cases about one rule at a time do not notice: an array of one text taken for that text, a bound missed
  * by one on the side that is allowed, a pattern read as a regular expression.
  */
-import { encodeBase64url, formatDidKey } from '../../../packages/protocol/src/index.ts';
+import { encodeBase64url, formatDidKey } from '@svc/protocol';
 import { underV2 } from '../balances.ts';
 import {
   API_CALL,

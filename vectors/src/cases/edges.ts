@@ -1,5 +1,5 @@
 /** Rules at the edge of a form that an engine can miss without any other case noticing (protocol §1, §2, §6). */
-import { formatDidKey } from '../../../packages/protocol/src/index.ts';
+import { formatDidKey } from '@svc/protocol';
 import { purchaseCapability, type Scene, verificationMethod } from '../scene.ts';
 import { KEYS, RP_DID } from '../test-keys.ts';
 import { allow, deny, type VectorCase } from '../vector-case.ts';

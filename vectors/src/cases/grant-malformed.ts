@@ -1,5 +1,5 @@
 /** P1: what makes a Grant malformed (protocol §1, §2). */
-import { encodeUtf8 } from '../../../packages/protocol/src/index.ts';
+import { encodeUtf8 } from '@svc/protocol';
 import { apiCapability, purchaseCapability } from '../scene.ts';
 import { KEYS, PRINCIPAL_DID, RP_DID } from '../test-keys.ts';
 import type { VectorCase } from '../vector-case.ts';

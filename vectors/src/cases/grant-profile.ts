@@ -1,5 +1,5 @@
 /** P1: what this profile does not know, which reason wins, and what is well formed to its bounds (protocol §1, §2). */
-import { encodeBase64url } from '../../../packages/protocol/src/index.ts';
+import { encodeBase64url } from '@svc/protocol';
 import { API_CALL, apiCapability, GRANT_ID, purchaseCapability, type Scene } from '../scene.ts';
 import { KEYS, PRINCIPAL_DID } from '../test-keys.ts';
 import { allow, deny, type VectorCase } from '../vector-case.ts';

@@ -1,5 +1,5 @@
 /** T1–T3, P2, P3: whose Grant it is, and whether that Principal signed it (protocol §7). */
-import { decodeBase64url, encodeBase64url, formatDidKey } from '../../../packages/protocol/src/index.ts';
+import { decodeBase64url, encodeBase64url, formatDidKey } from '@svc/protocol';
 import { ALLOCATED_AT, verificationMethod } from '../scene.ts';
 import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID } from '../test-keys.ts';
 import { allow, deny, type VectorCase } from '../vector-case.ts';

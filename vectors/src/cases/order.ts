@@ -2,7 +2,7 @@
  * The reason of a DENY is that of the first check that is false (protocol §7). Each case here has several that are: enough
  * of them that no other order of the checks gives all of these reasons.
  */
-import type { CheckId, ReasonCode } from '../../../packages/protocol/src/index.ts';
+import type { CheckId, ReasonCode } from '@svc/protocol';
 import { apiCapability, type Members, NOW, purchaseCapability, type Scene } from '../scene.ts';
 import { STATUS_LISTS } from '../status-lists.ts';
 import { KEYS } from '../test-keys.ts';

@@ -1,5 +1,5 @@
 /** The two plain ALLOWs, and the three ways in which everything behind a refused token is skipped. */
-import { CHECK_IDS, type CheckOutcome } from '../../../packages/protocol/src/index.ts';
+import { CHECK_IDS, type CheckOutcome } from '@svc/protocol';
 import { API_CALL, apiCapability } from '../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../vector-case.ts';
 

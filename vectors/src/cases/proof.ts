@@ -1,5 +1,5 @@
 /** P8–P13: the Proof's form, signature, bindings and freshness (protocol §1, §3, §7). */
-import { encodeBase64url, encodeUtf8, formatDidKey } from '../../../packages/protocol/src/index.ts';
+import { encodeBase64url, encodeUtf8, formatDidKey } from '@svc/protocol';
 import { API_CALL, apiCapability, type Scene } from '../scene.ts';
 import { KEYS, type TestKey } from '../test-keys.ts';
 import { allow, deny, type VectorCase } from '../vector-case.ts';

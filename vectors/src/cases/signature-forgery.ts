@@ -3,7 +3,7 @@
  * (protocol §1): with an R of small order, and by a key with a torsion component.
  */
 import { createHash } from 'node:crypto';
-import { encodeBase64url, encodeUtf8 } from '../../../packages/protocol/src/index.ts';
+import { encodeBase64url, encodeUtf8 } from '@svc/protocol';
 import type { TokenDraft } from '../scene.ts';
 import { type TestKey, testKey } from '../test-keys.ts';
 

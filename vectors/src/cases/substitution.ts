@@ -1,5 +1,5 @@
 /** Each kind of token in the place of another: `typ` and shape both pin the kind (protocol §1). */
-import { jcs } from '../../../packages/protocol/src/index.ts';
+import { jcs } from '@svc/protocol';
 import { grantToken, honestScene, proofToken, type Scene, type TokenDraft } from '../scene.ts';
 import { STATUS_LISTS } from '../status-lists.ts';
 import { KEYS, RECEIPT_KID, SERVICE_DID, STATUS_KID } from '../test-keys.ts';

@@ -4,7 +4,7 @@
  * a member that nothing looks at.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { encodeBase64url, encodeUtf8 } from '../../../packages/protocol/src/index.ts';
+import { encodeBase64url, encodeUtf8 } from '@svc/protocol';
 import type { TokenDraft } from '../scene.ts';
 
 export interface WeakKey {

@@ -1,5 +1,5 @@
 /** Cheap changes to tokens and JSON, at every level at which a forger or a broken client can make them. */
-import { decodeBase64url, encodeBase64url, encodeUtf8, type JsonValue } from '../../src/index.ts';
+import { decodeBase64url, encodeBase64url, encodeUtf8, type JsonValue } from '@svc/protocol';
 import { anyJson, nested, ODD_NUMBER_TEXTS, ODD_STRINGS } from './odd-values.ts';
 import type { Random } from './random.ts';
 

@@ -1,5 +1,5 @@
 /** Values that parsers, canonical forms, hashes and databases stumble over. */
-import type { JsonValue } from '../../src/index.ts';
+import type { JsonValue } from '@svc/protocol';
 import type { Random } from './random.ts';
 
 export const ODD_STRINGS: readonly string[] = [

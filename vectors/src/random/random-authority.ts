@@ -1,14 +1,8 @@
 /** Random Capabilities around a random Action: amounts, currencies, methods, patterns and budgets that nearly fit. */
 import type { JsonObject } from '@svc/protocol';
 import { jcs, portableCrypto, sha256Of } from '@svc/protocol';
-import {
-  apiCapability,
-  GRANT_ID,
-  type Members,
-  purchaseCapability,
-  type Scene,
-} from '../../../../scripts/vectors/scene.ts';
-import type { Random } from '../../../protocol/test/fuzz/random.ts';
+import { apiCapability, GRANT_ID, type Members, purchaseCapability, type Scene } from '../scene.ts';
+import type { Random } from './random.ts';
 import { respell } from './random-url.ts';
 
 const RESOURCES = [

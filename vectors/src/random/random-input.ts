@@ -4,24 +4,12 @@
  * combinations that no vector has.
  */
 
-import { CASES } from '../../../../scripts/vectors/evaluate-vectors.ts';
-import {
-  GRANT_ID,
-  honestScene,
-  inputOf,
-  type Members,
-  type Scene,
-} from '../../../../scripts/vectors/scene.ts';
-import { KEYS } from '../../../../scripts/vectors/test-keys.ts';
-import {
-  mutateBytes,
-  mutateCharacters,
-  mutateJson,
-  mutateJsonText,
-  mutateParts,
-} from '../../../protocol/test/fuzz/mutations.ts';
-import { anyJson, ODD_STRINGS } from '../../../protocol/test/fuzz/odd-values.ts';
-import type { Random } from '../../../protocol/test/fuzz/random.ts';
+import { CASES } from '../evaluate-vectors.ts';
+import { GRANT_ID, honestScene, inputOf, type Members, type Scene } from '../scene.ts';
+import { KEYS } from '../test-keys.ts';
+import { mutateBytes, mutateCharacters, mutateJson, mutateJsonText, mutateParts } from './mutations.ts';
+import { anyJson, ODD_STRINGS } from './odd-values.ts';
+import type { Random } from './random.ts';
 import { randomApiAuthority, randomPurchaseAuthority } from './random-authority.ts';
 import { respell } from './random-url.ts';
 

@@ -1,5 +1,5 @@
 /** Other spellings of a URL: many are the same request by normalizeHtu, some another, some refused. */
-import type { Random } from '../../../protocol/test/fuzz/random.ts';
+import type { Random } from './random.ts';
 
 type Spelling = (url: string, random: Random) => string;
 

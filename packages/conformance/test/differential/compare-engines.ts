@@ -1,9 +1,9 @@
 /** Our engine and the independent one side by side, on random inputs. */
 import { evaluateJson, type JsonValue } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { Random } from '../../../protocol/test/fuzz/random.ts';
+import { Random } from '@svc/vectors/src/random/random.ts';
+import { randomInput } from '@svc/vectors/src/random/random-input.ts';
 import { findFirstDifference } from '../../src/first-difference.ts';
-import { randomInput } from './random-input.ts';
 
 export type Evaluate = (input: unknown) => unknown;
 

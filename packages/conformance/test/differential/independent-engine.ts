@@ -1,13 +1,14 @@
 /** The independent implementation, which shares no code and has no types. */
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import type { Evaluate } from './compare-engines.ts';
 
-export const INDEPENDENT_SERVER = fileURLToPath(
-  new URL('../../../../examples/independent-engine/server.mjs', import.meta.url),
-);
+const require = createRequire(import.meta.url);
+
+export const INDEPENDENT_SERVER = require.resolve('@svc/examples/independent-engine/server.mjs');
 
 export const loadIndependentEngine = async (): Promise<Evaluate> => {
-  const url = new URL('../../../../examples/independent-engine/evaluate.mjs', import.meta.url).href;
-  const { evaluate }: { evaluate: Evaluate } = await import(url);
+  const path = require.resolve('@svc/examples/independent-engine/evaluate.mjs');
+  const { evaluate }: { evaluate: Evaluate } = await import(pathToFileURL(path).href);
   return evaluate;
 };

@@ -3,8 +3,8 @@
  * with 1 at the first difference, and prints the input. The same seed gives the same decisions.
  */
 import { parseArgs } from 'node:util';
-import { compareEngines } from '../../../packages/conformance/test/differential/compare-engines.ts';
-import { loadIndependentEngine } from '../../../packages/conformance/test/differential/independent-engine.ts';
+import { compareEngines } from './compare-engines.ts';
+import { loadIndependentEngine } from './independent-engine.ts';
 
 const USAGE = `usage: npm run differential -- [options]
   --decisions N   how many to compare, default 1000000

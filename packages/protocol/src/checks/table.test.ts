@@ -1,6 +1,6 @@
+import { outcomeOf } from '@svc/vectors/src/evaluate-vectors.ts';
+import { readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../../../scripts/vectors/evaluate-vectors.ts';
-import { readEvaluateVectors } from '../../test/vector-reader.ts';
 import { PROTOCOL_REASONS, RESERVED_REASONS, TRUST_REASONS } from '../model/reason-code.ts';
 import { PROFILES } from '../profiles/index.ts';
 import type { CheckId } from './check.ts';

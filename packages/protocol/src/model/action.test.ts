@@ -1,6 +1,6 @@
+import { API_CALL, PURCHASE } from '@svc/vectors/src/scene.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { API_CALL, PURCHASE } from '../../../../scripts/vectors/scene.ts';
 import { parseAction } from './action.ts';
 
 describe('an Action', () => {

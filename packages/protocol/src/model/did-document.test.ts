@@ -1,7 +1,7 @@
 import type { DidWeb } from '@svc/codec';
+import { verificationMethod } from '@svc/vectors/src/scene.ts';
+import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID } from '@svc/vectors/src/test-keys.ts';
 import { describe, expect, it } from 'vitest';
-import { verificationMethod } from '../../../../scripts/vectors/scene.ts';
-import { KEYS, PRINCIPAL_DID, PRINCIPAL_KID } from '../../../../scripts/vectors/test-keys.ts';
 import { parseDidDocument } from './did-document.ts';
 
 const did = PRINCIPAL_DID as DidWeb;

@@ -1,11 +1,6 @@
+import { grantToken, honestScene, purchaseCapability, type Scene } from '@svc/vectors/src/scene.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  grantToken,
-  honestScene,
-  purchaseCapability,
-  type Scene,
-} from '../../../../scripts/vectors/scene.ts';
 import { parseGrant } from './grant.ts';
 
 const reasonOf = (...edits: readonly ((scene: Scene) => void)[]) => {

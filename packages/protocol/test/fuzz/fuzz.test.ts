@@ -4,8 +4,20 @@
  */
 
 import { BoundedMemo } from '@svc/codec';
+import { getVector } from '@svc/vectors/src/published.ts';
+import {
+  editPart,
+  mutateBytes,
+  mutateCharacters,
+  mutateJson,
+  mutateJsonText,
+  mutateParts,
+} from '@svc/vectors/src/random/mutations.ts';
+import { anyJson } from '@svc/vectors/src/random/odd-values.ts';
+import { Random } from '@svc/vectors/src/random/random.ts';
+import { compileBodySchema } from '@svc/vectors/src/schemas.ts';
+import { KEYS, type TestKey } from '@svc/vectors/src/test-keys.ts';
 import { describe, expect, it } from 'vitest';
-import { KEYS, type TestKey } from '../../../../scripts/vectors/test-keys.ts';
 import {
   buildReceiptBody,
   type CryptoPort,
@@ -24,18 +36,6 @@ import {
 } from '../../src/index.ts';
 import { nativeCrypto } from '../../src/native.ts';
 import { contextOf, factsOf } from '../facts-of.ts';
-import { compileBodySchema } from '../schemas.ts';
-import { getVector } from '../vector-reader.ts';
-import {
-  editPart,
-  mutateBytes,
-  mutateCharacters,
-  mutateJson,
-  mutateJsonText,
-  mutateParts,
-} from './mutations.ts';
-import { anyJson } from './odd-values.ts';
-import { Random } from './random.ts';
 
 /** Of requests that differ from the honest one. */
 const CASES_PER_KIND = 10_000;
