@@ -2,7 +2,7 @@
  * The one way to the outside (protocol §13). What may be asked for is decided by `parseTarget`; a public name is then
  * resolved once, every address in the answer must be public, and the connection goes to one of exactly those.
  */
-
+import { Semaphore } from '@svc/service';
 import { findSpecialUse } from './addresses.ts';
 import {
   type OutboundAnswer,
@@ -15,7 +15,6 @@ import {
 import { withDeadline } from './deadline.ts';
 import { dialFirst } from './dial.ts';
 import { type DnsPort, nodeDns } from './dns.ts';
-import { EgressPool } from './egress-pool.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import { type ForbiddenHosts, findForbiddenAddress, findForbiddenName } from './forbidden.ts';
 import { findDnsNameRefusal } from './names.ts';
@@ -70,12 +69,16 @@ const HTTPS_PORT = 443;
 export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}): Outbound => {
   const { outboundMap, dns = nodeDns(), maxConcurrent = MAX_CONCURRENT, forbidden = null } = options;
   requireDevelopmentMap(options);
-  const pool = new EgressPool(maxConcurrent, maxConcurrent * WAITING_PER_PLACE);
+  const slots = new Semaphore({
+    atOnce: maxConcurrent,
+    maxWaiting: maxConcurrent * WAITING_PER_PLACE,
+    full: () => new OutboundFault(unreachable('busy', 'too many outbound requests under way')),
+  });
 
   /** Runs within the limits; what the outside did wrong comes back as a value. */
   const guarded = async <T>(timeoutMs: number, task: (signal: AbortSignal) => Promise<T>) => {
     try {
-      return await withDeadline(timeoutMs, (signal) => pool.run(signal, () => task(signal)));
+      return await withDeadline(timeoutMs, (signal) => slots.run(() => task(signal), signal));
     } catch (error) {
       if (error instanceof OutboundFault) return error.answer;
       throw error;

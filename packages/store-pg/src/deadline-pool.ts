@@ -4,7 +4,7 @@
  * handed on; the next caller opens a new one, so the pool is well again as soon as the server is.
  */
 import { once } from 'node:events';
-import { StoreError } from '@svc/service';
+import { StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
 import { DeadlineError, isServerAnswer, toUnavailable } from './errors.ts';
@@ -63,18 +63,15 @@ export class DeadlinePool {
     deadlineMs = this.#options.deadlineMs,
   ): Promise<T> {
     const client = await this.#acquire();
-    let timer: NodeJS.Timeout | undefined;
     let isHealthy = true;
     try {
-      const deadline = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new DeadlineError(`no answer within ${deadlineMs} ms`)), deadlineMs);
+      return await withinMs(deadlineMs, work(client), () => {
+        throw new DeadlineError(`no answer within ${deadlineMs} ms`);
       });
-      return await Promise.race([work(client), deadline]);
     } catch (error) {
       isHealthy = isServerAnswer(error);
       throw error;
     } finally {
-      clearTimeout(timer);
       release(client, isHealthy);
     }
   }

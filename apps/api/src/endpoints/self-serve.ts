@@ -10,10 +10,11 @@ import {
   issueStarter,
   type Sandbox,
   type SelfServeBundle,
+  Semaphore,
   type ServiceDeps,
   type Starter,
+  serviceUnavailable,
   signUp,
-  Turnstile,
 } from '@svc/service';
 import { type HandlersOf, limiterKeyOf, RateLimiter } from '../http/index.ts';
 import type { Decide } from './decide.ts';
@@ -46,7 +47,11 @@ export const selfServeEndpoints = ({
   // These bounds are of this node.
   const perCustomer = new RateLimiter(service.clock, undefined, 'hour');
   const perRelyingParty = new RateLimiter(service.clock, undefined, 'hour');
-  const signUps = new Turnstile(SIGN_UPS_AT_ONCE, SIGN_UPS_WAITING);
+  const signUps = new Semaphore({
+    atOnce: SIGN_UPS_AT_ONCE,
+    maxWaiting: SIGN_UPS_WAITING,
+    full: () => serviceUnavailable('too many sign-ups wait'),
+  });
   return {
     signUp: async ({ caller, body, clientIp, requestId, holdTo }) => {
       const { sandbox, limits } = offered(selfServe);

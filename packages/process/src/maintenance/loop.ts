@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Store } from '@svc/service';
+import { type Store, withinMs } from '@svc/service';
 
 export interface Job {
   readonly name: string;
@@ -58,9 +58,7 @@ export const startMaintenance = ({ store, report }: LoopDeps, jobs: readonly Job
   return {
     stop: async () => {
       stopping.abort();
-      const over = new AbortController();
-      await Promise.race([loops, pauseUnless(over.signal, STOP_WITHIN_MS)]);
-      over.abort();
+      await withinMs(STOP_WITHIN_MS, loops, () => {});
     },
   };
 };

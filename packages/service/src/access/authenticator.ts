@@ -7,7 +7,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { DidWeb, OrgId } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import { parseApiKey } from '../api-keys/api-key.ts';
-import { Gatherer } from '../lib/batcher.ts';
+import { Batcher } from '../lib/batcher.ts';
 import type { Clock } from '../ports/ports.ts';
 import type { ApiKeyRecord } from '../ports/records.ts';
 import type { Store } from '../ports/store.ts';
@@ -27,7 +27,6 @@ export interface AuthenticatorOptions {
 
 const RP_KEY_REMEMBERED_MS = 5_000;
 const RP_KEYS_REMEMBERED = 10_000;
-const REREADING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
 
 export class Authenticator {
   private readonly rpCallers = new LRUCache<
@@ -36,7 +35,7 @@ export class Authenticator {
   >({
     max: RP_KEYS_REMEMBERED,
   });
-  private readonly rereads = new Gatherer<string, RpCaller | null>((keys) => this.loadEach(keys), REREADING);
+  private readonly rereads = new Batcher<string, RpCaller | null>((keys) => this.loadEach(keys));
   private readonly adminDigest: Buffer | null;
   private readonly provisionDigests: readonly Buffer[];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gatherer, OverloadedError } from './batcher.ts';
+import { Batcher, OverloadedError } from './batcher.ts';
 
 /** A batch runner whose batches end when the test says so. */
 const heldRunner = () => {
@@ -17,17 +17,17 @@ const heldRunner = () => {
 
 const options = { maxBatch: 3, maxInFlight: 1, maxWaiting: 4 };
 
-describe('a gatherer', () => {
+describe('a batcher', () => {
   it('sends a lone item at once', () => {
     const { batches, run } = heldRunner();
-    void new Gatherer(run, options).submit(1);
+    void new Batcher(run, options).submit(1);
     expect(batches.map(({ items }) => items)).toEqual([[1]]);
   });
 
   it('gathers what comes while a batch is under way, up to the batch size, in order', async () => {
     const { batches, run } = heldRunner();
-    const gatherer = new Gatherer(run, options);
-    const results = [1, 2, 3, 4, 5].map((item) => gatherer.submit(item));
+    const batcher = new Batcher(run, options);
+    const results = [1, 2, 3, 4, 5].map((item) => batcher.submit(item));
     batches[0]?.finish();
     await results[0];
     batches[1]?.finish();
@@ -39,8 +39,8 @@ describe('a gatherer', () => {
 
   it('gives each item its own result', async () => {
     const { batches, run } = heldRunner();
-    const gatherer = new Gatherer(run, { ...options, maxInFlight: 2 });
-    const results = [6, 7, 8, 9].map((item) => gatherer.submit(item));
+    const batcher = new Batcher(run, { ...options, maxInFlight: 2 });
+    const results = [6, 7, 8, 9].map((item) => batcher.submit(item));
     batches[1]?.finish(['second', 'third', 'fourth']);
     batches[0]?.finish(['first']);
     expect(await Promise.all(results)).toEqual(['first', 'second', 'third', 'fourth']);
@@ -48,18 +48,18 @@ describe('a gatherer', () => {
 
   it('sends a second batch beside one under way only when it is full', () => {
     const { batches, run } = heldRunner();
-    const gatherer = new Gatherer(run, { ...options, maxInFlight: 2 });
-    for (const item of [1, 2, 3]) void gatherer.submit(item);
+    const batcher = new Batcher(run, { ...options, maxInFlight: 2 });
+    for (const item of [1, 2, 3]) void batcher.submit(item);
     expect(batches.map(({ items }) => items)).toEqual([[1]]);
-    void gatherer.submit(4);
+    void batcher.submit(4);
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
   });
 
   it('fails every item of a failed batch and goes on with the next', async () => {
     const { batches, run } = heldRunner();
-    const gatherer = new Gatherer(run, options);
-    const first = gatherer.submit(1);
-    const second = gatherer.submit(2);
+    const batcher = new Batcher(run, options);
+    const first = batcher.submit(1);
+    const second = batcher.submit(2);
     batches[0]?.fail(new Error('lost'));
     await expect(first).rejects.toThrow('lost');
     batches[1]?.finish();
@@ -68,9 +68,9 @@ describe('a gatherer', () => {
 
   it('refuses an item when too many wait, and keeps those that do', async () => {
     const { batches, run } = heldRunner();
-    const gatherer = new Gatherer(run, options);
-    const kept = [0, 1, 2, 3, 4].map((item) => gatherer.submit(item));
-    await expect(gatherer.submit(5)).rejects.toBeInstanceOf(OverloadedError);
+    const batcher = new Batcher(run, options);
+    const kept = [0, 1, 2, 3, 4].map((item) => batcher.submit(item));
+    await expect(batcher.submit(5)).rejects.toBeInstanceOf(OverloadedError);
     batches[0]?.finish();
     await kept[0];
     batches[1]?.finish();
@@ -81,15 +81,15 @@ describe('a gatherer', () => {
 
   it('never resolves an item with nothing: a batch that answers too few fails those left over', async () => {
     const { batches, run } = heldRunner();
-    const result = new Gatherer(run, options).submit(1);
+    const result = new Batcher(run, options).submit(1);
     batches[0]?.finish([]);
     await expect(result).rejects.toThrow('too few');
   });
 
   it('keeps an item that has a size of its own whole, within the batch size', async () => {
     const { batches, run } = heldRunner();
-    const gatherer = new Gatherer(run, { ...options, maxWaiting: 9, sizeOf: (item) => item });
-    const results = [1, 2, 1, 3, 1].map((item) => gatherer.submit(item));
+    const batcher = new Batcher(run, { ...options, maxWaiting: 9, sizeOf: (item) => item });
+    const results = [1, 2, 1, 3, 1].map((item) => batcher.submit(item));
     for (let i = 0; i < 4; i++) {
       batches[i]?.finish();
       await Promise.resolve();
@@ -97,8 +97,8 @@ describe('a gatherer', () => {
     }
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 1], [3], [1]]);
     expect(await Promise.all(results)).toEqual(['1', '2', '1', '3', '1']);
-    const held = [3, 3, 3].map((item) => gatherer.submit(item));
-    await expect(gatherer.submit(4)).rejects.toBeInstanceOf(OverloadedError);
+    const held = [3, 3, 3].map((item) => batcher.submit(item));
+    await expect(batcher.submit(4)).rejects.toBeInstanceOf(OverloadedError);
     expect(held).toHaveLength(3);
   });
 });

@@ -3,15 +3,18 @@
  * timer: with nothing under way an item goes at once, so one request alone loses nothing. Beside a batch under way only
  * a full one is sent: smaller ones would cost a round trip, and a commit its fsync, that waiting a moment saves.
  */
-export interface GathererOptions<Item> {
-  /** Of the items' sizes together; an item that is larger goes alone. */
-  readonly maxBatch: number;
-  readonly maxInFlight: number;
-  /** Of the sizes of the items that wait; what is beyond is refused. */
-  readonly maxWaiting: number;
+export interface BatcherOptions<Item> {
+  /** Of the items' sizes together; an item that is larger goes alone. `MAX_BATCH` unless given. */
+  readonly maxBatch?: number;
+  /** 2 unless given. */
+  readonly maxInFlight?: number;
+  /** Of the sizes of the items that wait; what is beyond is refused. 4096 unless given. */
+  readonly maxWaiting?: number;
   /** 1 unless given. */
   readonly sizeOf?: (item: Item) => number;
 }
+
+export const MAX_BATCH = 64;
 
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -24,19 +27,22 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-export class Gatherer<Item, Result> {
+export class Batcher<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
   private waitingSize = 0;
   private inFlight = 0;
+  private readonly options: Required<BatcherOptions<Item>>;
 
   /** `run` answers one result per item, in the same order; when it rejects, every item of the batch does. */
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly options: GathererOptions<Item>,
-  ) {}
+    { maxBatch = MAX_BATCH, maxInFlight = 2, maxWaiting = 4096, sizeOf = () => 1 }: BatcherOptions<Item> = {},
+  ) {
+    this.options = { maxBatch, maxInFlight, maxWaiting, sizeOf };
+  }
 
   submit(item: Item): Promise<Result> {
-    const size = this.options.sizeOf?.(item) ?? 1;
+    const size = this.options.sizeOf(item);
     if (this.waitingSize + size > this.options.maxWaiting)
       return Promise.reject(new OverloadedError('too many waiting'));
     return new Promise((resolve, reject) => {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Turnstile } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 
-describe('the turnstile', () => {
+const full = () => new Error('full');
+
+describe('a semaphore', () => {
   it('lets so many in at once, in the order of their coming, whatever becomes of them', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -10,12 +12,12 @@ describe('the turnstile', () => {
         fc.array(fc.boolean(), { maxLength: 20 }),
         fc.scheduler(),
         async (atOnce, fates, scheduler) => {
-          const turnstile = new Turnstile(atOnce, 20);
+          const semaphore = new Semaphore({ atOnce, maxWaiting: 20, full });
           const begun: number[] = [];
           let inside = 0;
           let most = 0;
           const works = fates.map((fails, i) =>
-            turnstile.run(async () => {
+            semaphore.run(async () => {
               begun.push(i);
               most = Math.max(most, ++inside);
               await scheduler.schedule(Promise.resolve());
@@ -35,14 +37,28 @@ describe('the turnstile', () => {
   });
 
   it('turns away whom it could not serve, and takes others once there is room', async () => {
-    const turnstile = new Turnstile(1, 1);
+    const semaphore = new Semaphore({ atOnce: 1, maxWaiting: 1, full });
     let finish = () => {};
-    const first = turnstile.run(() => new Promise<void>((resolve) => (finish = resolve)));
-    const second = turnstile.run(async () => 'second');
-    await expect(turnstile.run(async () => 'third')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const first = semaphore.run(() => new Promise<void>((resolve) => (finish = resolve)));
+    const second = semaphore.run(async () => 'second');
+    await expect(semaphore.run(async () => 'third')).rejects.toThrow('full');
     finish();
     await first;
     expect(await second).toBe('second');
-    expect(await turnstile.run(async () => 'fourth')).toBe('fourth');
+    expect(await semaphore.run(async () => 'fourth')).toBe('fourth');
+  });
+
+  it('gives the place of an aborted wait up, and the place of work that failed back', async () => {
+    const semaphore = new Semaphore({ atOnce: 1, maxWaiting: 1, full });
+    let fail = (_: Error) => {};
+    const first = semaphore.run(() => new Promise<never>((_, reject) => (fail = reject)));
+    const controller = new AbortController();
+    const second = semaphore.run(async () => 'second', controller.signal);
+    controller.abort(new Error('too late'));
+    await expect(second).rejects.toThrow('too late');
+    const third = semaphore.run(async () => 'third');
+    fail(new Error('first'));
+    await expect(first).rejects.toThrow('first');
+    expect(await third).toBe('third');
   });
 });

@@ -1,43 +1,63 @@
 /**
- * Work that comes in bursts and is slow enough to use up the connections of everybody else: so much of it at once, the
- * rest in line, and no longer line than can be served.
+ * Bounded concurrency for work that could use up what others need: so much of it at once, the rest waits in order, and no
+ * more waits than can be served.
  */
-import { serviceUnavailable } from '../errors.ts';
+export interface SemaphoreOptions {
+  readonly atOnce: number;
+  readonly maxWaiting: number;
+  /** What is thrown where `maxWaiting` wait already. */
+  readonly full: () => Error;
+}
 
-export class Turnstile {
-  private free: number;
-  private readonly line: (() => void)[] = [];
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
+  readonly #waiting = new Set<() => void>();
+  #running = 0;
 
-  constructor(
-    atOnce: number,
-    private readonly maxWaiting: number,
-  ) {
-    this.free = atOnce;
+  constructor(options: SemaphoreOptions) {
+    if (!(options.atOnce >= 1)) throw new RangeError('atOnce must be at least 1');
+    this.#options = options;
   }
 
-  /** Settles as `work` does, which is begun in its turn. `SERVICE_UNAVAILABLE`: the line is full. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    await this.enter();
+  /** Settles as `work` does, which is begun in its turn. Rejects when `signal` is aborted before that. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(signal);
     try {
       return await work();
     } finally {
-      this.leave();
+      this.#leave();
     }
   }
 
-  private async enter(): Promise<void> {
-    if (this.free > 0) {
-      this.free--;
+  async #enter(signal: AbortSignal | undefined): Promise<void> {
+    const { atOnce, maxWaiting, full } = this.#options;
+    if (this.#running < atOnce) {
+      this.#running += 1;
       return;
     }
-    if (this.line.length >= this.maxWaiting) throw serviceUnavailable('turnstile: the line is full');
-    await new Promise<void>((resolve) => this.line.push(resolve));
+    if (this.#waiting.size >= maxWaiting) throw full();
+    await new Promise<void>((resolve, reject) => {
+      const admit = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        this.#waiting.delete(admit);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#waiting.add(admit);
+    });
   }
 
-  /** The place goes to the next in line, or is free. */
-  private leave(): void {
-    const next = this.line.shift();
-    if (next === undefined) this.free++;
-    else next();
+  /** The place goes straight to the one that has waited longest, so `#running` stays as it is. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 }

@@ -10,10 +10,10 @@
 import type { Balances, GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
-import { Gatherer } from '../lib/batcher.ts';
+import { Batcher } from '../lib/batcher.ts';
 import type { Attempted } from './attempt.ts';
 import { balancesAfter, buildChain, type Chain, type Contender, concludeChain } from './budget-chain.ts';
-import { type Committer, MAX_BATCH, type StoredOutcome } from './committer.ts';
+import type { Committer, StoredOutcome } from './committer.ts';
 
 /** With the balances as they were when it came. */
 export interface LaneContender extends Contender {
@@ -30,17 +30,15 @@ interface Committed {
   readonly outcomes: readonly StoredOutcome[];
 }
 
-const GATHERING = { maxBatch: MAX_BATCH, maxInFlight: 1, maxWaiting: 4096 } as const;
 /** Turns are taken one Grant at a time, each with a connection in hand: for Grants that two nodes really contend for. */
 const TIMES_BEFORE_TURN = 2;
 /** Whoever fails for himself takes those behind him along: once by what is judged first, and once by what is claimed then. */
 const MAX_ROUNDS = TIMES_BEFORE_TURN + 3;
 
 export class BudgetLane {
-  private readonly gatherer = new Gatherer<LaneContender, Attempted | Error>(
-    (batch) => this.run(batch),
-    GATHERING,
-  );
+  private readonly batcher = new Batcher<LaneContender, Attempted | Error>((batch) => this.run(batch), {
+    maxInFlight: 1,
+  });
   private newest: Balances | null = null;
   private timesOvertaken = 0;
   private members = 0;
@@ -58,7 +56,7 @@ export class BudgetLane {
   async submit(contender: LaneContender): Promise<Attempted> {
     this.members += 1;
     try {
-      const attempted = await this.gatherer.submit(contender);
+      const attempted = await this.batcher.submit(contender);
       if (attempted instanceof Error) throw attempted;
       return attempted;
     } finally {

@@ -4,23 +4,21 @@
  */
 import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { Gatherer } from '../lib/batcher.ts';
+import { Batcher } from '../lib/batcher.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { Attempt, Attempted } from './attempt.ts';
 import { BudgetLane } from './budget-lane.ts';
 import type { Committer } from './committer.ts';
 
-const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
-
 export class Budgets {
   private readonly lanes = new Map<GrantId, BudgetLane>();
-  private readonly lookups: Gatherer<BudgetQuery, BudgetFacts>;
+  private readonly lookups: Batcher<BudgetQuery, BudgetFacts>;
 
   constructor(
     private readonly deps: ServiceDeps,
     private readonly committer: Committer,
   ) {
-    this.lookups = new Gatherer((queries) => deps.store.verify.findBudgets(queries), GATHERING);
+    this.lookups = new Batcher((queries) => deps.store.verify.findBudgets(queries));
   }
 
   /** Evaluates and stores an attempt that rests on this Grant's balances. See `BudgetLane.submit`. */

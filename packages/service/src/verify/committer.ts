@@ -3,7 +3,7 @@
  * is looked up by receipt id, and what is not found there stays unknown. Nothing is ever sent a second time.
  */
 import type { GrantId } from '@svc/protocol';
-import { Gatherer } from '../lib/batcher.ts';
+import { Batcher } from '../lib/batcher.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import type { Log } from '../ports/ports.ts';
 import { type Store, StoreError } from '../ports/store.ts';
@@ -14,19 +14,10 @@ export type StoredOutcome = CommitOutcome | 'UNKNOWN';
 
 type Batch = readonly DecisionCommit[];
 
-/** How many decisions one commit carries at most. */
-export const MAX_BATCH = 64;
-const GATHERING = {
-  maxBatch: MAX_BATCH,
-  maxInFlight: 2,
-  maxWaiting: 4096,
-  sizeOf: (batch: Batch) => batch.length,
-};
-
 export class Committer {
-  private readonly gatherer = new Gatherer<Batch, readonly StoredOutcome[]>(
+  private readonly batcher = new Batcher<Batch, readonly StoredOutcome[]>(
     (batches) => this.commitAll(batches),
-    GATHERING,
+    { sizeOf: (batch) => batch.length },
   );
 
   constructor(
@@ -39,7 +30,7 @@ export class Committer {
    * refused or unknown; rejects when nothing was sent.
    */
   submit(decisions: Batch): Promise<readonly StoredOutcome[]> {
-    return this.gatherer.submit(decisions);
+    return this.batcher.submit(decisions);
   }
 
   /** The same by themselves, evaluated with the lock of the Grant's budgets in hand. */

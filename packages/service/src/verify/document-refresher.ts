@@ -10,6 +10,7 @@
 import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
+import { withinMs } from '../lib/deadline.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
 import { StoreError } from '../ports/store.ts';
 import { refreshHostedDocument } from '../principals/hosted-document.ts';
@@ -55,15 +56,7 @@ export class DocumentRefresher {
     const { startedAtMs, done } = this.running.get(did) ?? this.start(did);
     const waitMs = startedAtMs + WAIT_MS - performance.now();
     if (waitMs <= 0) return null;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), waitMs);
-    });
-    try {
-      return await Promise.race([done, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return withinMs(waitMs, done, () => null);
   }
 
   private start(did: DidWeb): Refresh {

@@ -19,7 +19,7 @@ import {
 } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
-import { Gatherer } from '../lib/batcher.ts';
+import { Batcher } from '../lib/batcher.ts';
 import type { GrantRecord, IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
 import type { FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
@@ -42,7 +42,6 @@ export interface LoadedFacts {
   readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
 }
 
-const GATHERING = { maxBatch: 64, maxInFlight: 2, maxWaiting: 4096 } as const;
 const PRINCIPAL_REMEMBERED_MS = 60_000;
 const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null };
 
@@ -52,13 +51,13 @@ export class FactLoader {
   private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
   private readonly grants = new LRUCache<string, GrantRecord>({ max: 50_000 });
   private readonly statusLists: StatusListReader;
-  private readonly gatherer: Gatherer<FactsQuery, FactsRecord>;
+  private readonly batcher: Batcher<FactsQuery, FactsRecord>;
   private readonly documents: DocumentRefresher;
 
   constructor(private readonly deps: Deps) {
     this.statusLists = new StatusListReader(deps);
     this.documents = new DocumentRefresher(deps);
-    this.gatherer = new Gatherer((queries) => deps.store.verify.findFacts(queries), GATHERING);
+    this.batcher = new Batcher((queries) => deps.store.verify.findFacts(queries));
   }
 
   /**
@@ -105,7 +104,7 @@ export class FactLoader {
     const allocation = this.grants.get(id);
     if (principal !== undefined && allocation !== undefined) return { principal, allocation };
     const loadedAtMs = this.deps.clock.nowMs();
-    const loaded = await this.gatherer.submit({
+    const loaded = await this.batcher.submit({
       issuer: principal === undefined ? issuer : null,
       grantId: allocation === undefined ? id : null,
     });

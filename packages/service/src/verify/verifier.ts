@@ -16,6 +16,7 @@ import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { OverloadedError } from '../lib/batcher.ts';
+import { withinMs } from '../lib/deadline.ts';
 import { StoreError } from '../ports/store.ts';
 import {
   type Asked,
@@ -76,7 +77,10 @@ export class Verifier {
   ): Promise<VerifyAnswer> {
     try {
       const asked = { request, idempotency, answerByMs: performance.now() + DEADLINE_MS };
-      return await this.withinDeadline(this.findOrDecide(caller, asked));
+      // What is under way then may still be stored; the caller hears that it is not known.
+      return await withinMs(DEADLINE_MS, this.findOrDecide(caller, asked), () => {
+        throw serviceUnavailable('verify: deadline');
+      });
     } catch (error) {
       if (error instanceof StoreError || error instanceof OverloadedError)
         throw serviceUnavailable(error.message, error);
@@ -103,19 +107,6 @@ export class Verifier {
       const prior = isRefused && idempotency !== null ? await this.findPrior(caller, idempotency) : null;
       if (prior === null) throw error;
       return prior;
-    }
-  }
-
-  /** What is under way then may still be stored; the caller hears that it is not known. */
-  private async withinDeadline(answer: Promise<VerifyAnswer>): Promise<VerifyAnswer> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(serviceUnavailable('verify: deadline')), DEADLINE_MS);
-    });
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

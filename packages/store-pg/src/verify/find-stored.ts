@@ -3,6 +3,7 @@
  * connections that share the fault.
  */
 import type { ReceiptId } from '@svc/protocol';
+import { withinMs } from '@svc/service';
 import { clientConfig, StoreClient } from '../client.ts';
 import { DeadlineError, toUnavailable } from '../errors.ts';
 
@@ -14,16 +15,13 @@ export async function findStored(
 ): Promise<ReadonlySet<ReceiptId>> {
   const client = new StoreClient(clientConfig(databaseUrl, deadlineMs));
   client.on('error', () => {});
-  let timer: NodeJS.Timeout | undefined;
   try {
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new DeadlineError(`no answer within ${deadlineMs} ms`)), deadlineMs);
+    return await withinMs(deadlineMs, lookUp(client, receiptIds), () => {
+      throw new DeadlineError(`no answer within ${deadlineMs} ms`);
     });
-    return await Promise.race([lookUp(client, receiptIds), deadline]);
   } catch (error) {
     throw toUnavailable(error);
   } finally {
-    clearTimeout(timer);
     client.destroy();
   }
 }
