@@ -1,12 +1,12 @@
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/node.ts', 'src/cli/main.ts'],
+  entry: ['src/index.ts', 'src/node.ts'],
   format: ['esm'],
   target: 'es2022',
   platform: 'neutral',
   external: [/^node:/],
-  dts: { entry: ['src/index.ts', 'src/node.ts'] },
+  dts: true,
   clean: true,
   sourcemap: true,
 });

@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/native.ts', 'src/checkpoint.ts'],
+  entry: ['src/index.ts', 'src/native.ts'],
   format: ['esm'],
   target: 'es2022',
   platform: 'neutral',

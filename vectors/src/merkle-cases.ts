@@ -12,6 +12,7 @@ import {
   parseHash,
   verifyInclusion,
 } from '@svc/merkle';
+import { encodeBase64url, encodeUlid, encodeUtf8, type JsonValue, jcs } from '@svc/protocol';
 import {
   buildCheckpoint,
   CHECKPOINT_TYP,
@@ -19,8 +20,7 @@ import {
   dayAfter,
   leafOfReceipt,
   verifyCheckpoint,
-} from '@svc/merkle/checkpoint';
-import { encodeBase64url, encodeUlid, encodeUtf8, type JsonValue, jcs } from '@svc/protocol';
+} from '@svc/transparency';
 import { KEYS, RECEIPT_KID, SERVICE_DID, STATUS_KID, type TestKey } from './test-keys.ts';
 
 const DAY = '2026-11-19';

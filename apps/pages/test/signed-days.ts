@@ -1,8 +1,8 @@
 /** A chain of closed days for the tests of the explorer, each signed by the service of the test Receipts. */
 import { createHash } from 'node:crypto';
 import { formatHash, MerkleTree } from '@svc/merkle';
-import { buildCheckpoint, leafOfReceipt, signCheckpoint } from '@svc/merkle/checkpoint';
 import { encodeUlid, type Signer } from '@svc/protocol';
+import { buildCheckpoint, leafOfReceipt, signCheckpoint } from '@svc/transparency';
 import type { Checkpoint, InclusionProof } from '../src/shared/wire.ts';
 import { SERVICE, signerOf } from './signed-receipts.ts';
 

@@ -1,6 +1,7 @@
 /** The ledger day by day: a query that names a day's receipt ids plans and reads its partition alone. */
-import { dayAfter } from '@svc/merkle/checkpoint';
+
 import { encodeUlid } from '@svc/protocol';
+import { dayAfter } from '@svc/transparency';
 import type { CheckContext } from './check.ts';
 
 /** `YYYY-MM-DD` of every partition, ascending. */

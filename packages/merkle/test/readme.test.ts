@@ -1,26 +1,13 @@
 import { readFileSync } from 'node:fs';
-import * as protocol from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import * as checkpoint from '../src/checkpoint.ts';
 import * as merkle from '../src/index.ts';
 
 const modules: Readonly<Record<string, object>> = {
   '@svc/merkle': merkle,
-  '@svc/merkle/checkpoint': checkpoint,
-  '@svc/protocol': protocol,
 };
 
 const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const blocks = [...readText('../README.md').matchAll(/^```js\n(.*?)^```$/gms)].map(([, block = '']) => block);
-
-const vectors = JSON.parse(readText('../../../vectors/merkle.json'));
-const { service_did_document: document } = JSON.parse(readText('../../../vectors/keys.json'));
-/** What the text of the README leaves to its reader. */
-const given = {
-  didDocumentText: JSON.stringify(document),
-  serviceDid: document.id,
-  jws: vectors.checkpoints[0].checkpoint,
-};
 
 /** Imports become look-ups, so that a block runs against the sources. */
 const run = async (block: string): Promise<string[]> => {
@@ -29,10 +16,9 @@ const run = async (block: string): Promise<string[]> => {
     /^import \{(.*?)\} from '(.*?)';$/gm,
     (_, names: string, from: string) => `const {${names}} = modules['${from}'];`,
   );
-  const names = ['modules', 'console', ...Object.keys(given)];
   const console = { log: (...values: unknown[]) => void printed.push(values.join(' ')) };
-  const start = new Function(...names, `return (async () => {${body}})()`);
-  await start(modules, console, ...Object.values(given));
+  const start = new Function('modules', 'console', `return (async () => {${body}})()`);
+  await start(modules, console);
   return printed;
 };
 

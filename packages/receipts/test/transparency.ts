@@ -1,13 +1,13 @@
 /** The day of a Receipt, closed: its checkpoint and inclusion proof as the service answers them, and a bundle. */
 import { formatHash, MerkleTree } from '@svc/merkle';
+import { encodeUlid, portableCrypto, type Signer, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
 import {
   buildCheckpoint,
   type Checkpoint,
   dayOfReceipt,
   leafOfReceipt,
   signCheckpoint,
-} from '@svc/merkle/checkpoint';
-import { encodeUlid, portableCrypto, type Signer, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
+} from '@svc/transparency';
 import { SERVICE, serviceDocument, statusSigner, type World } from './world.ts';
 
 export interface ClosedDay {

@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { emptyRoot, formatHash, hashLeaf, MerkleTree, parseHash, verifyInclusion } from '@svc/merkle';
-import { dayAfter } from '@svc/merkle/checkpoint';
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { checkContent, closeDays, getInclusion, type ServiceDeps } from '@svc/service';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
+import { dayAfter } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withStores } from './testing/open-store.ts';
 import { runSql } from './testing/session.ts';

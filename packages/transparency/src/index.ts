@@ -1,10 +1,6 @@
-/** `@svc/merkle/checkpoint`: the signed checkpoint that closes a UTC day, and the chain of them. */
+/** What a service publishes and cannot take back: its keys, the checkpoints of its days, and what is in them. */
 export { buildCheckpoint, type CheckpointDraft } from './checkpoint/build.ts';
-export {
-  type CheckpointDifference,
-  findChainBreak,
-  findCheckpointDifference,
-} from './checkpoint/chain.ts';
+export { type CheckpointDifference, findChainBreak, findCheckpointDifference } from './checkpoint/chain.ts';
 export { dayAfter, dayOfReceipt, isDay, leafOfReceipt } from './checkpoint/day.ts';
 export type { CheckpointFailure, CheckpointFailureCode } from './checkpoint/failure.ts';
 export {
@@ -14,10 +10,22 @@ export {
   signCheckpoint,
   verifyCheckpoint,
 } from './checkpoint/jws.ts';
-export {
-  CHECKPOINT_MAX_CHARS,
-  CHECKPOINT_TYP,
-  type Checkpoint,
-  TREE,
-} from './checkpoint/payload.ts';
+export { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint, TREE } from './checkpoint/payload.ts';
 export { parseCheckpoint } from './checkpoint/rules.ts';
+export { type Failure, failure, show } from './failure.ts';
+export type { InclusionFailureCode } from './inclusion/failure.ts';
+export {
+  INCLUSION_MAX_CHARS,
+  type InclusionToVerify,
+  type VerifiedInclusion,
+  verifyReceiptInclusion,
+} from './inclusion/verify-inclusion.ts';
+export { rememberLast } from './remember-last.ts';
+export {
+  checkServiceSignature,
+  DID_DOCUMENT_MAX_CHARS,
+  findServiceKey,
+  parseServiceDocument,
+  type ServiceDocument,
+  type ServiceFailureCode,
+} from './service-document.ts';

@@ -13,8 +13,21 @@ import {
   parseStrictJson,
 } from '@svc/protocol';
 import { type Failure, failure, show } from './failure.ts';
-import { own } from './json-pointer.ts';
+import { own } from './own.ts';
 import { rememberLast } from './remember-last.ts';
+
+export type ServiceFailureCode =
+  /** The pinned service DID document cannot be read. Nothing is known about the signature. */
+  | 'malformed-did-document'
+  /** The DID document, or the kid, is of another service. */
+  | 'wrong-service'
+  /** The kid is not in the document, or not under assertionMethod. */
+  | 'unknown-key'
+  /** The kid is in the document, but is no strict Ed25519 Multikey. */
+  | 'unusable-key'
+  | 'wrong-signature';
+
+type ServiceFailure = Failure<ServiceFailureCode>;
 
 export interface ServiceDocument {
   readonly did: string;
@@ -30,7 +43,7 @@ const parseDid = rememberLast(parseDidWeb);
 /** Reads the document, an object or its text, or null with what is wrong in `failures`. */
 export const parseServiceDocument = (
   document: unknown,
-  failures: Failure[],
+  failures: ServiceFailure[],
   serviceDid?: string,
 ): ServiceDocument | null => {
   const json = readDocument(document, failures);
@@ -52,7 +65,7 @@ export const parseServiceDocument = (
   return { did, json };
 };
 
-const readDocument = (document: unknown, failures: Failure[]): JsonObject | null => {
+const readDocument = (document: unknown, failures: ServiceFailure[]): JsonObject | null => {
   const refuse = (problem: string) => {
     failures.push(failure('malformed-did-document', `the DID document must be a JSON object: ${problem}`));
     return null;
@@ -70,7 +83,7 @@ export const findServiceKey = (
   document: ServiceDocument,
   kid: string,
   purpose: 'receipt' | 'status',
-): { readonly publicKey: Uint8Array } | Failure => {
+): { readonly publicKey: Uint8Array } | ServiceFailure => {
   const { did, json } = document;
   if (!kid.startsWith(`${did}#`))
     return failure('wrong-service', `the kid ${show(kid)} is not of the pinned service ${did}`);
@@ -106,7 +119,7 @@ export const checkServiceSignature = (
   purpose: 'receipt' | 'status',
   signed: { readonly kid: string; readonly signingInput: string; readonly signature: Uint8Array },
   crypto: CryptoPort,
-): Failure | null => {
+): ServiceFailure | null => {
   const key = findServiceKey(document, signed.kid, purpose);
   if (!('publicKey' in key)) return key;
   if (crypto.verify(key.publicKey, signed.signingInput, signed.signature)) return null;

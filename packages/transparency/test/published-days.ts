@@ -1,5 +1,7 @@
 /** A service that has closed days, as a monitor reads it: what is served for each path, honest until it is changed. */
 import { emptyRoot, formatHash, MerkleTree } from '@svc/merkle';
+import { encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
+import { SERVICE, serviceDocument, statusSigner } from '../../receipts/test/world.ts';
 import {
   buildCheckpoint,
   type Checkpoint,
@@ -7,10 +9,8 @@ import {
   leafOfReceipt,
   parseSignedCheckpoint,
   signCheckpoint,
-} from '@svc/merkle/checkpoint';
-import { encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
+} from '../src/index.ts';
 import type { Source } from '../src/monitor/source.ts';
-import { SERVICE, serviceDocument, statusSigner } from './world.ts';
 
 export interface Served {
   readonly status: number;

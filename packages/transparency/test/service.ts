@@ -1,8 +1,8 @@
 /** A service with a status key from a fixed seed, its Receipt ids, and a day's checkpoint as it closes it. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { CompactRange, parseHash } from '@svc/merkle';
 import { encodeMultikey, encodeUlid, parseDidDocument, parseDidWeb, type Signer } from '@svc/protocol';
-import { buildCheckpoint, type Checkpoint, dayAfter, leafOfReceipt } from '../src/checkpoint.ts';
-import { CompactRange, parseHash } from '../src/index.ts';
+import { buildCheckpoint, type Checkpoint, dayAfter, leafOfReceipt } from '../src/index.ts';
 
 export const SERVICE = 'did:web:svc.example';
 export const KID = `${SERVICE}#status-1`;

@@ -1,7 +1,7 @@
 import { MerkleTree, parseHash, verifyInclusion } from '@svc/merkle';
-import { parseSignedCheckpoint, verifyCheckpoint } from '@svc/merkle/checkpoint';
 import { type DidWeb, parseDidDocument } from '@svc/protocol';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
+import { parseSignedCheckpoint, verifyCheckpoint } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-process.ts';
 import { withDeployment } from '../world/deployment.ts';

@@ -1,6 +1,7 @@
 /** The checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the chain. */
-import { verifyCheckpoint } from '@svc/merkle/checkpoint';
+
 import { type DidWeb, isJsonObject, parseDidDocument, parseStrictJson } from '@svc/protocol';
+import { verifyCheckpoint } from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
 

@@ -3,7 +3,7 @@
  * each failure belongs to, and which parts could not be judged because of it.
  */
 import type { Failure } from '@svc/receipts';
-import { type InclusionFailureCode, verifyReceiptInclusion } from '@svc/receipts/inclusion';
+import { type InclusionFailureCode, verifyReceiptInclusion } from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { InclusionProof } from '../shared/wire.ts';
 

@@ -1,5 +1,5 @@
 /** The report as JUnit XML, for continuous integration: a suite for each op, a test case for each vector. */
-import type { CaseReport, ConformanceReport, Totals } from '../report.ts';
+import type { CaseReport, ConformanceReport, Totals } from '@svc/conformance';
 
 export const junitOf = ({ sets, totals, duration_ms: ms, vectors }: ConformanceReport): string =>
   [

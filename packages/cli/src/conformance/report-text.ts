@@ -2,7 +2,7 @@
  * The report for people. What the endpoint sent may have been written to deceive: control and format characters are
  * escaped, so that it can neither move the cursor nor pass for a line of ours.
  */
-import type { CaseReport, ConformanceReport, Totals } from '../report.ts';
+import type { CaseReport, ConformanceReport, Totals } from '@svc/conformance';
 
 /** Paints text; leaves it as it is where colours are not wanted. */
 export type Paint = (text: string, colour: 'green' | 'red' | 'yellow') => string;

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { readVectorSet } from '@svc/conformance/node';
 import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Change, DESCRIPTION, perfectAnswer } from '../../test/perfect-endpoint.ts';
-import { compile } from '../../test/schemas.ts';
-import { readVectorSet } from '../node.ts';
+import { type Change, DESCRIPTION, perfectAnswer } from '../../../conformance/test/perfect-endpoint.ts';
+import { compile } from '../../../conformance/test/schemas.ts';
 import { junitOf } from './junit.ts';
 import { run } from './run.ts';
 
@@ -214,7 +214,7 @@ describe('svc-conformance refuses with exit code 2', () => {
 
 /** As a process of its own, from the sources. */
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
-const node = ['--import', 'tsx', '--conditions', 'svc-source', 'src/cli/main.ts'];
+const node = ['--import', 'tsx', '--conditions', 'svc-source', 'src/conformance/main.ts'];
 
 describe('svc-conformance as a process', () => {
   it('serves our engine until it is told to stop, and passes its own vectors', async () => {

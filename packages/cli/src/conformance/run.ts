@@ -3,14 +3,10 @@
  * endpoint that cannot be asked).
  */
 import { writeFileSync } from 'node:fs';
+import type { ConformanceReport } from '@svc/conformance';
+import { type Progress, runConformance, VectorSetError } from '@svc/conformance';
+import { createHttpTransport, createOwnEngine, readVectorSet, serveConformance } from '@svc/conformance/node';
 import packageJson from '../../package.json' with { type: 'json' };
-import { createHttpTransport } from '../node/http-transport.ts';
-import { createOwnEngine } from '../node/own-engine.ts';
-import { readVectorSet } from '../node/read-vectors.ts';
-import { serveConformance } from '../node/serve.ts';
-import type { ConformanceReport } from '../report.ts';
-import { type Progress, runConformance } from '../run-conformance.ts';
-import { VectorSetError } from '../vector-set.ts';
 import { junitOf } from './junit.ts';
 import { type Command, parseCommand, type RunCommand, UsageError } from './options.ts';
 import { describeReport, painter, printable } from './report-text.ts';

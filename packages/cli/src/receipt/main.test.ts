@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { budgeted, capabilityOf, logOf, pageOf } from '../../test/budgets.ts';
-import { buildWorld, documentOf, resign, serviceDocument } from '../../test/world.ts';
+import { budgeted, capabilityOf, logOf, pageOf } from '../../../receipts/test/budgets.ts';
+import { buildWorld, documentOf, resign, serviceDocument } from '../../../receipts/test/world.ts';
 import { MAX_INPUT_BYTES } from './inputs.ts';
 import { run } from './run.ts';
 

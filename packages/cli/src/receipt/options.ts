@@ -1,6 +1,6 @@
 /** The command line as typed options. Whatever does not fit is a usage error. */
 import { parseArgs } from 'node:util';
-import { isDay } from '@svc/merkle/checkpoint';
+import { isDay } from '@svc/transparency';
 import { InputError } from './inputs.ts';
 
 const OPTIONS = {

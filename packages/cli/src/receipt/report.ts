@@ -2,12 +2,10 @@
  * What the command prints. Everything quoted from a Receipt or a file may have been written by an attacker: control
  * and format characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
  */
-import type { Checkpoint } from '@svc/merkle/checkpoint';
-import type { Assumption } from '../audit/assumed-facts.ts';
-import type { AuditResult } from '../audit/audit.ts';
-import { type Failure, show } from '../failure.ts';
-import type { Receipt } from '../receipt.ts';
-import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../verify/published.ts';
+
+import type { Receipt } from '@svc/receipts';
+import type { Assumption, AuditResult } from '@svc/receipts/audit';
+import { type Checkpoint, type Failure, show } from '@svc/transparency';
 
 export type Verdict = 'valid' | 'invalid' | 'undecided';
 
@@ -99,7 +97,7 @@ const describeAuthority = ({ action, constraints, resources }: NonNullable<Recei
 
 const describeChecks = ({ protocol, trust }: Receipt): string => {
   const all = { ...protocol.checks, ...trust.checks };
-  const ids = [...PROTOCOL_CHECKS, ...TRUST_CHECKS];
+  const ids = Object.keys(all).sort(new Intl.Collator('en', { numeric: true }).compare);
   const having = (outcome: boolean | 'skipped') => ids.filter((id) => all[id] === outcome);
   const failed = having(false);
   const skipped = having('skipped');

@@ -1,11 +1,10 @@
 /** `svc-receipt verify`: a Receipt, its inclusion in the checkpoint of its day, or a whole bundle. */
 import { nativeCrypto } from '@svc/protocol/native';
-import type { BundlePin } from '../bundle/pin.ts';
-import { verifyBundle } from '../bundle/verify-bundle.ts';
-import type { Failure } from '../failure.ts';
-import { type VerifiedInclusion, verifyReceiptInclusion } from '../inclusion/verify-inclusion.ts';
-import type { Receipt } from '../receipt.ts';
-import { verifyReceipt } from '../verify/verify-receipt.ts';
+import type { Failure, Receipt } from '@svc/receipts';
+import { verifyReceipt } from '@svc/receipts';
+import type { BundlePin } from '@svc/receipts/bundle';
+import { verifyBundle } from '@svc/receipts/bundle';
+import { type VerifiedInclusion, verifyReceiptInclusion } from '@svc/transparency';
 import { MAX_BUNDLE_BYTES, readReceipt, readText } from './inputs.ts';
 import type { Command } from './options.ts';
 import { describeVerified, type Paint } from './report.ts';

@@ -3,9 +3,9 @@
  * usage, an unreadable file, missing evidence, a profile of a later version, a service that does not answer).
  */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import type { Failure } from '@svc/receipts';
+import { type AuditResult, audit } from '@svc/receipts/audit';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type AuditResult, audit } from '../audit/audit.ts';
-import type { Failure } from '../failure.ts';
 import { type Evidence, InputError, readEvidence, readReceipt, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';

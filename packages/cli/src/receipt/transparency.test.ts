@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundleOf, closeDayOf } from '../../test/transparency.ts';
-import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '../../test/world.ts';
+import { bundleOf, closeDayOf } from '../../../receipts/test/transparency.ts';
+import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '../../../receipts/test/world.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));

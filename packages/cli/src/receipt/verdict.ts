@@ -1,6 +1,6 @@
 /** How a verdict leaves the process. */
 import { nativeCrypto } from '@svc/protocol/native';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '@svc/receipts';
 import type { Verdict } from './report.ts';
 
 const EXIT_CODES = { valid: 0, invalid: 1, undecided: 2 } as const;

@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { CompactRange, formatHash, hashLeaf, type Tile, TileBuilder } from '@svc/merkle';
-import { type Checkpoint, findChainBreak, verifyCheckpoint } from '@svc/merkle/checkpoint';
 import { nativeSha256 } from '@svc/merkle/native';
 import { nativeCrypto } from '@svc/protocol/native';
+import { type Checkpoint, findChainBreak, verifyCheckpoint } from '@svc/transparency';
 import { type Check, type CheckContext, pages } from '../check.ts';
 import { isOfDay } from '../receipt-days.ts';
 

@@ -13,8 +13,8 @@ import {
   sha256Of,
   unavailable,
 } from '@svc/protocol';
+import type { ServiceDocument } from '@svc/transparency';
 import { type Failure, failure } from '../failure.ts';
-import type { ServiceDocument } from '../service-document.ts';
 import { type BalanceFailure, readBalances } from './balance-snapshot.ts';
 import { readStatusEntry } from './status-list.ts';
 

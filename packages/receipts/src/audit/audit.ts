@@ -17,10 +17,10 @@ import {
   portableCrypto,
   type ReceiptBody,
 } from '@svc/protocol';
+import { parseServiceDocument } from '@svc/transparency';
 import { type Failure, type FailureCode, failure } from '../failure.ts';
 import { type Difference, listDifferences } from '../json-pointer.ts';
 import type { Receipt } from '../receipt.ts';
-import { parseServiceDocument } from '../service-document.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import { type ArtifactFailure, type EvidenceSource, readArtifacts } from './artifacts.ts';
 import { assumeBudgets } from './assumed-budgets.ts';

@@ -9,9 +9,9 @@ import {
   parseStatusListCredential,
   type StatusListCredential,
 } from '@svc/status-list';
+import { checkServiceSignature, type ServiceDocument } from '@svc/transparency';
 import { type Failure, failure, show } from '../failure.ts';
 import { own } from '../json-pointer.ts';
-import { checkServiceSignature, type ServiceDocument } from '../service-document.ts';
 
 /** A list of 8,388,608 entries that do not compress, base64url twice over. */
 export const STATUS_LIST_MAX_CHARS = 2_600_000;

@@ -1,7 +1,9 @@
 /** What can be wrong with a bundle. */
-import type { InclusionFailureCode } from '../inclusion/failure.ts';
+import type { InclusionFailureCode } from '@svc/transparency';
+import type { FailureCode } from '../failure.ts';
 
 export type BundleFailureCode =
+  | FailureCode
   | InclusionFailureCode
   /** Not JSON, not an object, or too long. */
   | 'malformed-bundle'

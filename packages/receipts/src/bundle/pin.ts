@@ -4,9 +4,9 @@
  * could have written it, and the answer says so.
  */
 import { encodeMultikey } from '@svc/protocol';
+import { findServiceKey, type ServiceDocument } from '@svc/transparency';
 import type { Assumption } from '../audit/assumed-facts.ts';
 import { type Failure, failure } from '../failure.ts';
-import { findServiceKey, type ServiceDocument } from '../service-document.ts';
 import type { BundleFailureCode } from './failure.ts';
 
 /** At least one of the three. */

@@ -2,7 +2,7 @@
  * A bundle: Receipt, inclusion proof, checkpoint, the service's DID document and the evidence, in one JSON file that is
  * checked offline, years later. Every part is checked as it is on its own, and that they belong together.
  */
-import type { Checkpoint } from '@svc/merkle/checkpoint';
+
 import {
   type CryptoPort,
   isJsonObject,
@@ -10,12 +10,12 @@ import {
   parseStrictJson,
   portableCrypto,
 } from '@svc/protocol';
+import type { Checkpoint } from '@svc/transparency';
+import { parseServiceDocument, verifyReceiptInclusion } from '@svc/transparency';
 import type { Assumption } from '../audit/assumed-facts.ts';
 import { type Failure, failure, show } from '../failure.ts';
-import { verifyReceiptInclusion } from '../inclusion/verify-inclusion.ts';
 import { own } from '../json-pointer.ts';
 import type { Receipt } from '../receipt.ts';
-import { parseServiceDocument } from '../service-document.ts';
 import { readKid, splitReceiptJws } from '../verify/receipt-jws.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import { checkEvidence } from './evidence.ts';

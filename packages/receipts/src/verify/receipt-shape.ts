@@ -13,8 +13,8 @@ import {
   PERIODS,
   parseDidWeb,
 } from '@svc/protocol';
+import { rememberLast } from '@svc/transparency';
 import { type Failure, failure } from '../failure.ts';
-import { rememberLast } from '../remember-last.ts';
 import { PROTOCOL_CHECKS, TRUST_CHECKS } from './published.ts';
 import { checkShape, closed, type Scalar, scalar } from './shape.ts';
 

@@ -3,11 +3,11 @@
  * itself (interface §Receipt, protocol §7–§8). No clock and no network: a Receipt that was right stays right.
  */
 import { type CryptoPort, type JsonObject, portableCrypto, type ReceiptBody } from '@svc/protocol';
+import { checkServiceSignature, parseServiceDocument, type ServiceFailureCode } from '@svc/transparency';
 import { canonicalTextOrNull } from '../canonical.ts';
 import { type Failure, failure, show } from '../failure.ts';
 import { listDifferences } from '../json-pointer.ts';
 import type { Receipt } from '../receipt.ts';
-import { checkServiceSignature, parseServiceDocument } from '../service-document.ts';
 import { checkConsistency } from './consistency.ts';
 import { type Presented, readPresented } from './presented.ts';
 import { readKid, readPayload } from './receipt-jws.ts';
@@ -41,7 +41,9 @@ export const verifyReceipt = (
   options: VerifyOptions = {},
 ): VerifiedReceipt => {
   const failures: Failure[] = [];
-  const document = parseServiceDocument(serviceDidDocument, failures, options.serviceDid);
+  const unreadable: Failure<ServiceFailureCode>[] = [];
+  const document = parseServiceDocument(serviceDidDocument, unreadable, options.serviceDid);
+  failures.push(...unreadable);
   const presented = readPresented(receipt, failures);
   if (presented === null) return { ok: false, failures };
   const body = readBody(presented, failures);

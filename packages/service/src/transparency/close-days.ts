@@ -3,8 +3,9 @@
  * A day is closed to receipts first; what is cut off after that is done again with the same leaves, and of two that
  * close the same day one is published.
  */
-import { buildCheckpoint, dayAfter, signCheckpoint } from '@svc/merkle/checkpoint';
+
 import { sha256Of } from '@svc/protocol';
+import { buildCheckpoint, dayAfter, signCheckpoint } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import { buildDayTree, bytesOf, sha256Text } from './day-tree.ts';

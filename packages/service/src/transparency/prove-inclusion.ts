@@ -7,9 +7,9 @@ import {
   proveInclusionFromTiles,
   TILE_HASHES,
 } from '@svc/merkle';
-import { dayOfReceipt } from '@svc/merkle/checkpoint';
 import { nativeSha256 } from '@svc/merkle/native';
 import type { ReceiptId } from '@svc/protocol';
+import { dayOfReceipt } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';

@@ -1,5 +1,5 @@
 /** The checkpoint of a day, from what closing it found (protocol §12). */
-import { formatHash } from '../hash.ts';
+import { formatHash } from '@svc/merkle';
 import { type Checkpoint, TREE } from './payload.ts';
 import { checkRules } from './rules.ts';
 

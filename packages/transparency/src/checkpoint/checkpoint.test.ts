@@ -1,3 +1,4 @@
+import { formatHash, parseHash } from '@svc/merkle';
 import { encodeBase64url, encodeBase64urlText, type JsonObject, jcs, signCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it } from 'vitest';
@@ -16,8 +17,7 @@ import {
   parseSignedCheckpoint,
   signCheckpoint,
   verifyCheckpoint,
-} from '../checkpoint.ts';
-import { formatHash, parseHash } from '../hash.ts';
+} from '../index.ts';
 
 const DAY = '2026-11-19';
 const signer = signerOf(2);

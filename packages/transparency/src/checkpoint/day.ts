@@ -1,6 +1,7 @@
 /** UTC days, and which one a Receipt belongs to: that of the time in its ULID (protocol §12). */
+
+import { hashLeaf, type Sha256 } from '@svc/merkle';
 import { isReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
-import { hashLeaf, type Sha256 } from '../hash.ts';
 
 const DAY_MS = 86_400_000;
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;

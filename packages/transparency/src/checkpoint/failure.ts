@@ -1,4 +1,6 @@
-/** What can be wrong with a signed checkpoint: a closed list of codes, named as those of `@svc/receipts` are. */
+/** What can be wrong with a signed checkpoint. The codes are named as those of `@svc/receipts` are. */
+import type { Failure } from '../failure.ts';
+
 export type CheckpointFailureCode =
   /** Not a compact JWS of three canonical base64url parts over JSON objects, or too long. */
   | 'malformed-jws'
@@ -17,21 +19,4 @@ export type CheckpointFailureCode =
   | 'unusable-key'
   | 'wrong-signature';
 
-export interface CheckpointFailure {
-  readonly code: CheckpointFailureCode;
-  /** For people. May quote the checkpoint: escape it before showing it. */
-  readonly message: string;
-  /** JSON pointer (RFC 6901) into the payload. Absent where the fault lies outside it. */
-  readonly path?: string;
-}
-
-export const failure = (code: CheckpointFailureCode, message: string, path?: string): CheckpointFailure =>
-  path === undefined ? { code, message } : { code, message, path };
-
-const MAX_SHOWN_CHARS = 80;
-
-/** A JSON value as a short text, for messages. */
-export const show = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'absent';
-  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
-};
+export type CheckpointFailure = Failure<CheckpointFailureCode>;

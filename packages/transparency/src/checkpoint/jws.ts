@@ -13,7 +13,8 @@ import {
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
-import { type CheckpointFailure, failure, show } from './failure.ts';
+import { failure, show } from '../failure.ts';
+import type { CheckpointFailure } from './failure.ts';
 import { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint } from './payload.ts';
 import { parseCheckpoint } from './rules.ts';
 

@@ -2,6 +2,8 @@
  * The form of a checkpoint, and whether it agrees with itself: a closed object, a day that there is and that was over,
  * ids of that day, an empty day said in the one way there is. Nothing here is authenticated.
  */
+
+import { CompactRange, formatHash } from '@svc/merkle';
 import {
   isJsonObject,
   isReceiptId,
@@ -10,9 +12,9 @@ import {
   type JsonValue,
   parseDidWeb,
 } from '@svc/protocol';
-import { emptyRoot, formatHash, hashNode, portableSha256 } from '../hash.ts';
+import { failure, show } from '../failure.ts';
 import { dayEndMs, dayOfReceipt, isDay, leafOfReceipt } from './day.ts';
-import { type CheckpointFailure, failure, show } from './failure.ts';
+import type { CheckpointFailure } from './failure.ts';
 import { type Checkpoint, TREE } from './payload.ts';
 
 interface Rule {
@@ -114,7 +116,7 @@ const findRoot = ({
   last_receipt_id: last,
 }: Checkpoint): string | null => {
   if (size > 2) return null;
-  if (first === null || last === null) return `sha256:${formatHash(emptyRoot())}`;
-  const [left, right] = [leafOfReceipt(first), leafOfReceipt(last)];
-  return `sha256:${formatHash(size === 1 ? left : hashNode(left, right, portableSha256))}`;
+  const range = new CompactRange();
+  for (const id of [first, last].slice(0, size)) if (id !== null) range.push(leafOfReceipt(id));
+  return `sha256:${formatHash(range.root())}`;
 };

@@ -3,10 +3,11 @@
  * §Transparency). Only what is signed counts; what stands beside it must say the same.
  */
 
-import { type Checkpoint, parseSignedCheckpoint, type SignedCheckpoint } from '@svc/merkle/checkpoint';
 import { type CryptoPort, isJsonObject, type JsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import { parseSignedCheckpoint, type SignedCheckpoint } from '../checkpoint/jws.ts';
+import type { Checkpoint } from '../checkpoint/payload.ts';
 import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import { own } from '../own.ts';
 import { checkServiceSignature, type ServiceDocument } from '../service-document.ts';
 import type { InclusionFailureCode } from './failure.ts';
 

@@ -1,8 +1,14 @@
 /** What can be wrong with the proof that a Receipt is in its day's checkpoint. */
-import type { FailureCode } from '../failure.ts';
+import type { CheckpointFailureCode } from '../checkpoint/failure.ts';
+import type { ServiceFailureCode } from '../service-document.ts';
 
 export type InclusionFailureCode =
-  | FailureCode
+  | CheckpointFailureCode
+  | ServiceFailureCode
+  /** The Receipt is of another day than the checkpoint. */
+  | 'wrong-time'
+  /** A record says something else than the checkpoint that it holds. */
+  | 'payload-mismatch'
   /** Not JSON, not an object, or too long. */
   | 'malformed-inclusion'
   /** The day is still open, so there is no proof yet: neither right nor wrong. */

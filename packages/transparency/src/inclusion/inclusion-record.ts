@@ -1,9 +1,9 @@
 /** The answer of `GET /decisions/{receipt_id}/inclusion` (interface §Transparency), before anything in it is believed. */
 
-import { isDay } from '@svc/merkle/checkpoint';
 import { isJsonObject, isReceiptId, isSha256, type JsonObject, type JsonValue } from '@svc/protocol';
+import { isDay } from '../checkpoint/day.ts';
 import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import { own } from '../own.ts';
 import type { InclusionFailureCode } from './failure.ts';
 
 /** Members that are of no concern here may stand beside these. */

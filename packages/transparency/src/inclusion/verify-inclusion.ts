@@ -3,16 +3,13 @@
  * taken from the signed checkpoint, the leaf from the Receipt's id; what the proof itself says about them must agree.
  */
 import { formatHash, parseHash, verifyInclusion } from '@svc/merkle';
-import {
-  type Checkpoint,
-  dayOfReceipt,
-  findCheckpointDifference,
-  leafOfReceipt,
-  parseSignedCheckpoint,
-} from '@svc/merkle/checkpoint';
 import { type CryptoPort, parseStrictJson, portableCrypto } from '@svc/protocol';
+import { findCheckpointDifference } from '../checkpoint/chain.ts';
+import { dayOfReceipt, leafOfReceipt } from '../checkpoint/day.ts';
+import { parseSignedCheckpoint } from '../checkpoint/jws.ts';
+import type { Checkpoint } from '../checkpoint/payload.ts';
 import { type Failure, failure, show } from '../failure.ts';
-import { parseServiceDocument } from '../service-document.ts';
+import { parseServiceDocument, type ServiceFailureCode } from '../service-document.ts';
 import { type CheckpointSource, readCheckpoint, verifyCheckpointSource } from './checkpoint-record.ts';
 import type { InclusionFailureCode } from './failure.ts';
 import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
@@ -52,7 +49,7 @@ export type VerifiedInclusion =
 /** Verifies the proof. Never throws: whatever is wrong is in `failures`, with JSON pointers into the proof. */
 export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclusion => {
   const failures: Failures = [];
-  const found: Failure[] = [];
+  const found: Failure<ServiceFailureCode>[] = [];
   const document = parseServiceDocument(input.serviceDidDocument, found, input.serviceDid);
   failures.push(...found);
   const record = parseInclusion(readJson(input.inclusion), failures);

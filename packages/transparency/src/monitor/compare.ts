@@ -1,5 +1,5 @@
 /** Two checkpoints of one day. A closed day never changes, so there must be one text. */
-import { findCheckpointDifference } from '@svc/merkle/checkpoint';
+import { findCheckpointDifference } from '../checkpoint/chain.ts';
 import type { Alarm } from './finding.ts';
 import type { Published } from './published.ts';
 

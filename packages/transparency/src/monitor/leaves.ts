@@ -3,7 +3,8 @@
  * per level of the tree, however many there are. Never reads on once there are more than were signed.
  */
 import { CompactRange, formatHash, HASH_BYTES, type Sha256 } from '@svc/merkle';
-import { type Checkpoint, leafOfReceipt } from '@svc/merkle/checkpoint';
+import { leafOfReceipt } from '../checkpoint/day.ts';
+import type { Checkpoint } from '../checkpoint/payload.ts';
 import { type Source, SourceError } from './source.ts';
 
 export type LeavesVerdict =

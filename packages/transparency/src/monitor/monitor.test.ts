@@ -1,9 +1,7 @@
-import { leafOfReceipt } from '@svc/merkle/checkpoint';
 import { nativeSha256 } from '@svc/merkle/native';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { closeDay, PublishedDays, recordOf } from '../../test/published-days.ts';
 import {
   documentOf,
   publicKeyOf,
@@ -11,7 +9,9 @@ import {
   serviceDocument,
   signerOf,
   statusSigner,
-} from '../../test/world.ts';
+} from '../../../receipts/test/world.ts';
+import { closeDay, PublishedDays, recordOf } from '../../test/published-days.ts';
+import { leafOfReceipt } from '../index.ts';
 import { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor.ts';
 import { type MonitorPin, pinDocument, pinKeys } from './pin.ts';
 import { formatSeen, parseSeen, type Seen } from './seen.ts';

@@ -5,8 +5,10 @@
  * rewritten: days that are known are fetched again.
  */
 import type { Sha256 } from '@svc/merkle';
-import { type Checkpoint, dayAfter, findChainBreak } from '@svc/merkle/checkpoint';
 import type { CryptoPort } from '@svc/protocol';
+import { findChainBreak } from '../checkpoint/chain.ts';
+import { dayAfter } from '../checkpoint/day.ts';
+import type { Checkpoint } from '../checkpoint/payload.ts';
 import { compareCheckpoints } from './compare.ts';
 import type { Alarm, Doubt } from './finding.ts';
 import { checkLeaves, leavesPath } from './leaves.ts';

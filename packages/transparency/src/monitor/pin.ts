@@ -2,17 +2,23 @@
  * Whose checkpoints count: those signed under a DID document or under keys that the reader had over a channel that he
  * trusts. Nothing that the service serves adds to them.
  */
-import type { SignedCheckpoint } from '@svc/merkle/checkpoint';
+
 import { type CryptoPort, decodeMultikey, isJsonObject } from '@svc/protocol';
+import type { SignedCheckpoint } from '../checkpoint/jws.ts';
 import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
-import { checkServiceSignature, parseServiceDocument, type ServiceDocument } from '../service-document.ts';
+import { own } from '../own.ts';
+import {
+  checkServiceSignature,
+  parseServiceDocument,
+  type ServiceDocument,
+  type ServiceFailureCode,
+} from '../service-document.ts';
 
 export interface MonitorPin {
   /** Null: that of the first checkpoint seen. */
   readonly serviceDid: string | null;
   /** Null where a pinned key signed. */
-  check(signed: SignedCheckpoint): Failure | null;
+  check(signed: SignedCheckpoint): Failure<ServiceFailureCode> | null;
   /** Every pinned key as a Multikey, with its kid where that is pinned too. */
   readonly keys: readonly { readonly kid: string | null; readonly multikey: string }[];
 }
@@ -29,7 +35,7 @@ export const pinDocument = (
   serviceDid: string | undefined,
   crypto: CryptoPort,
 ): Pinned => {
-  const failures: Failure[] = [];
+  const failures: Failure<ServiceFailureCode>[] = [];
   const parsed = parseServiceDocument(document, failures, serviceDid);
   const [wrong] = failures;
   if (wrong !== undefined || parsed === null) return refuse(wrong?.message ?? 'it cannot be read');
@@ -66,7 +72,12 @@ export const pinKeys = (
     if (key === null) return refuse(`${show(multikey)} is not an Ed25519 Multikey (z6Mk…)`);
     keys.push(key);
   }
-  const check = ({ checkpoint, kid, signingInput, signature }: SignedCheckpoint): Failure | null => {
+  const check = ({
+    checkpoint,
+    kid,
+    signingInput,
+    signature,
+  }: SignedCheckpoint): Failure<ServiceFailureCode> | null => {
     if (serviceDid !== undefined && checkpoint.iss !== serviceDid)
       return failure('wrong-service', `it is of ${checkpoint.iss}, not of ${serviceDid}`);
     if (keys.some((key) => crypto.verify(key, signingInput, signature))) return null;

@@ -4,7 +4,11 @@
  */
 import { parseDidWeb } from '@svc/protocol';
 import { type Failure, show } from '../failure.ts';
-import { DID_DOCUMENT_MAX_CHARS, parseServiceDocument } from '../service-document.ts';
+import {
+  DID_DOCUMENT_MAX_CHARS,
+  parseServiceDocument,
+  type ServiceFailureCode,
+} from '../service-document.ts';
 import type { Alarm, Doubt } from './finding.ts';
 import { keysOf, type MonitorPin } from './pin.ts';
 import { type Source, SourceError } from './source.ts';
@@ -33,7 +37,7 @@ export const comparePublishedKeys = async (options: Options): Promise<KeyCompari
   try {
     const { status, text } = await source.fetchText(PATH, DID_DOCUMENT_MAX_CHARS);
     if (status !== 200) return doubt(`it answered ${status}`);
-    const failures: Failure[] = [];
+    const failures: Failure<ServiceFailureCode>[] = [];
     const document = parseServiceDocument(text, failures, serviceDid);
     if (document === null || failures.length > 0)
       return doubt(failures[0]?.message ?? `it answered ${show(text)}`);

@@ -1,9 +1,10 @@
 /** One checkpoint as the service serves it (interface §Transparency): only what is signed counts. */
-import type { Checkpoint } from '@svc/merkle/checkpoint';
+
 import { type CryptoPort, isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import type { Checkpoint } from '../checkpoint/payload.ts';
 import { show } from '../failure.ts';
 import { type CheckpointFailures, checkRecord } from '../inclusion/checkpoint-record.ts';
-import { own } from '../json-pointer.ts';
+import { own } from '../own.ts';
 import type { MonitorPin } from './pin.ts';
 import { readSigned } from './seen.ts';
 import { type Source, SourceError } from './source.ts';

@@ -3,15 +3,13 @@
  * evidence, so the text is read as distrustfully as the service's answers: each is verified again, and they must stand
  * in a chain.
  */
-import {
-  type Checkpoint,
-  findChainBreak,
-  parseSignedCheckpoint,
-  type SignedCheckpoint,
-} from '@svc/merkle/checkpoint';
+
 import { isJsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { findChainBreak } from '../checkpoint/chain.ts';
+import { parseSignedCheckpoint, type SignedCheckpoint } from '../checkpoint/jws.ts';
+import type { Checkpoint } from '../checkpoint/payload.ts';
 import { show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import { own } from '../own.ts';
 import type { MonitorPin } from './pin.ts';
 
 export interface SeenDay {

@@ -3,7 +3,7 @@
  * answer would be another host's. A rate limit is waited for once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, type Source, SourceError, type Stream } from '../../monitor/source.ts';
+import { type Answer, type Source, SourceError, type Stream } from '@svc/transparency/monitor';
 
 const LEAST_BYTES_PER_SECOND = 100_000;
 /** Windows of the service's rate limits last a minute. */

@@ -1,7 +1,5 @@
 /** What `svc-receipt monitor` prints after each look. */
-import type { Alarm, Doubt } from '../../monitor/finding.ts';
-import type { Look } from '../../monitor/monitor.ts';
-import type { Seen } from '../../monitor/seen.ts';
+import type { Alarm, Doubt, Look, Seen } from '@svc/transparency/monitor';
 import { type Paint, printable } from '../report.ts';
 
 export type MonitorVerdict = 'well' | 'alarm' | 'undecided';

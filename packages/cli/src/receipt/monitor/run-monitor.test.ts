@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PublishedDays, recordOf } from '../../../test/published-days.ts';
-import { publicKeyOf, SERVICE, serviceDocument } from '../../../test/world.ts';
+import { publicKeyOf, SERVICE, serviceDocument } from '../../../../receipts/test/world.ts';
+import { PublishedDays, recordOf } from '../../../../transparency/test/published-days.ts';
 import { run } from '../run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-'));

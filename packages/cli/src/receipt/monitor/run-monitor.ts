@@ -2,9 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { nativeSha256 } from '@svc/merkle/native';
 import { nativeCrypto } from '@svc/protocol/native';
-import { type Look, lookAtCheckpoints } from '../../monitor/monitor.ts';
-import { type MonitorPin, pinDocument, pinKeys } from '../../monitor/pin.ts';
-import type { Seen, SeenDay } from '../../monitor/seen.ts';
+import type { Seen, SeenDay } from '@svc/transparency/monitor';
+import {
+  type Look,
+  lookAtCheckpoints,
+  type MonitorPin,
+  pinDocument,
+  pinKeys,
+} from '@svc/transparency/monitor';
 import { InputError, readText } from '../inputs.ts';
 import type { Command } from '../options.ts';
 import type { Paint } from '../report.ts';

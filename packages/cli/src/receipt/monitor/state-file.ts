@@ -1,8 +1,8 @@
 /** The file in which a monitor remembers what it saw. It is replaced as a whole, so that no crash leaves half of it. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import type { MonitorPin } from '../../monitor/pin.ts';
-import { formatSeen, parseSeen, type Seen } from '../../monitor/seen.ts';
+import type { MonitorPin } from '@svc/transparency/monitor';
+import { formatSeen, parseSeen, type Seen } from '@svc/transparency/monitor';
 import { InputError } from '../inputs.ts';
 
 /** A day has some 900 bytes. */

@@ -1,0 +1,8 @@
+/** `@svc/receipts/inclusion`: that a Receipt is in the signed checkpoint of its day, by `@svc/transparency`. */
+export {
+  INCLUSION_MAX_CHARS,
+  type InclusionFailureCode,
+  type InclusionToVerify,
+  type VerifiedInclusion,
+  verifyReceiptInclusion,
+} from '@svc/transparency';

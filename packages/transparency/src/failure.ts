@@ -1,0 +1,25 @@
+/** What can be wrong with something that was published: a closed list of codes for each kind, so that a caller can act on each. */
+export interface Failure<Code extends string> {
+  readonly code: Code;
+  /** What is wrong and what would be right, for people. May quote what was read: escape it before showing it. */
+  readonly message: string;
+  /** JSON pointer (RFC 6901) into what was read. Absent where the fault lies outside it. */
+  readonly path?: string;
+}
+
+export const failure = <Code extends string>(code: Code, message: string, path?: string): Failure<Code> =>
+  path === undefined ? { code, message } : { code, message, path };
+
+const MAX_SHOWN_CHARS = 80;
+
+/** A value as a short JSON text, for messages. */
+export const show = (value: unknown): string => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) return `a value that is not JSON (${typeof value})`;
+  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
+};

@@ -1,0 +1,12 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: ['src/index.ts', 'src/monitor.ts'],
+  format: ['esm'],
+  target: 'es2022',
+  platform: 'neutral',
+  external: [/^node:/],
+  dts: true,
+  clean: true,
+  sourcemap: true,
+});
