@@ -1,4 +1,4 @@
-/** RFC 6962 Merkle trees over bytes. `@svc/merkle/checkpoint` has the signed checkpoints of a day. */
+/** RFC 6962 Merkle trees over bytes. Signed checkpoints over them are in `@svc/transparency`. */
 export { CompactRange } from './compact-range.ts';
 export {
   emptyRoot,
