@@ -1,8 +1,8 @@
 /** What every use case is given. */
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPolicy } from './entitlements/entitlement-policy.ts';
-import type { DidResolver, DomainProver } from './ports/outside.ts';
-import type { Clock, CryptoPort, Log, Random } from './ports/ports.ts';
+import type { DidResolver, DomainProver } from './ports/hosted-principals.ts';
+import type { Clock, CryptoPort, Log, Random } from './ports/platform.ts';
 import type { Store } from './ports/store.ts';
 import type { ServiceIdentity } from './service-keys/service-identity.ts';
 

@@ -3,8 +3,9 @@
  * operator's and the console's secrets come from the configuration: they have no subject and no stored key.
  */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import type { ApiKeyRecord } from '../ports/api-keys.ts';
 import type { EntitlementRecord } from '../ports/entitlements.ts';
-import type { ApiKeyRecord, RelyingPartyRecord } from '../ports/records.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 
 export interface RpCaller {
   readonly class: 'rp';

@@ -7,7 +7,7 @@ import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest, notFound } from '../errors.ts';
 import { getOrg } from '../orgs/orgs.ts';
-import type { ApiKeyRole } from '../ports/records.ts';
+import type { ApiKeyRole } from '../ports/api-keys.ts';
 import type { Caller, OrgCaller } from './caller.ts';
 
 export interface KeyOwner {

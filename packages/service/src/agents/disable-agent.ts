@@ -13,7 +13,8 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import { setStatusBits } from '../grants/status-list.ts';
 import { notYetVisible, passBarrier } from '../lib/barrier.ts';
-import type { AgentRecord, GrantRecord } from '../ports/records.ts';
+import type { AgentRecord } from '../ports/agents.ts';
+import type { GrantRecord } from '../ports/grants.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 
 export interface DisableRequest {

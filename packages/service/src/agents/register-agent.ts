@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict } from '../errors.ts';
-import type { AgentRecord } from '../ports/records.ts';
+import type { AgentRecord } from '../ports/agents.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** Notes an Agent for a Principal. `CONFLICT` when that has been done already. */

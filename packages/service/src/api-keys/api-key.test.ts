@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ApiKeyRecord, ApiKeyRole } from '../ports/records.ts';
+import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { issueApiKey, parseApiKey } from './api-key.ts';
 

@@ -6,8 +6,8 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ApiKeyId } from '@svc/protocol';
-import type { Random } from '../ports/ports.ts';
-import type { ApiKeyRecord, ApiKeyRole } from '../ports/records.ts';
+import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
+import type { Random } from '../ports/platform.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 
 const PREFIX: Readonly<Record<ApiKeyRole, string>> = {

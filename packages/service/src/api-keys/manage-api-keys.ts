@@ -6,7 +6,7 @@ import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, notFound } from '../errors.ts';
-import type { ApiKeyRecord, ApiKeyRole } from '../ports/records.ts';
+import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
 import { type IssuedApiKey, issueApiKey } from './api-key.ts';
 
 /** The newest first, revoked ones included. */

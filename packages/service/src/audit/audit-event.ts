@@ -2,7 +2,7 @@
 import { encodeUlid } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import type { AuditRecord } from '../ports/records.ts';
+import type { AuditRecord } from '../ports/audit.ts';
 
 export type AuditAction =
   | 'principal.create'

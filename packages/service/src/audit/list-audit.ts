@@ -7,8 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../paging/cursor.ts';
-import type { StoredAuditRecord } from '../ports/records.ts';
-import type { AuditActor } from '../ports/store.ts';
+import type { AuditActor, StoredAuditRecord } from '../ports/audit.ts';
 
 export interface AuditQuery {
   readonly actor?: DidWeb | OrgId | undefined;

@@ -7,7 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { ConsumptionPage } from '../ports/consumption.ts';
-import type { GrantRecord } from '../ports/records.ts';
+import type { GrantRecord } from '../ports/grants.ts';
 
 export interface ConsumptionQuery {
   readonly limit: number;

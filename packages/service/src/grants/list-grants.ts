@@ -5,7 +5,7 @@ import { principalsVisibleTo } from '../access/visibility.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../paging/cursor.ts';
-import type { GrantRecord } from '../ports/records.ts';
+import type { GrantRecord } from '../ports/grants.ts';
 
 export interface GrantListQuery {
   readonly principal?: DidWeb | undefined;

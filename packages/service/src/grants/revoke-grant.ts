@@ -11,7 +11,7 @@ import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import { notYetVisible } from '../lib/barrier.ts';
-import type { GrantRecord } from '../ports/records.ts';
+import type { GrantRecord } from '../ports/grants.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { setStatusBits } from './status-list.ts';
 

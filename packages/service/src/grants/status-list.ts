@@ -5,7 +5,8 @@
 import { encodeBase64urlText, formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import type { ServiceDeps } from '../deps.ts';
-import type { PrincipalRecord, StatusListRecord } from '../ports/records.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
+import type { StatusListRecord } from '../ports/status-lists.ts';
 import type { Repositories } from '../ports/store.ts';
 
 export const STATUS_LIST_BITS = 131_072;

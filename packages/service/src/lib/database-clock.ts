@@ -4,7 +4,7 @@
  * answer arrives: this clock may be behind by the time an answer travels, and is never ahead by it. A step of the
  * machine's wall clock changes nothing.
  */
-import type { Clock, Log } from '../ports/ports.ts';
+import type { Clock, Log } from '../ports/platform.ts';
 import { type Store, StoreError } from '../ports/store.ts';
 
 const READ_EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
 /** Random bytes drawn from the system in pages: one system call serves hundreds of ids. No byte is handed out twice. */
 import { randomFillSync } from 'node:crypto';
-import type { Random } from '../ports/ports.ts';
+import type { Random } from '../ports/platform.ts';
 
 const PAGE_BYTES = 4096;
 

@@ -1,6 +1,6 @@
 /** All member Principals of an org with their records, however many: read page by page. */
 import type { OrgId } from '@svc/protocol';
-import type { PrincipalRecord } from '../ports/records.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import type { Store } from '../ports/store.ts';
 
 const PAGE = 200;

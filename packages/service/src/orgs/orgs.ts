@@ -3,7 +3,9 @@ import { type DidWeb, encodeUlid, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
-import type { OrgRecord, PrincipalRecord, RelyingPartyRecord } from '../ports/records.ts';
+import type { OrgRecord } from '../ports/orgs.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { StoreError } from '../ports/store.ts';
 import { listOrgPrincipals } from './org-principals.ts';
 

@@ -60,3 +60,14 @@ export interface DecisionRepository {
   /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
   listForExport(ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]>;
 }
+
+/** A stored Receipt: the JWS alone, since its payload is the rest of the body. */
+export interface ReceiptRecord {
+  readonly receiptId: ReceiptId;
+  readonly relyingParty: DidWeb;
+  readonly jws: string;
+}
+
+export interface ReceiptRepository {
+  find(receiptId: ReceiptId): Promise<ReceiptRecord | null>;
+}

@@ -1,6 +1,6 @@
 /** Storage of tenants that signed up by themselves (interface §Self-serve). */
 import type { DidWeb, OrgId } from '@svc/protocol';
-import type { RelyingPartyRecord } from './records.ts';
+import type { RelyingPartyRecord } from './relying-parties.ts';
 
 export interface SelfServeTenant {
   readonly orgId: OrgId;

@@ -2,7 +2,7 @@
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { Day } from './checkpoints.ts';
 import type { OutcomeType } from './outcomes.ts';
-import type { PrincipalKind } from './records.ts';
+import type { PrincipalKind } from './principals.ts';
 
 /** Which decisions are meant; everything that is given must hold. */
 export interface DecisionFilter {

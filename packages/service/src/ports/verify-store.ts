@@ -3,15 +3,13 @@
  * `StoreError` as those of the store do.
  */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { ApiKeyRecord } from './api-keys.ts';
 import type { BudgetFacts, BudgetQuery, BudgetUse } from './consumption.ts';
+import type { ReceiptRecord } from './decisions.ts';
 import type { EntitlementRecord } from './entitlements.ts';
-import type {
-  ApiKeyRecord,
-  GrantRecord,
-  PrincipalRecord,
-  ReceiptRecord,
-  RelyingPartyRecord,
-} from './records.ts';
+import type { GrantRecord } from './grants.ts';
+import type { PrincipalRecord } from './principals.ts';
+import type { RelyingPartyRecord } from './relying-parties.ts';
 
 /** What one evaluation wants to know; null where the tokens did not even parse that far. */
 export interface FactsQuery {

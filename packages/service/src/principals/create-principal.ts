@@ -18,8 +18,8 @@ import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest } from '../errors.ts';
 import { insertStatusList } from '../grants/status-list.ts';
-import type { PrincipalRecord } from '../ports/records.ts';
-import { type NewPrincipal, type Repositories, StoreError } from '../ports/store.ts';
+import type { NewPrincipal, PrincipalRecord } from '../ports/principals.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from './did-document.ts';
 import {
   domainOf,

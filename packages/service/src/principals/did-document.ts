@@ -1,6 +1,6 @@
 /** DID documents that the service publishes for managed Principals (DID Core §5.2, protocol §13). */
 import { type DidWeb, type JsonObject, jcs } from '@svc/protocol';
-import type { PrincipalKeyRecord } from '../ports/records.ts';
+import type { PrincipalKeyRecord } from '../ports/principals.ts';
 
 export const CONTEXTS = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'] as const;
 

@@ -6,7 +6,7 @@ import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, notFound } from '../errors.ts';
-import type { PrincipalKind, PrincipalRecord, VerificationState } from '../ports/records.ts';
+import type { PrincipalKind, PrincipalRecord, VerificationState } from '../ports/principals.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 

@@ -4,8 +4,8 @@
  */
 import { sha256Of } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import type { DidResolution } from '../ports/outside.ts';
-import type { PrincipalRecord } from '../ports/records.ts';
+import type { DidResolution } from '../ports/hosted-principals.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';
 import { storeDocument } from './store-document.ts';
 

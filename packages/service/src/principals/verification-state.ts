@@ -1,6 +1,6 @@
 /** What a Principal's verification is worth (protocol §13). */
-import type { DomainProof } from '../ports/outside.ts';
-import type { PrincipalRecord, VerificationState } from '../ports/records.ts';
+import type { DomainProof } from '../ports/hosted-principals.ts';
+import type { PrincipalRecord, VerificationState } from '../ports/principals.ts';
 
 /** How long a verification outlives a domain that cannot be asked, or that nobody asks. */
 export const UNKNOWN_FOR_HOURS = 72;

@@ -1,6 +1,6 @@
 /** How a Principal proves control of its domain (interface §Verification, protocol §13). */
 import { didWebDocumentUrl, parseDidWeb } from '@svc/protocol';
-import type { PrincipalRecord } from '../ports/records.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { authorityOf, hostOf } from './domain.ts';
 

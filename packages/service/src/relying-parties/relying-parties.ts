@@ -1,4 +1,6 @@
 /** Relying parties: onboarding, reading and changing them (interface §Relying party). */
+
+import type { ProfileId } from '@svc/protocol';
 import { type DidWeb, type OrgId, parseDidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
@@ -8,8 +10,8 @@ import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden, invalidRequest, notFound } from '../errors.ts';
-import type { ProfileId, RelyingPartyRecord } from '../ports/records.ts';
-import { type RelyingPartyChange, StoreError } from '../ports/store.ts';
+import type { RelyingPartyChange, RelyingPartyRecord } from '../ports/relying-parties.ts';
+import { StoreError } from '../ports/store.ts';
 import {
   isAllowedDomain,
   isServiceManagedDomain,

@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { type DidKey, decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { internal } from '../errors.ts';
-import type { Signer } from '../ports/ports.ts';
+import type { Signer } from '../ports/platform.ts';
 
 export interface AgentKey {
   readonly did: DidKey;

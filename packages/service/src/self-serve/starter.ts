@@ -4,7 +4,7 @@
  */
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest, notFound } from '../errors.ts';
-import type { RelyingPartyRecord } from '../ports/records.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import type { Repositories } from '../ports/store.ts';
 import { isManagedRelyingPartyDid } from '../principals/domain.ts';
 import { agentFromSeed } from '../sandbox/agent-key.ts';

@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import type { Signer } from '../ports/ports.ts';
+import type { Signer } from '../ports/platform.ts';
 
 export type KeyPurpose = 'receipt' | 'status' | 'key';
 

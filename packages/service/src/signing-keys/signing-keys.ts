@@ -8,7 +8,7 @@ import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
-import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/records.ts';
+import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
 import { storeDocument } from '../principals/store-document.ts';

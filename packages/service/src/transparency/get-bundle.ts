@@ -5,7 +5,7 @@ import { getDecision } from '../decisions/get-decision.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
-import type { EvidenceRecord } from '../ports/records.ts';
+import type { EvidenceRecord } from '../ports/evidence.ts';
 import { buildServiceDidDocument } from '../service-keys/service-identity.ts';
 import { getInclusion, type InclusionAnswer } from './prove-inclusion.ts';
 

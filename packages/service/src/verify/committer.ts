@@ -5,7 +5,7 @@
 import type { GrantId } from '@svc/protocol';
 import { Batcher } from '../lib/batcher.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
-import type { Log } from '../ports/ports.ts';
+import type { Log } from '../ports/platform.ts';
 import { type Store, StoreError } from '../ports/store.ts';
 import type { CommitOutcome, DecisionCommit } from '../ports/verify-store.ts';
 

@@ -1,7 +1,7 @@
 /** From a decided evaluation to the row set that the commit stores (protocol §10, interface §DecisionSummary). */
 import { type Action, type CheckId, type Decided, type ReceiptId, TRUST_CONFIG } from '@svc/protocol';
 import type { RpCaller } from '../access/caller.ts';
-import type { PrincipalRecord } from '../ports/records.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import type { DecisionCommit, ProductionCheck, Spend } from '../ports/verify-store.ts';
 import type { Idempotency } from './attempt.ts';
 

@@ -11,7 +11,7 @@ import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
 import { withinMs } from '../lib/deadline.ts';
-import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
+import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import { StoreError } from '../ports/store.ts';
 import { refreshHostedDocument } from '../principals/hosted-document.ts';
 

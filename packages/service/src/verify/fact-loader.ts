@@ -20,7 +20,8 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
 import { Batcher } from '../lib/batcher.ts';
-import type { GrantRecord, IssuerDocumentRecord, PrincipalRecord } from '../ports/records.ts';
+import type { GrantRecord } from '../ports/grants.ts';
+import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import type { FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';

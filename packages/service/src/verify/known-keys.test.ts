@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type DidDocument, type DidWeb, decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import type { KeyState } from '../ports/records.ts';
+import type { KeyState } from '../ports/principals.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 
 const DID = 'did:web:acme.example' as DidWeb;

@@ -4,7 +4,7 @@
  * other key bytes under a known kid are another key: neither decides anything.
  */
 import { type DidDocument, decodeMultikey, type PrincipalFact } from '@svc/protocol';
-import type { KeyState, PrincipalKeyRecord } from '../ports/records.ts';
+import type { KeyState, PrincipalKeyRecord } from '../ports/principals.ts';
 
 /** The document without the keys that the record does not hold under the same kid with the same bytes. */
 export const withKnownKeys = (document: DidDocument, keys: readonly PrincipalKeyRecord[]): DidDocument => {

@@ -1,0 +1,60 @@
+/** Grants as they were allocated, and their revocation. */
+import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
+
+export interface GrantRecord {
+  readonly id: GrantId;
+  readonly principal: DidWeb;
+  readonly agent: DidKey;
+  readonly statusListUrl: string;
+  readonly statusIndex: number;
+  readonly allocatedAtMs: number;
+  /** When the revocation was committed: from here on no decision may allow this Grant. */
+  readonly revocationRecordedAtMs: number | null;
+  /** Stamped under the Principal's exclusive lock: no ALLOW is dated later. */
+  readonly revokedAtMs: number | null;
+}
+
+export interface GrantFilter {
+  /** Null: any Principal. */
+  readonly principals: readonly DidWeb[] | null;
+  readonly agent?: DidKey;
+  readonly state?: 'active' | 'revoked';
+  /** Grants with ids below this one (exclusive), newest first. */
+  readonly beforeId?: GrantId;
+  readonly limit: number;
+}
+
+export interface GrantRepository {
+  insert(
+    grant: Pick<GrantRecord, 'id' | 'principal' | 'agent' | 'statusListUrl' | 'statusIndex'>,
+  ): Promise<GrantRecord>;
+  find(id: string): Promise<GrantRecord | null>;
+  /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
+  list(filter: GrantFilter): Promise<GrantRecord[]>;
+  /** Locks the row until the end of the transaction. */
+  findForUpdate(id: string): Promise<GrantRecord | null>;
+  /** Sets `revocationRecordedAt` now on those that have none. */
+  recordRevocation(ids: readonly GrantId[]): Promise<void>;
+  /** Every Grant of a Principal that names an Agent, locked until the end of the transaction, ascending ids. */
+  listNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
+  /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
+  setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
+  /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */
+  listUnstamped(seconds: number, limit: number): Promise<Pick<GrantRecord, 'id' | 'principal'>[]>;
+}
+
+/** The second phase of a revocation (protocol §9). */
+export interface RevocationStore {
+  /**
+   * Takes the Principal's exclusive lock (2 s at most, else `lock_timeout`), stamps `revoked_at` under it on
+   * those of `ids` that have none, and commits. When this returns, every ALLOW of these Grants that will ever
+   * exist is committed and dated no later than the stamp. Answers the stamps by Grant id.
+   */
+  stampRevoked(principal: DidWeb, ids: readonly GrantId[]): Promise<ReadonlyMap<GrantId, number>>;
+  /**
+   * The barrier alone, for what is not one Grant (a key, a Principal, an Agent's many Grants): takes the Principal's
+   * exclusive lock within 2 s, answers the instant at which it was had, and lets go. What was committed before the
+   * call denies every decision that is dated later.
+   */
+  passBarrier(principal: DidWeb): Promise<number>;
+}

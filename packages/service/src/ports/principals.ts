@@ -1,0 +1,110 @@
+/** Principals, their signing keys and their documents in force. */
+import type { DidWeb, OrgId, Sha256 } from '@svc/protocol';
+
+export type PrincipalKind = 'managed' | 'hosted';
+
+export type VerificationState = 'verified' | 'unverified';
+
+export type KeyState = 'active' | 'retired' | 'compromised';
+
+/** A Principal's signing key: a verification method ever seen, and where it is in its life. */
+export interface PrincipalKeyRecord {
+  readonly kid: string;
+  readonly publicKeyMultibase: string;
+  readonly state: KeyState;
+  readonly sinceMs: number;
+}
+
+/** The DID document in force for a Principal: an evidence artifact and when it was obtained. */
+export interface IssuerDocumentRecord {
+  readonly hash: Sha256;
+  readonly body: string;
+  readonly resolvedAtMs: number;
+}
+
+export interface PrincipalRecord {
+  readonly did: DidWeb;
+  readonly kind: PrincipalKind;
+  /** As it stands in the DID: `example.com`, or `localhost%3A8080` in development. */
+  readonly domain: string;
+  readonly slug: string | null;
+  readonly verificationState: VerificationState;
+  readonly verifiedSinceMs: number | null;
+  readonly lastCheckedMs: number | null;
+  /** When the domain's proof was last found. */
+  readonly lastProvenMs: number | null;
+  readonly verificationToken: string;
+  readonly orgId: OrgId | null;
+  readonly mayBeNamed: boolean;
+  readonly createdAtMs: number;
+  readonly version: number;
+  readonly document: IssuerDocumentRecord | null;
+  readonly keys: readonly PrincipalKeyRecord[];
+}
+
+export type NewPrincipal = Omit<
+  PrincipalRecord,
+  'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs' | 'lastProvenMs'
+> & {
+  readonly keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[];
+  /** Hash of a document already stored as evidence; resolved now. */
+  readonly documentHash: Sha256 | null;
+};
+
+export interface PrincipalRepository {
+  /** Conflict when the DID is taken. A principal inserted as verified is verified since now. */
+  insert(principal: NewPrincipal): Promise<PrincipalRecord>;
+  find(did: string): Promise<PrincipalRecord | null>;
+  /** The DIDs of an org's member Principals, ascending. */
+  listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
+  /**
+   * Moves a key on and bumps the Principal's version. States only go forward: active, retired, compromised. False, and
+   * nothing changed, when there is no such key or it is there already, or further.
+   */
+  setKeyState(principal: DidWeb, kid: string, state: KeyState): Promise<boolean>;
+  /** Locks the row until the end of the transaction; its keys and document are read under the lock. */
+  findForUpdate(did: string): Promise<PrincipalRecord | null>;
+  /** Ascending DIDs, at most `limit` rows. */
+  list(filter: PrincipalFilter): Promise<PrincipalRecord[]>;
+  /** False when absent. */
+  setMayBeNamed(did: DidWeb, mayBeNamed: boolean): Promise<boolean>;
+  /** Puts a Principal without an org into one. False when it is absent or in an org already. */
+  setOrg(did: DidWeb, orgId: OrgId): Promise<boolean>;
+  /**
+   * Records the outcome of a check of the domain, dated now. A state that changes bumps the version and starts a new
+   * `verifiedSince`; `proven` dates the last proof found.
+   */
+  recordVerification(
+    did: DidWeb,
+    result: { readonly state: VerificationState; readonly proven: boolean },
+  ): Promise<void>;
+  /**
+   * Puts a document (already stored as evidence) in force, resolved now, and remembers keys never seen before as
+   * active since now. Bumps the version when the document is another one than before.
+   */
+  putDocument(
+    did: DidWeb,
+    documentHash: Sha256,
+    keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[],
+  ): Promise<void>;
+  /** Hosted Principals to be checked now, the longest unchecked first. */
+  listDueForVerification(rule: VerificationDueRule, limit: number): Promise<PrincipalRecord[]>;
+}
+
+/** When the domain of a hosted Principal is checked again; it is due at the first of these. Never checked is due. */
+export interface VerificationDueRule {
+  readonly everyHours: number;
+  /** For a verified one whose last check could not be made. */
+  readonly retryHours: number;
+  /** For a verified one, since its proof was last found: then the state must not be kept without one. */
+  readonly unknownForHours: number;
+}
+
+export interface PrincipalFilter {
+  readonly kind?: PrincipalKind;
+  readonly state?: VerificationState;
+  readonly orgId?: OrgId;
+  /** DIDs above this one (exclusive). */
+  readonly afterDid?: string;
+  readonly limit: number;
+}
