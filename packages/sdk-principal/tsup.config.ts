@@ -4,6 +4,7 @@ const SDK_CORE = {
   '@svc/sdk-core': ['../sdk-core/src/index.ts'],
   '@svc/sdk-core/arguments': ['../sdk-core/src/arguments.ts'],
   '@svc/sdk-core/errors': ['../sdk-core/src/errors.ts'],
+  '@svc/sdk-core/random': ['../sdk-core/src/random.ts'],
 };
 
 export default defineConfig({

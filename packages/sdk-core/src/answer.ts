@@ -1,5 +1,5 @@
 /** Reading what the service answered (interface §Errors): within a size, as strict JSON, or as an error of its own. */
-import { decodeUtf8, isJsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { decodeUtf8, isJsonObject, type JsonValue, parseStrictJson } from '@svc/codec';
 import type { Deadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 

@@ -1,8 +1,9 @@
 /**
- * Checking at run time what callers pass in. Callers in JavaScript have no types, and an option that is misspelt, or
- * text where a list belongs, could allow more than was meant: so members that nobody knows are refused, and the known
- * ones are read once, checked, and handed on as a copy. Messages name the member and the kind of value, never the
- * value itself, which may be a secret; numbers are shown where a number belongs.
+ * Checking at run time what callers pass in: `readArgument` for an object of options, `checkValue` for a single value.
+ * Callers in JavaScript have no types, and an option that is misspelt, or text where a list belongs, could allow more
+ * than was meant: so options that are not known are refused, and the known ones are read once, checked, and handed on
+ * as a copy. Messages name the member and the kind of value, never the value itself, which may be a secret; numbers are
+ * shown where a number belongs.
  */
 import { SvcError } from './errors.ts';
 
@@ -103,7 +104,6 @@ export function kindOf(value: unknown): string {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A rule of one's own. */
 export const rule = <T>(what: string, isMet: (value: unknown) => value is T): Rule<T> => ({ what, isMet });
 
 export const optionally = <T>(rule: Rule<T>): OptionalRule<T> => ({ optional: rule });

@@ -1,25 +1,28 @@
 /**
  * What the generated readers are made of: they turn what the service answered into the records of the contract, without
  * a schema library at run time. Members that this version does not know are left out: a newer service may send more.
+ * What bounds an answer in size and depth is the transport and the strict JSON parser, before anything comes here.
  */
 import {
-  type ApiKeyId,
   type DidKey,
   type DidWeb,
+  isJsonObject,
+  isSha256,
+  type JsonValue,
+  parseDidKey,
+  parseDidWeb,
+  parseUtcTime,
+  type Sha256,
+} from '@svc/codec';
+import {
+  type ApiKeyId,
   type GrantId,
   isApiKeyId,
   isGrantId,
-  isJsonObject,
   isOrgId,
   isReceiptId,
-  isSha256,
-  type JsonValue,
   type OrgId,
-  parseDidKey,
-  parseDidWeb,
-  parseTimestamp,
   type ReceiptId,
-  type Sha256,
 } from '@svc/protocol';
 import { SvcError } from './errors.ts';
 
@@ -147,7 +150,7 @@ export const jsonObject = checked('an object', isJsonObject);
 /** With or without a fraction. The day and the time must exist. */
 export const timestamp = checked(
   'a UTC time stamp',
-  (value): value is string => isText(value) && parseTimestamp(value.replace(/\.\d{1,9}Z$/, 'Z')) !== null,
+  (value): value is string => isText(value) && parseUtcTime(value) !== null,
 );
 export const apiKeyId = checked<ApiKeyId>('an API key id', isApiKeyId);
 export const grantId = checked<GrantId>('a Grant id', isGrantId);

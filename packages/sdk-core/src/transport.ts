@@ -4,7 +4,7 @@
  * an `Idempotency-Key`. So lost connections, 429 and 503 are tried again, within one deadline and with `Retry-After`
  * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
  */
-import type { JsonValue } from '@svc/protocol';
+import type { JsonValue } from '@svc/codec';
 import {
   type Answer,
   badResponse,

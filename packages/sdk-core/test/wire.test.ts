@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { JsonValue } from '@svc/protocol';
+import type { JsonValue } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
 import { contractSchemas, type Schema } from '../scripts/schema.ts';
 import { RECORDS, readersText, typesText } from '../scripts/wire-text.ts';

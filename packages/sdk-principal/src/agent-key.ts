@@ -1,5 +1,5 @@
 /** An Agent is its key: a did:key of Ed25519 (interface §Roles), with the signer that can speak for it. */
-import { type DidKey, formatDidKey, type Signer } from '@svc/protocol';
+import { type DidKey, formatDidKey, type Signer } from '@svc/codec';
 import { anObjectWith } from '@svc/sdk-core/arguments';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 

@@ -2,13 +2,12 @@
  * Capabilities as a Principal writes them (interface §Capability). Resources are patterns of `*` and `**`. Checked
  * here already: text where a list belongs would otherwise be taken apart into patterns of one character each.
  */
+import type { JsonObject, JsonValue } from '@svc/codec';
 import {
   type Capability,
   isCurrency,
   isMethod,
   isPeriod,
-  type JsonObject,
-  type JsonValue,
   MAX_METHODS,
   MAX_RESOURCES,
   PERIODS,

@@ -2,7 +2,7 @@
  * The Principal's client (interface §Principal lifecycle; §API keys, identity, audit, usage): one object over one
  * transport, an area of the interface each.
  */
-import type { Signer } from '@svc/protocol';
+import type { Signer } from '@svc/codec';
 import {
   type ApiKeys,
   type AuditLog,

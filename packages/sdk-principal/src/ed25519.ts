@@ -2,7 +2,7 @@
  * Ed25519 private keys as JWK (RFC 8037). WebCrypto does the work, with the private key not extractable once it has
  * been imported; @noble/ed25519 stands in where a browser's WebCrypto does not know the algorithm yet.
  */
-import { decodeBase64url, encodeBase64url, portableCrypto } from '@svc/protocol';
+import { decodeBase64url, encodeBase64url, portableCrypto } from '@svc/codec';
 import { anObjectWith, checkValue } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
 

@@ -3,22 +3,18 @@
  * would refuse for its form is refused here, with a sentence, before an id is reserved for it.
  */
 import {
-  type Capability,
   formatSeconds,
-  GRANT_CONTEXT,
-  GRANT_TYP,
-  GRANT_TYPE,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   parseDidKey,
   parseDidWeb,
-  parseGrant,
   parseTimestamp,
   portableCrypto,
   type Signer,
   signCompactJws,
-} from '@svc/protocol';
+} from '@svc/codec';
+import { type Capability, GRANT_CONTEXT, GRANT_TYP, GRANT_TYPE, parseGrant } from '@svc/protocol';
 import {
   absentAllows,
   anInteger,

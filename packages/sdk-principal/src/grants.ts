@@ -2,7 +2,8 @@
  * Grants (interface §Principal lifecycle): reserve and sign, revoke, list. The signing key never leaves the signer; the
  * service sees a Grant only when a relying party presents it.
  */
-import { type Capability, isGrantId, parseGrant, type Signer } from '@svc/protocol';
+import type { Signer } from '@svc/codec';
+import { type Capability, isGrantId, parseGrant } from '@svc/protocol';
 import {
   type CallOptions,
   type ConsumptionEvent,

@@ -1,4 +1,5 @@
-export type { Capability, Signer } from '@svc/protocol';
+export type { Signer } from '@svc/codec';
+export type { Capability } from '@svc/protocol';
 export {
   type Agent as RegisteredAgent,
   type ApiKey,

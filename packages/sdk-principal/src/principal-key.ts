@@ -1,5 +1,5 @@
 /** Keys of a Principal: made here, registered as Multikey (interface §PrincipalCreateRequest), used through a signer. */
-import { encodeMultikey, type Signer } from '@svc/protocol';
+import { encodeMultikey, type Signer } from '@svc/codec';
 import { checkValue, isText, rule } from '@svc/sdk-core';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 

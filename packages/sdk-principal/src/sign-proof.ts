@@ -2,21 +2,11 @@
  * Signing a Proof (protocol §3): one Grant, one relying party, one HTTP request, one Action, once. A Proof that the
  * service would refuse for its form or for not matching its own request is refused here.
  */
-import {
-  type Action,
-  encodeBase64url,
-  isGrantId,
-  isJti,
-  isMethod,
-  normalizeHtu,
-  PROOF_TYP,
-  parseAction,
-  parseDidWeb,
-  parseProof,
-  signCompactJws,
-} from '@svc/protocol';
+import { normalizeHtu, parseDidWeb, signCompactJws } from '@svc/codec';
+import { type Action, isGrantId, isJti, isMethod, PROOF_TYP, parseAction, parseProof } from '@svc/protocol';
 import { aFunction, aText, optionally, type Rules, readArgument, rule } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
+import { randomToken } from '@svc/sdk-core/random';
 import { type Agent, anAgent } from './agent-key.ts';
 
 export interface ProofRequest {
@@ -53,7 +43,7 @@ const REQUEST: Rules<ProofRequest> = {
 /** @throws SvcError `invalid-argument`; rejects with what the signer rejects with. */
 export async function signProof(given: ProofRequest): Promise<string> {
   const request = readArgument('signProof', given, REQUEST);
-  const { agent, now = Date.now, jti = randomJti() } = request;
+  const { agent, now = Date.now, jti = randomToken(': pass jti') } = request;
   const action = parseAction(request.action);
   if (!action.ok) throw invalid(action.problem);
   const htu = normalizeHtu(request.url);
@@ -87,12 +77,6 @@ function checkApiCall(action: Action, method: string, htu: string): void {
   if (action.method !== method)
     throw invalid(`the action's method ${action.method} is not the request's ${method}`);
   if (normalizeHtu(action.resource) !== htu) throw invalid("the action's resource is not the request's URL");
-}
-
-function randomJti(): string {
-  const { crypto } = globalThis as { crypto?: typeof globalThis.crypto };
-  if (crypto === undefined) throw new SvcError('configuration', 'this runtime has no WebCrypto: pass jti');
-  return encodeBase64url(crypto.getRandomValues(new Uint8Array(24)));
 }
 
 const invalid = (message: string): SvcError => new SvcError('invalid-argument', message);

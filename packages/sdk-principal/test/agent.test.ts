@@ -1,4 +1,5 @@
-import { type Action, parseCompactJws, parseDidKey, parseProof, portableCrypto } from '@svc/protocol';
+import { parseCompactJws, parseDidKey, portableCrypto } from '@svc/codec';
+import { type Action, parseProof } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Received, startServer } from '../../sdk-core/test/scripted-server.ts';
 import { agentFromJwk, createAgentFetch, signProof } from '../src/agent.ts';

@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { formatDidKey, parseCompactJws, parseGrant } from '@svc/protocol';
+import { formatDidKey, parseCompactJws } from '@svc/codec';
+import { parseGrant } from '@svc/protocol';
 import { compactVerify, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';

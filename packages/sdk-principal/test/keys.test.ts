@@ -1,4 +1,4 @@
-import { decodeMultikey, portableCrypto } from '@svc/protocol';
+import { decodeMultikey, portableCrypto } from '@svc/codec';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { agentFromJwk, generateAgentKey } from '../src/agent.ts';
 import { generatePrincipalKey, signerFromJwk } from '../src/index.ts';

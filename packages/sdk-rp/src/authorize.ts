@@ -2,14 +2,8 @@
  * What the middlewares have in common: from a request's headers to its authority, or to the answer that refuses it.
  * Whatever goes wrong, the handler behind does not run.
  */
-import {
-  type Action,
-  type Capability,
-  GRANT_MAX_CHARS,
-  isMethod,
-  normalizeHtu,
-  PROOF_MAX_CHARS,
-} from '@svc/protocol';
+import { normalizeHtu } from '@svc/codec';
+import { type Action, type Capability, GRANT_MAX_CHARS, isMethod, PROOF_MAX_CHARS } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
   aFunction,

@@ -3,14 +3,8 @@
  * The service signs what an Agent's Proof claims; only the relying party can see that the claim is about the HTTP
  * request in front of it, so it recomputes `request_hash` from that request. Pure: no clock, no network.
  */
-import {
-  type CryptoPort,
-  normalizeHtu,
-  parseAction,
-  portableCrypto,
-  requestHashOf,
-  sha256Of,
-} from '@svc/protocol';
+import { type CryptoPort, normalizeHtu, portableCrypto, sha256Of } from '@svc/codec';
+import { parseAction, requestHashOf } from '@svc/protocol';
 import { type Receipt, verifyReceipt } from '@svc/receipts';
 
 /** The HTTP request as received: its method, and its absolute URL as the Agent addressed it. */

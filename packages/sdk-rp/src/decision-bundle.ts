@@ -1,5 +1,5 @@
 /** A decision as one file that is checked offline, years later (interface §Transparency, protocol §12). */
-import type { JsonObject } from '@svc/protocol';
+import { type JsonObject, parseTimestamp } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
 import { type CallOptions, checkValue, jsonObject, SvcError, type Transport } from '@svc/sdk-core';
 import { aReceiptId } from './receipt-id.ts';
@@ -18,7 +18,8 @@ export type DecisionBundle =
 
 /** As large as `@svc/receipts/bundle` reads. */
 const MAX_BUNDLE_BYTES = 16_777_216;
-const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' && parseTimestamp(`${value}T00:00:00Z`) !== null;
 
 export async function getDecisionBundle(
   transport: Transport,
@@ -39,7 +40,7 @@ export async function getDecisionBundle(
   const body = jsonObject(answer.body, 'the bundle');
   if (answer.status === 202) {
     const { receipt_id: pendingId, day } = body;
-    if (pendingId !== receiptId || typeof day !== 'string' || !DAY.test(day))
+    if (pendingId !== receiptId || !isDay(day))
       throw new SvcError('bad-response', 'the service answered about another decision', answer);
     return { state: 'pending', day };
   }

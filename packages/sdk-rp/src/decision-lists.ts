@@ -1,5 +1,6 @@
 /** A relying party's decisions: as a list, and whole for archives and spreadsheets (interface §Decisions). */
-import { parseStrictJson, type ReasonCode } from '@svc/protocol';
+import { parseStrictJson } from '@svc/codec';
+import type { ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
   type Attestation,

@@ -1,4 +1,5 @@
-export type { Action, Capability, CryptoPort, ReasonCode } from '@svc/protocol';
+export type { CryptoPort } from '@svc/codec';
+export type { Action, Capability, ReasonCode } from '@svc/protocol';
 export type { Receipt } from '@svc/receipts';
 export {
   type ApiKey,

@@ -1,5 +1,5 @@
 /** Reporting what became of a decision (interface §Outcome attestations). */
-import type { JsonObject } from '@svc/protocol';
+import type { JsonObject } from '@svc/codec';
 import {
   type Attestation,
   type CallOptions,

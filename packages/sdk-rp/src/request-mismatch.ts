@@ -1,5 +1,6 @@
 /** A genuine ALLOW that is not about the HTTP request in hand (interface §Verify): which of the two is which. */
-import { type JsonValue, normalizeHtu, parseProof } from '@svc/protocol';
+import { type JsonValue, normalizeHtu } from '@svc/codec';
+import { parseProof } from '@svc/protocol';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 

@@ -3,7 +3,7 @@
  * for the configured DID and kept. A Receipt under a key that the kept document does not have yet, as after a key
  * rotation, lets it be fetched again, but seldom: Receipts cannot make a client hammer the service.
  */
-import { isJsonObject, type JsonValue } from '@svc/protocol';
+import { isJsonObject, type JsonValue } from '@svc/codec';
 import type { Transport } from '@svc/sdk-core';
 import { SvcError } from '@svc/sdk-core';
 

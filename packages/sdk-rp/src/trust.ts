@@ -1,5 +1,5 @@
 /** Whose Receipts are believed: under the service's document, and under a newer one if the kept one lacks the key. */
-import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/protocol';
+import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
 import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceiptFailure } from './check-receipt.ts';

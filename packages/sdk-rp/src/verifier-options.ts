@@ -1,5 +1,5 @@
 /** What the verifier is set up with, checked at run time. */
-import type { CryptoPort } from '@svc/protocol';
+import type { CryptoPort } from '@svc/codec';
 import {
   anInteger,
   anObjectWith,

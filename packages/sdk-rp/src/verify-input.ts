@@ -1,5 +1,6 @@
 /** What a verification is asked with, checked before a Proof could be spent. */
-import { type Action, isMethod, type JsonValue, normalizeHtu } from '@svc/protocol';
+import { type JsonValue, normalizeHtu } from '@svc/codec';
+import { type Action, isMethod } from '@svc/protocol';
 import { aText, checkValue, isObject, isText, rule, SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 

@@ -2,9 +2,10 @@
  * One verification (interface §Verify). A verdict is a value; everything that is not a genuine Receipt about the request
  * in hand is an error. No path leads from an error to an ALLOW.
  */
-import { type Capability, encodeBase64url, type JsonValue, type ReasonCode } from '@svc/protocol';
+import type { JsonValue } from '@svc/codec';
+import type { Capability, ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { type CallOptions, SvcError, type Transport } from '@svc/sdk-core';
+import { type CallOptions, randomToken, type Transport } from '@svc/sdk-core';
 import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
 import { requestMismatch } from './request-mismatch.ts';
 import { checkWithRenewal, receiptError, type Trust } from './trust.ts';
@@ -60,8 +61,4 @@ function readVerdict(check: ReceiptCheck, body: JsonValue, { proof, request }: C
  * New for every verify and kept for its retries only. Never derived from the Proof: a replayed Proof would then be
  * answered with the first one's stored ALLOW.
  */
-function newIdempotencyKey(): string {
-  const { crypto } = globalThis as { crypto?: typeof globalThis.crypto };
-  if (crypto === undefined) throw new SvcError('configuration', 'this runtime has no WebCrypto');
-  return encodeBase64url(crypto.getRandomValues(new Uint8Array(24)));
-}
+const newIdempotencyKey = (): string => randomToken();

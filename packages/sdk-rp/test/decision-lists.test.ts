@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/protocol';
+import type { JsonObject } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
 import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import { createVerifier } from '../src/index.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@svc/protocol';
+import type { JsonObject, JsonValue } from '@svc/codec';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import {

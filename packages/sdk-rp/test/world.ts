@@ -4,16 +4,14 @@
  */
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import {
-  type Action,
   encodeMultikey,
   encodeUlid,
-  evaluateJson,
   formatTimestamp,
   type JsonObject,
   portableCrypto,
-  type ReceiptBody,
   signCompactJws,
-} from '@svc/protocol';
+} from '@svc/codec';
+import { type Action, evaluateJson, type ReceiptBody } from '@svc/protocol';
 import { createPrincipalClient, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, type Ed25519PrivateJwk, signProof } from '@svc/sdk-principal/agent';
 import type { Received, Reply } from '../../sdk-core/test/scripted-server.ts';
