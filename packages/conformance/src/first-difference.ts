@@ -1,5 +1,5 @@
 /** Where two JSON values first differ, in the order of the expected one; members that are too many come last. */
-import { isJsonObject, type JsonValue } from '@svc/protocol';
+import { isJsonObject, type JsonValue, joinPointer } from '@svc/codec';
 
 export interface Difference {
   /** JSON pointer (RFC 6901) into the result. */
@@ -19,8 +19,7 @@ export const findFirstDifference = (
   const names = namesIn(expected, got);
   if (names === null) return expected === got ? null : { pointer, expected, got };
   for (const name of names) {
-    const escaped = name.replaceAll('~', '~0').replaceAll('/', '~1');
-    const difference = findFirstDifference(own(expected, name), own(got, name), `${pointer}/${escaped}`);
+    const difference = findFirstDifference(own(expected, name), own(got, name), joinPointer(pointer, name));
     if (difference !== null) return difference;
   }
   return null;

@@ -4,6 +4,7 @@
  * Every message is a phrase that begins with "must": request binding puts the field's name in front of it, so a
  * caller reads which field, what is right, and what was sent. Parsing a format mints its branded type.
  */
+import { parseUtcTime, ULID_PATTERN as ULID } from '@svc/codec';
 import {
   type ApiKeyId,
   type DidKey,
@@ -21,7 +22,6 @@ import {
 } from '@svc/protocol';
 import { z } from 'zod';
 
-const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 
 /** Interface §Limits: slugs of Principals, relying parties and self-serve tenants. */
@@ -90,7 +90,9 @@ export const sha256 = branded<Sha256>(
 export const timestamp = text(
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/,
   'must be an RFC 3339 time in UTC such as 2026-11-20T08:00:00Z',
-).meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
+)
+  .refine((value) => parseUtcTime(value) !== null, { error: 'must be a day and time that exist' })
+  .meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
 
 export const currency = text(/^[A-Z]{3}$/, 'must be three upper-case letters (ISO 4217) such as USD');
 export const slug = text(

@@ -3,7 +3,7 @@
  * List 1.0 §3.3–3.4). Compressors differ between platforms, so signed lists are stored and served as stored; only
  * the decoded bits are ever compared.
  */
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { decodeBase64url, encodeBase64url } from '@svc/codec';
 import { MIN_ENTRIES, type StatusBitstring } from './bitstring.ts';
 import { gunzip, gzip } from './gzip.ts';
 

@@ -75,6 +75,8 @@ describe('a status list credential', () => {
     ['types in another order', { ...credential, type: [...credential.type].reverse() }],
     ['an issuer object', { ...credential, issuer: { id: 'did:web:svc.example' } }],
     ['an impossible date', { ...credential, validFrom: '2026-13-20T08:00:00Z' }],
+    ['30 February', { ...credential, validFrom: '2026-02-30T08:00:00Z' }],
+    ['an end on 30 February', { ...credential, validUntil: '2026-02-30T08:00:00.5Z' }],
     ['a date with an offset', { ...credential, validFrom: '2026-11-20T08:00:00+01:00' }],
     ['an ill-typed end', { ...credential, validUntil: null }],
     ['several subjects', { ...credential, credentialSubject: [subject] }],

@@ -3,9 +3,10 @@
  * compact JWS; whoever calls here signs it, or has verified it. Reading is closed: a Grant, a receipt or any other
  * payload that might stand in the place of a list is refused by its shape.
  */
+import { parseUtcTime } from '@svc/codec';
+
 const CONTEXT = 'https://www.w3.org/ns/credentials/v2';
 const TYPES = ['VerifiableCredential', 'BitstringStatusListCredential'] as const;
-const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 
 export interface StatusListCredential {
   readonly '@context': readonly string[];
@@ -95,4 +96,4 @@ const isExactly = (value: unknown, expected: readonly string[]): boolean =>
   Array.isArray(value) && value.length === expected.length && value.every((item, n) => item === expected[n]);
 
 const isTimestamp = (value: unknown): value is string =>
-  typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+  typeof value === 'string' && parseUtcTime(value) !== null;
