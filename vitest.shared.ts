@@ -10,7 +10,11 @@ const conditions = ['svc-source', 'node'];
 
 // The testkit and the source of the vectors stand on packages whose tests use them: named as dependencies there, they
 // would close a circle in the build. Tests reach them by path, here and in tsconfig.base.json.
-const alias = { '@svc/testkit': testkit('index.ts'), '@svc/vectors/src': at('vectors/src') };
+const alias = [
+  { find: /^@svc\/testkit$/, replacement: testkit('index.ts') },
+  { find: /^@svc\/testkit\/(.*)$/, replacement: testkit('$1.ts') },
+  { find: '@svc/vectors/src', replacement: at('vectors/src') },
+];
 
 const projectsWithDatabase = new Set([
   'api',

@@ -5,6 +5,11 @@ import { createOwnEngine, readVectorSet } from '@svc/conformance/node';
 import { nodeDns } from '@svc/outbound';
 import { createRunTransport, runTaken } from '@svc/process';
 import type { EndedRun } from '@svc/service';
+import { createAuthority } from '@svc/testkit/outbound/certificates';
+import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
+import { addressesReply, type DnsServer, startDnsServer } from '@svc/testkit/outbound/dns-server';
+import { startHttpsHost } from '@svc/testkit/outbound/hosts';
+import { HOST_ADDRESS, worldOf } from '@svc/testkit/outbound/world';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   bomb,
@@ -15,15 +20,6 @@ import {
   ok,
   startHostile,
 } from '../../../packages/conformance/test/hostile-endpoint.ts';
-import { createAuthority } from '../../../packages/outbound/test/support/certificates.ts';
-import { type ConnectSpy, spyOnConnects } from '../../../packages/outbound/test/support/connect-spy.ts';
-import {
-  addressesReply,
-  type DnsServer,
-  startDnsServer,
-} from '../../../packages/outbound/test/support/dns-server.ts';
-import { startHttpsHost } from '../../../packages/outbound/test/support/hosts.ts';
-import { HOST_ADDRESS, worldOf } from '../../../packages/outbound/test/support/world.ts';
 
 const IDENTITY = {
   baseUrl: 'https://svc.example',

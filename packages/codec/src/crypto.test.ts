@@ -1,12 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Point } from '@noble/ed25519';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { decodeBase64url } from './base64url.ts';
-import { portableCrypto } from './crypto.ts';
-import { nativeCrypto } from './native.ts';
-import { sha256Of } from './sha256.ts';
 import {
   addOrder,
   challenge,
@@ -21,8 +15,14 @@ import {
   to32Bytes,
   toBigInt,
   torsionPoints,
-} from './testing/edwards.ts';
-import { itWithVectors, readVectorText } from './testing/public-vectors.ts';
+} from '@svc/testkit/edwards';
+import { itWithVectors, readVectorText } from '@svc/testkit/public-vectors';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeBase64url } from './base64url.ts';
+import { portableCrypto } from './crypto.ts';
+import { nativeCrypto } from './native.ts';
+import { sha256Of } from './sha256.ts';
 
 const ports = [
   { name: 'portableCrypto', port: portableCrypto },

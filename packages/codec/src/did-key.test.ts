@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { itWithVectors, readVectorText } from '@svc/testkit/public-vectors';
 import fc from 'fast-check';
 import { base58btc } from 'multiformats/bases/base58';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64url } from './base64url.ts';
 import { decodeMultikey, encodeMultikey, formatDidKey, parseDidKey } from './did-key.ts';
-import { itWithVectors, readVectorText } from './testing/public-vectors.ts';
 
 const PKCS8_PREFIX = '302e020100300506032b657004220420';
 const example = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';

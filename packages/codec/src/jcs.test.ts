@@ -1,8 +1,8 @@
+import { itWithVectors, listVectors, readVectorText } from '@svc/testkit/public-vectors';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JcsError, jcs, MAX_JCS_DEPTH } from './jcs.ts';
 import type { JsonValue } from './json.ts';
-import { itWithVectors, listVectors, readVectorText } from './testing/public-vectors.ts';
 import { encodeUtf8 } from './utf8.ts';
 
 const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 6 }) as fc.Arbitrary<JsonValue>;

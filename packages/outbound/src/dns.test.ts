@@ -1,5 +1,3 @@
-import type { Answer } from 'dns-packet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   addressesReply,
   addressRecord,
@@ -8,7 +6,9 @@ import {
   RCODE,
   type Reply,
   startDnsServer,
-} from '../test/support/dns-server.ts';
+} from '@svc/testkit/outbound/dns-server';
+import type { Answer } from 'dns-packet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DnsPort, nodeDns } from './dns.ts';
 
 const never = new AbortController().signal;

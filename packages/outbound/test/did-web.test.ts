@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type DidWeb, encodeMultikey } from '@svc/protocol';
+import { closedEndpoint, startHttpHost } from '@svc/testkit/outbound/hosts';
+import { type Page, type ServedHost, startServedHost } from '@svc/testkit/outbound/served';
+import { addresses, HOST_ADDRESS, tableDns, type World, worldOf } from '@svc/testkit/outbound/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOutbound, resolveDidWeb } from '../src/index.ts';
-import { closedEndpoint, startHttpHost } from './support/hosts.ts';
-import { type Page, type ServedHost, startServedHost } from './support/served.ts';
-import { addresses, HOST_ADDRESS, tableDns, type World, worldOf } from './support/world.ts';
 
 const DID = 'did:web:acme.example' as DidWeb;
 const PAGE = 'acme.example/.well-known/did.json';

@@ -1,11 +1,11 @@
 import type { DidWeb } from '@svc/protocol';
+import { addressesReply, RCODE, type Reply, startDnsServer } from '@svc/testkit/outbound/dns-server';
+import { closedEndpoint, startHttpHost } from '@svc/testkit/outbound/hosts';
+import { type Page, type ServedHost, startServedHost } from '@svc/testkit/outbound/served';
+import { addresses, HOST_ADDRESS, tableDns, worldOf } from '@svc/testkit/outbound/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AddressAnswer } from '../src/dns.ts';
 import { checkDomainProof, createOutbound, nodeDns } from '../src/index.ts';
-import { addressesReply, RCODE, type Reply, startDnsServer } from './support/dns-server.ts';
-import { closedEndpoint, startHttpHost } from './support/hosts.ts';
-import { type Page, type ServedHost, startServedHost } from './support/served.ts';
-import { addresses, HOST_ADDRESS, tableDns, worldOf } from './support/world.ts';
 
 const TOKEN = 'tNvW3-kQ_9fRzXb1LmCyHs4aUoEe7dPj';
 const DID = 'did:web:acme.example' as DidWeb;

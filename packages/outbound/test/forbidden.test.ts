@@ -1,11 +1,12 @@
 /** Hosts of one's own are reached by no name, whichever address they have at the moment. */
+
+import { createAuthority, type TestAuthority } from '@svc/testkit/outbound/certificates';
+import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
+import { addressesReply, type DnsServer, RCODE, startDnsServer } from '@svc/testkit/outbound/dns-server';
+import { startHttpsHost, type TestHost } from '@svc/testkit/outbound/hosts';
+import { HOST_ADDRESS, OTHER_ADDRESS, worldOf } from '@svc/testkit/outbound/world';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nodeDns } from '../src/dns.ts';
-import { createAuthority, type TestAuthority } from './support/certificates.ts';
-import { type ConnectSpy, spyOnConnects } from './support/connect-spy.ts';
-import { addressesReply, type DnsServer, RCODE, startDnsServer } from './support/dns-server.ts';
-import { startHttpsHost, type TestHost } from './support/hosts.ts';
-import { HOST_ADDRESS, OTHER_ADDRESS, worldOf } from './support/world.ts';
 
 const SERVICE_V6 = '2606:2800:21f:cb07::1';
 let authority: TestAuthority;

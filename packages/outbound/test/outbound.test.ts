@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { AddressAnswer } from '../src/dns.ts';
-import { createOutbound } from '../src/outbound.ts';
-import { createAuthority, type Leaf, type TestAuthority } from './support/certificates.ts';
+import { createAuthority, type Leaf, type TestAuthority } from '@svc/testkit/outbound/certificates';
 import {
   closedEndpoint,
   startHttpHost,
@@ -14,8 +11,11 @@ import {
   startRawTlsHost,
   startTcpHost,
   type TestHost,
-} from './support/hosts.ts';
-import { addresses, HOST_ADDRESS, OTHER_ADDRESS, tableDns, worldOf } from './support/world.ts';
+} from '@svc/testkit/outbound/hosts';
+import { addresses, HOST_ADDRESS, OTHER_ADDRESS, tableDns, worldOf } from '@svc/testkit/outbound/world';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AddressAnswer } from '../src/dns.ts';
+import { createOutbound } from '../src/outbound.ts';
 
 const URL_TEXT = 'https://acme.example/dir/did.json?v=1';
 const DAY_MS = 86_400_000;

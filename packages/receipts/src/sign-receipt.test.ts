@@ -1,7 +1,13 @@
 import { type JsonObject, jcs, type ReceiptBody } from '@svc/protocol';
+import {
+  buildWorld,
+  publicKeyOf,
+  receiptSigner,
+  serviceDocument,
+  signerOf,
+} from '@svc/testkit/receipts/world';
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { buildWorld, publicKeyOf, receiptSigner, serviceDocument, signerOf } from '../test/world.ts';
 import { receiptTextOf, receiptTextOfStored, signReceipt, verifyReceipt } from './index.ts';
 
 const { body, signed } = await buildWorld();

@@ -8,7 +8,7 @@ import {
   leafOfReceipt,
   signCheckpoint,
 } from '@svc/transparency';
-import { SERVICE, serviceDocument, statusSigner, type World } from './world.ts';
+import { SERVICE, serviceDocument, statusSigner, type World } from '@svc/testkit/receipts/world';
 
 export interface ClosedDay {
   readonly checkpoint: Checkpoint;

@@ -1,6 +1,6 @@
+import { startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';
 import { createTransport } from '../src/transport.ts';
-import { startServer, unavailable } from './scripted-server.ts';
 
 const call = { method: 'GET', path: '/me', hasEffect: false } as const;
 const NOW_MS = Date.parse('2026-11-20T08:00:00Z');

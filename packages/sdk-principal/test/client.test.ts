@@ -3,7 +3,7 @@ import { formatDidKey, parseCompactJws } from '@svc/codec';
 import { parseGrant } from '@svc/protocol';
 import { compactVerify, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
+import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import {
   apiCall,
   createPrincipalClient,

@@ -1,6 +1,6 @@
 /** Keys and records that the tests share. Test keys: worthless outside. */
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
-import type { Reply } from '../../sdk-core/test/scripted-server.ts';
+import type { Reply } from '@svc/testkit/sdk/scripted-server';
 import { agentFromJwk, type Ed25519PrivateJwk } from '../src/agent.ts';
 import { signerFromJwk } from '../src/index.ts';
 

@@ -1,5 +1,5 @@
+import { checkReadme } from '@svc/testkit/sdk/readme';
 import { expect, it } from 'vitest';
-import { checkReadme } from '../../sdk-core/test/readme.ts';
 
 const preambles = [
   '',

@@ -1,4 +1,3 @@
-import { describe, expect, it, vi } from 'vitest';
 import {
   apiKeyOf,
   auditEventOf,
@@ -7,8 +6,9 @@ import {
   notFound,
   principalOf,
   revokedKey,
-} from '../../sdk-core/test/accounts.ts';
-import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
+} from '@svc/testkit/sdk/accounts';
+import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
+import { describe, expect, it, vi } from 'vitest';
 import { createPrincipalClient, type PrincipalClient, SvcError } from '../src/index.ts';
 import { agent, created, GRANT_ID, ISSUER, KID } from './fixtures.ts';
 

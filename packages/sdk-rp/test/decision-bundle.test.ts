@@ -1,5 +1,5 @@
+import { startServer } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';
-import { startServer } from '../../sdk-core/test/scripted-server.ts';
 import { createVerifier } from '../src/index.ts';
 import { decide, grant, newProof, order, SERVICE, SHOP, serviceDocument } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Received, type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import express from 'express';
 import fastify from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Received, type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import {
   type AuthorityOptions,
   requireAuthority as expressGuard,

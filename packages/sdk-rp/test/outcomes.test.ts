@@ -1,5 +1,5 @@
+import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type Reply, startServer, unavailable } from '../../sdk-core/test/scripted-server.ts';
 import { createVerifier, type OutcomeEvent } from '../src/index.ts';
 import { SERVICE, SHOP } from './world.ts';
 

@@ -1,6 +1,6 @@
+import { checkReadme } from '@svc/testkit/sdk/readme';
 import fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { checkReadme } from '../../sdk-core/test/readme.ts';
 import { mount } from './inference.ts';
 
 const verifier = "import type { Verifier } from '@svc/sdk-rp'; declare const verifier: Verifier";

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import {
   apiKeyOf,
   auditEventOf,
@@ -6,8 +5,9 @@ import {
   meOf,
   notFound,
   revokedKey,
-} from '../../sdk-core/test/accounts.ts';
-import { startServer } from '../../sdk-core/test/scripted-server.ts';
+} from '@svc/testkit/sdk/accounts';
+import { startServer } from '@svc/testkit/sdk/scripted-server';
+import { describe, expect, it } from 'vitest';
 import { createVerifier } from '../src/index.ts';
 import { ISSUER, SERVICE, SHOP } from './world.ts';
 

@@ -14,7 +14,7 @@ import {
 import { type Action, evaluateJson, type ReceiptBody } from '@svc/protocol';
 import { createPrincipalClient, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, type Ed25519PrivateJwk, signProof } from '@svc/sdk-principal/agent';
-import type { Received, Reply } from '../../sdk-core/test/scripted-server.ts';
+import type { Received, Reply } from '@svc/testkit/sdk/scripted-server';
 
 export const SERVICE = 'did:web:svc.example';
 export const SHOP = 'did:web:shop.example';

@@ -7,12 +7,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { applyConsumption, type Balances, emptyBalances, findBalance } from '@svc/protocol';
 import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { budgetCommit, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { createWorld, insertGrant, newAttestation, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { budgetCommit, keyOf, readBalances, usesOf } from './testing/budgets.ts';
-import { runSql, untilRow, withSession } from './testing/session.ts';
-import { createWorld, insertGrant, newAttestation, type World } from './testing/world.ts';
 
 const LIMIT = 1_000;
 const MANY = 3;

@@ -27,13 +27,13 @@ import {
   type Store,
 } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { budgetCommit, keyOf } from '@svc/testkit/store/budgets';
+import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock';
+import { type NaiveBudget, NaiveBudgets, windowOf } from '@svc/testkit/store/naive-budgets';
+import { createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { budgetCommit, keyOf } from './testing/budgets.ts';
-import { type MovableClock, moveClockOf } from './testing/movable-clock.ts';
-import { type NaiveBudget, NaiveBudgets, windowOf } from './testing/naive-budgets.ts';
-import { createWorld, hashOf, insertGrant, type World } from './testing/world.ts';
 
 const START_MS = Date.parse('2028-02-26T22:59:58Z');
 const PERIODS: readonly Period[] = ['hour', 'day', 'week', 'month'];

@@ -6,8 +6,8 @@ import { checkContent, closeDays, getInclusion, type ServiceDeps } from '@svc/se
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
 import { dayAfter } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withStores } from './testing/open-store.ts';
-import { runSql } from './testing/session.ts';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
 
 const stores = withStores();
 const { privateKey } = generateKeyPairSync('ed25519');

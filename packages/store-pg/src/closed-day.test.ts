@@ -1,7 +1,7 @@
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, denyCommit } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
-import { withStores } from './testing/open-store.ts';
-import { runSql } from './testing/session.ts';
-import { createWorld, denyCommit } from './testing/world.ts';
 
 const stores = withStores();
 

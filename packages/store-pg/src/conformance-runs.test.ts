@@ -1,9 +1,9 @@
 /** The queue of conformance runs: one running per account, each taken once, none that stays running (interface §Conformance run). */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type Sha256 } from '@svc/protocol';
+import { withStores } from '@svc/testkit/store/open-store';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { withStores } from './testing/open-store.ts';
 
 const stores = withStores();
 const VECTORS = { sha256: `sha256:${'0'.repeat(64)}` as Sha256, conformanceVersion: '1.0.0' };

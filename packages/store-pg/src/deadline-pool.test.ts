@@ -1,10 +1,10 @@
 import { StoreError } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { untilRow, withSession } from '@svc/testkit/store/session';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DeadlinePool } from './deadline-pool.ts';
 import { DeadlineError } from './errors.ts';
-import { untilRow, withSession } from './testing/session.ts';
 
 const database = withDatabase();
 let pool: DeadlinePool;

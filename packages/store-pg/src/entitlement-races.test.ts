@@ -7,11 +7,18 @@ import { randomInt } from 'node:crypto';
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
+import { alterFunction, runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  insertOrg,
+  newJti,
+} from '@svc/testkit/store/world';
 import { describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { getEntitlement, productionCheck, push, recount } from './testing/entitlements.ts';
-import { alterFunction, runSql, untilRow, withSession } from './testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, insertOrg, newJti } from './testing/world.ts';
 
 const whole = withDatabase();
 const withoutCapLock = withDatabase();

@@ -1,9 +1,9 @@
 /** Work for one node at a time, and how a node learns that it no longer is the one. */
 import { StoreError } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
 import { expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { withStores } from './testing/open-store.ts';
-import { runSql } from './testing/session.ts';
 
 const stores = withStores();
 

@@ -19,12 +19,19 @@ import {
   type Store,
 } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock';
+import { runSql } from '@svc/testkit/store/session';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  insertOrg,
+  type World,
+} from '@svc/testkit/store/world';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { type MovableClock, moveClockOf } from './testing/movable-clock.ts';
-import { runSql } from './testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, insertOrg, type World } from './testing/world.ts';
 
 const database = withDatabase();
 const OUTCOME_TYPES = [

@@ -1,14 +1,14 @@
 /** The seal and the sums below it (migrations/0001-foundation/07-usage.sql), with no margin between now and the seal. */
 import { randomInt } from 'node:crypto';
 import type { Store } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
+import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Statement } from './database.ts';
 import { DAY_MS, lowestReceiptId } from './receipt-ids.ts';
 import { dayStatement, totalStatement } from './repositories/usage-statements.ts';
-import { withStores } from './testing/open-store.ts';
-import { alterFunction, runSql, withSession } from './testing/session.ts';
-import { createWorld, denyCommit, type World } from './testing/world.ts';
 import { commitStatement } from './verify/commit-parameters.ts';
 
 const stores = withStores();

@@ -1,9 +1,9 @@
 import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
+import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { type CuttingProxy, startCuttingProxy } from './testing/cutting-proxy.ts';
-import { createWorld, denyCommit, type World } from './testing/world.ts';
 
 const database = withDatabase();
 let proxy: CuttingProxy;

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
+import { describeSchema } from '@svc/testkit/store/describe-schema';
+import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from './migrate.ts';
 import { listMigrations } from './migrations.ts';
-import { describeSchema } from './testing/describe-schema.ts';
-import { runSql } from './testing/session.ts';
 
 const database = withDatabase();
 const emptyName = `empty_${process.pid}`;

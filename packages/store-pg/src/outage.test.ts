@@ -1,8 +1,8 @@
 import type { Store } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { createWorld, denyCommit, hashOf, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { createWorld, denyCommit, hashOf, type World } from './testing/world.ts';
 
 /** What the callers of the service are promised, outage or not. */
 const ANSWER_MS = 2_000;

@@ -1,10 +1,10 @@
 import { encodeUlid } from '@svc/protocol';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, denyCommit } from '@svc/testkit/store/world';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ensureReceiptPartitions } from './partitions.ts';
-import { withStores } from './testing/open-store.ts';
-import { runSql } from './testing/session.ts';
-import { createWorld, denyCommit } from './testing/world.ts';
 
 const stores = withStores();
 

@@ -14,10 +14,10 @@ import {
 } from '@svc/service';
 import { decodeBitstring, getBit, parseStatusListCredential } from '@svc/status-list';
 import { tamper } from '@svc/testkit';
+import { withStores } from '@svc/testkit/store/open-store';
+import { untilRow, withSession } from '@svc/testkit/store/session';
+import { insertPrincipal } from '@svc/testkit/store/world';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { withStores } from './testing/open-store.ts';
-import { untilRow, withSession } from './testing/session.ts';
-import { insertPrincipal } from './testing/world.ts';
 
 const stores = withStores();
 const DID = 'did:web:svc.example' as DidWeb;

@@ -6,11 +6,18 @@ import {
   forgetSpentProofs,
   type RetentionStore,
 } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  newJti,
+  type World,
+} from '@svc/testkit/store/world';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { withStores } from './testing/open-store.ts';
-import { runSql, withSession } from './testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, newJti, type World } from './testing/world.ts';
 
 const stores = withStores();
 let world: World;

@@ -1,7 +1,7 @@
 import { withDatabase } from '@svc/testkit';
+import { raceRevocations } from '@svc/testkit/store/revocation-races';
+import { runSql } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
-import { raceRevocations } from './testing/revocation-races.ts';
-import { runSql } from './testing/session.ts';
 
 const whole = withDatabase();
 const slowed = withDatabase();

@@ -1,9 +1,9 @@
 import { StoreError, type TransactionOptions } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { hashOf, insertPrincipal, newAuditId } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
-import { withStores } from './testing/open-store.ts';
-import { runSql, untilRow, withSession } from './testing/session.ts';
-import { hashOf, insertPrincipal, newAuditId } from './testing/world.ts';
 
 const stores = withStores();
 

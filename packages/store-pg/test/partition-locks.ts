@@ -1,7 +1,8 @@
 /** How many days of the ledger a statement locks. Locks are shared with the commits, so all days would be too many. */
+
+import { withSession } from '@svc/testkit/store/session';
 import type pg from 'pg';
-import type { Database } from '../database.ts';
-import { withSession } from './session.ts';
+import type { Database } from '../src/database.ts';
 
 const lockedSql = `select from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^receipts_'`;

@@ -1,7 +1,7 @@
 /** A service that has closed days, as a monitor reads it: what is served for each path, honest until it is changed. */
 import { emptyRoot, formatHash, MerkleTree } from '@svc/merkle';
 import { encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
-import { SERVICE, serviceDocument, statusSigner } from '../../receipts/test/world.ts';
+import { SERVICE, serviceDocument, statusSigner } from '@svc/testkit/receipts/world';
 import {
   buildCheckpoint,
   type Checkpoint,

@@ -1,7 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
+import { examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 import { ApiError } from './api-error.ts';
-import { examplePath, startService, TOKENS } from './testing/fixture.ts';
 
 describe('request ids', () => {
   it.each(['a', 'trace 1/2;x=~', 'x'.repeat(128)])('X-Request-ID %j is taken over and echoed', async (id) => {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { errorBody } from '@svc/contract';
 import { createLogger } from '@svc/process';
 import { describe, expect, it } from 'vitest';
-import { startService, TOKENS } from './testing/fixture.ts';
+import { startService, TOKENS } from '../../test/world/http-fixture.ts';
 
 /** The parts of one raw answer. */
 const parse = (text: string) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { exampleBody, examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 import { ApiError } from './api-error.ts';
-import { exampleBody, examplePath, startService, TOKENS } from './testing/fixture.ts';
 
 describe('the fast path', () => {
   const verify = { token: TOKENS.rp, body: exampleBody('verify') };

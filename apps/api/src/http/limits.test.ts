@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { startService, TOKENS } from '../../test/world/http-fixture.ts';
 import type { Caller } from './caller.ts';
 import { customerIpOf, limiterKeyOf } from './client-ip.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import { startService, TOKENS } from './testing/fixture.ts';
 
 const limitOf = (headers: Headers) =>
   ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => Number(headers.get(name)));

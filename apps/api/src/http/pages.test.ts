@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService } from '../../test/world/http-fixture.ts';
 import { loadPages } from './pages.ts';
-import { startService } from './testing/fixture.ts';
 
 let folder: string;
 beforeAll(() => {

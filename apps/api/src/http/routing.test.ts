@@ -1,7 +1,7 @@
 import { type Route, type RouteId, routes } from '@svc/contract';
 import { badRequestMessage, badRequestOf } from '@svc/contract/openapi';
 import { describe, expect, it } from 'vitest';
-import { exampleBody, examplePath, startService, TOKENS } from './testing/fixture.ts';
+import { exampleBody, examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 
 const IDS = Object.keys(routes) as RouteId[];
 const TOKEN_FOR = {

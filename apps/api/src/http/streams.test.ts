@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { startService, TOKENS } from '../../test/world/http-fixture.ts';
 import { ApiError } from './api-error.ts';
-import { startService, TOKENS } from './testing/fixture.ts';
 
 const PATH = '/decisions/export?format=csv';
 const MEGABYTE = 'x'.repeat(1 << 20);

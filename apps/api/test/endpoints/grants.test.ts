@@ -1,8 +1,8 @@
 /** `POST /grants` and `GET /grants` (interface §Grant allocation, §Principal lifecycle). */
 import { encodeMultikey } from '@svc/protocol';
 import { generateAgentKey } from '@svc/sdk-principal/agent';
+import { smallOrderEncodings } from '@svc/testkit/edwards';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { smallOrderEncodings } from '../../../../packages/codec/src/testing/edwards.ts';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
 import { withDeployment } from '../world/deployment.ts';
 import { issueGrant, type Tenants } from '../world/tenants.ts';

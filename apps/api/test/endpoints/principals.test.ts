@@ -1,8 +1,8 @@
 /** `POST /principals`, kind managed (interface §Principal, §Onboarding). */
 import { encodeMultikey } from '@svc/protocol';
 import { generatePrincipalKey } from '@svc/sdk-principal';
+import { smallOrderEncodings } from '@svc/testkit/edwards';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { smallOrderEncodings } from '../../../../packages/codec/src/testing/edwards.ts';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
 import { newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
 

@@ -1,6 +1,6 @@
 /** What the service answers the dashboard's tests: a month of a shop, drawn by a fixed rule. */
 import type { Body, Routes } from '@svc/contract';
-import { bodyOf } from '../../../pages/test/signed-receipts.ts';
+import { bodyOf } from '@svc/testkit/receipts/signed-receipts';
 
 const DAY_MS = 86_400_000;
 const RP = 'did:web:svc.test:rp:shop';

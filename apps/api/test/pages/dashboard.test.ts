@@ -1,8 +1,9 @@
 /** `/dashboard`: what a key may see, drawn; the key stays in the tab; one decision opens with its ledger. */
+
+import { bodyOf, serviceDocument, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, serviceDocument, signedReceipt } from '../../../pages/test/signed-receipts.ts';
-import { TOKENS } from '../../src/http/testing/fixture.ts';
+import { TOKENS } from '../world/http-fixture.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { attestations, DECISIONS, listDecisions, ME, statsFor, usageFor } from './dashboard-records.ts';
 import { servePages } from './serve.ts';

@@ -1,8 +1,9 @@
 /** `/transparency`: the chain of days and the way of a Receipt to its root, recomputed in the tab. */
+
+import { signedDays } from '@svc/testkit/receipts/signed-days';
+import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { signedDays } from '../../../pages/test/signed-days.ts';
-import { serviceDocument } from '../../../pages/test/signed-receipts.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { servePages } from './serve.ts';

@@ -1,6 +1,6 @@
 /** The pages as the real frame serves them, over answers that a test gives. */
 import { loadPages } from '../../src/http/pages.ts';
-import { type Options, startService } from '../../src/http/testing/fixture.ts';
+import { type Options, startService } from '../world/http-fixture.ts';
 import { PAGES_FOLDER } from './browser.ts';
 
 export interface Served {

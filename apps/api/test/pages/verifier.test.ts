@@ -1,8 +1,9 @@
 /** `/verify-receipt`: a Receipt is checked in the tab, whatever was done to it, and nothing leaves the tab. */
+
+import { signedBundle } from '@svc/testkit/receipts/signed-bundle';
+import { bodyOf, serviceDocument, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signedBundle } from '../../../pages/test/signed-bundle.ts';
-import { bodyOf, serviceDocument, signedReceipt } from '../../../pages/test/signed-receipts.ts';
 import { fileOf, hasBrowser, inspect, withBrowser } from './browser.ts';
 import { servePages } from './serve.ts';
 

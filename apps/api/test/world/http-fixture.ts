@@ -10,11 +10,11 @@ import { type ApiKeyRecord, rpCaller } from '@svc/service';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import type { Caller, RpCaller } from '../caller.ts';
-import { HTTP_LIMITS, type HttpDeps } from '../deps.ts';
-import type { Handlers } from '../handler.ts';
-import { createHttpService } from '../http-service.ts';
-import { createHttpMetrics } from '../metrics.ts';
+import type { Caller, RpCaller } from '../../src/http/caller.ts';
+import { HTTP_LIMITS, type HttpDeps } from '../../src/http/deps.ts';
+import type { Handlers } from '../../src/http/handler.ts';
+import { createHttpService } from '../../src/http/http-service.ts';
+import { createHttpMetrics } from '../../src/http/metrics.ts';
 
 export const TOKENS = {
   rp: 'dk_rp_one',

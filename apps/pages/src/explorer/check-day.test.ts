@@ -1,7 +1,8 @@
 /** A day that was tampered with is refused, and the part that is wrong is named. */
+
+import { signedDays } from '@svc/testkit/receipts/signed-days';
+import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
 import { describe, expect, it } from 'vitest';
-import { signedDays } from '../../test/signed-days.ts';
-import { serviceDocument } from '../../test/signed-receipts.ts';
 import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
 import { checkDay, readService } from './check-day.ts';

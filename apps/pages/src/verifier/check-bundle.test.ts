@@ -1,7 +1,8 @@
 /** Every part of a bundle is refused when it is tampered with, and the part that is wrong is the one that is named. */
+
+import { serviceDocument, signedBundle } from '@svc/testkit/receipts/signed-bundle';
+import type { Draft } from '@svc/testkit/receipts/signed-receipts';
 import { describe, expect, it } from 'vitest';
-import { serviceDocument, signedBundle } from '../../test/signed-bundle.ts';
-import type { Draft } from '../../test/signed-receipts.ts';
 import { checkBundle } from './check.ts';
 import { readPresentedText } from './presented.ts';
 

@@ -1,6 +1,5 @@
 /** Every part of a Receipt is refused when it is tampered with, and the part that is wrong is the one that is named. */
 import type { Receipt } from '@svc/receipts';
-import { describe, expect, it } from 'vitest';
 import {
   bodyOf,
   type Draft,
@@ -9,7 +8,8 @@ import {
   signedReceipt,
   signerOf,
   withHeader,
-} from '../../test/signed-receipts.ts';
+} from '@svc/testkit/receipts/signed-receipts';
+import { describe, expect, it } from 'vitest';
 import { type Checked, checkReceipt } from './check.ts';
 import type { ReceiptPartId } from './parts.ts';
 import { readPresentedText } from './presented.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { budgeted, capabilityOf, logOf, pageOf } from '../../../receipts/test/budgets.ts';
-import { buildWorld, documentOf, resign, serviceDocument } from '../../../receipts/test/world.ts';
+import { buildWorld, documentOf, resign, serviceDocument } from '@svc/testkit/receipts/world';
 import { MAX_INPUT_BYTES } from './inputs.ts';
 import { run } from './run.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bundleOf, closeDayOf } from '../../../receipts/test/transparency.ts';
-import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '../../../receipts/test/world.ts';
+import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));

@@ -1,8 +1,6 @@
 /** Audits of decisions on budgets (protocol §11): from the balances that are pinned, or from what the Receipt implies. */
 import { type JsonObject, jcs, snapshotOf } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { describe, expect, it } from 'vitest';
-import { budgeted, capabilityOf, logOf, pageOf, type Use } from '../../test/budgets.ts';
 import {
   API_CALL,
   buildWorld,
@@ -11,7 +9,9 @@ import {
   type Setting,
   serviceDocument,
   type World,
-} from '../../test/world.ts';
+} from '@svc/testkit/receipts/world';
+import { describe, expect, it } from 'vitest';
+import { budgeted, capabilityOf, logOf, pageOf, type Use } from '../../test/budgets.ts';
 import { type AuditInput, audit } from '../audit.ts';
 
 const inputOf = (world: World, changes: Partial<AuditInput> = {}): AuditInput => ({

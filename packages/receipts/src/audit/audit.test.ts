@@ -1,7 +1,4 @@
 import { nativeCrypto } from '@svc/protocol/native';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { arbitraryWorld } from '../../test/arbitrary-world.ts';
 import {
   buildStatusList,
   buildWorld,
@@ -16,7 +13,10 @@ import {
   signerOf,
   statusSigner,
   type World,
-} from '../../test/world.ts';
+} from '@svc/testkit/receipts/world';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { arbitraryWorld } from '../../test/arbitrary-world.ts';
 import { type AuditInput, audit } from '../audit.ts';
 
 const inputOf = (world: World, changes: Partial<AuditInput> = {}): AuditInput => ({

@@ -1,7 +1,5 @@
 import { decodeMultikey, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { describe, expect, it } from 'vitest';
-import { type Bundle, bundleOf, closeDayOf } from '../../test/transparency.ts';
 import {
   buildWorld,
   documentOf,
@@ -10,7 +8,9 @@ import {
   SERVICE,
   serviceDocument,
   signerOf,
-} from '../../test/world.ts';
+} from '@svc/testkit/receipts/world';
+import { describe, expect, it } from 'vitest';
+import { type Bundle, bundleOf, closeDayOf } from '../../test/transparency.ts';
 import { audit } from '../audit.ts';
 import type { BundlePin } from './pin.ts';
 import { verifyBundle } from './verify-bundle.ts';

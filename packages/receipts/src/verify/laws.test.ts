@@ -1,8 +1,8 @@
 import { nativeCrypto } from '@svc/protocol/native';
+import { buildWorld, serviceDocument } from '@svc/testkit/receipts/world';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryWorld } from '../../test/arbitrary-world.ts';
-import { buildWorld, serviceDocument } from '../../test/world.ts';
 import { receiptTextOf, verifyReceipt } from '../index.ts';
 
 const worlds = [

@@ -8,8 +8,6 @@ import {
   signCompactJws,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { describe, expect, it } from 'vitest';
-import { budgeted, capabilityOf } from '../../test/budgets.ts';
 import {
   API_CALL,
   buildWorld,
@@ -20,7 +18,9 @@ import {
   SERVICE,
   serviceDocument,
   signerOf,
-} from '../../test/world.ts';
+} from '@svc/testkit/receipts/world';
+import { describe, expect, it } from 'vitest';
+import { budgeted, capabilityOf } from '../../test/budgets.ts';
 import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, verifyReceipt } from '../index.ts';
 
 const allow = await buildWorld();

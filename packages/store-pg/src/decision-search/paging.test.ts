@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type ReceiptId } from '@svc/protocol';
 import { type Caller, type DecisionQuery, listDecisions, type ServiceDeps } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { beforeAll, expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { runSql } from '../testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
 
 const WRITERS = 8;
 const OLD = 300;

@@ -9,13 +9,13 @@ import {
   type ReceiptId,
 } from '@svc/protocol';
 import type { DecisionListFilter } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
+import { mostPartitionsLocked } from '../../test/partition-locks.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
-import { withStores } from '../testing/open-store.ts';
-import { mostPartitionsLocked } from '../testing/partition-locks.ts';
-import { runSql, withSession } from '../testing/session.ts';
 import { searchDecisions } from './search-decisions.ts';
 
 const stores = withStores();

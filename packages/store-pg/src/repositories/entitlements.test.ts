@@ -1,13 +1,13 @@
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
+import { capped, getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import { createWorld, denyCommit, insertOrg, type World } from '@svc/testkit/store/world';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { runCountingLocks } from '../../test/partition-locks.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
-import { capped, getEntitlement, productionCheck, push, recount } from '../testing/entitlements.ts';
-import { withStores } from '../testing/open-store.ts';
-import { runCountingLocks } from '../testing/partition-locks.ts';
-import { runSql, withSession } from '../testing/session.ts';
-import { createWorld, denyCommit, insertOrg, type World } from '../testing/world.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,6 @@
 import type { NewAttestation, ReceiptRecord } from '@svc/service';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { runSql, untilRow, withSession } from '../testing/session.ts';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -9,7 +8,8 @@ import {
   insertGrant,
   newAttestation,
   type World,
-} from '../testing/world.ts';
+} from '@svc/testkit/store/world';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 let world: World;

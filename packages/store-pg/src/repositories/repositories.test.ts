@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { runSql, untilRow, withSession } from '../testing/session.ts';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
   createWorld,
   hashOf,
@@ -12,7 +11,8 @@ import {
   newAgent,
   newGrantId,
   type World,
-} from '../testing/world.ts';
+} from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 let world: World;

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type KeyPurpose, type KeySet, KeySetError, parseKeySet, rememberServiceKeys } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { runSql } from '../testing/session.ts';
 
 const stores = withStores();
 

@@ -1,11 +1,11 @@
 /** What a commit does to budgets: chains, what breaks them, and what remains of what was broken. */
 import { applyConsumption, type Balances, type Budget, emptyBalances, findBalance } from '@svc/protocol';
 import type { DecisionCommit, GrantRecord } from '@svc/service';
+import { budgetCommit, consume, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { budgetCommit, consume, keyOf, readBalances, usesOf } from '../testing/budgets.ts';
-import { withStores } from '../testing/open-store.ts';
-import { runSql, withSession } from '../testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
 
 const stores = withStores();
 let world: World;

@@ -1,9 +1,8 @@
 import type { OrgId } from '@svc/protocol';
 import type { CommitOutcome, DecisionCommit, GrantRecord, Store } from '@svc/service';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { capped, getEntitlement, productionCheck, push, recount } from '../testing/entitlements.ts';
-import { withStores } from '../testing/open-store.ts';
-import { untilRow, withSession } from '../testing/session.ts';
+import { capped, getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
+import { withStores } from '@svc/testkit/store/open-store';
+import { untilRow, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -11,7 +10,8 @@ import {
   insertGrant,
   insertOrg,
   type World,
-} from '../testing/world.ts';
+} from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);

@@ -1,10 +1,10 @@
 import type { GrantRecord } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { beforeEach, expect, it } from 'vitest';
+import { mostPartitionsLocked } from '../../test/partition-locks.ts';
 import type { Database } from '../database.ts';
-import { withStores } from '../testing/open-store.ts';
-import { mostPartitionsLocked } from '../testing/partition-locks.ts';
-import { runSql } from '../testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
 import { type VerifyStoreOptions, verifyStore } from './verify-store.ts';
 
 const stores = withStores();

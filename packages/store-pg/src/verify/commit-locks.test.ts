@@ -1,7 +1,7 @@
+import { withStores } from '@svc/testkit/store/open-store';
+import { untilRow, withSession } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { beforeEach, expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { untilRow, withSession } from '../testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '../testing/world.ts';
 
 const stores = withStores();
 const exclusive = 'select pg_advisory_xact_lock(1, hashtext($1))';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommitOutcome, DecisionCommit, GrantRecord } from '@svc/service';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { runSql } from '../testing/session.ts';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -11,7 +10,8 @@ import {
   insertPrincipal,
   newGrantId,
   type World,
-} from '../testing/world.ts';
+} from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 let world: World;

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { DecisionCommit, Store } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, newJti } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
-import { withStores } from '../testing/open-store.ts';
-import { runSql } from '../testing/session.ts';
-import { allowCommit, createWorld, denyCommit, insertGrant, newJti } from '../testing/world.ts';
 
 const stores = withStores();
 const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);

@@ -3,7 +3,7 @@ import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import tls from 'node:tls';
-import type { Endpoint } from '../../src/target.ts';
+import type { Endpoint } from '@svc/outbound';
 import type { Leaf } from './certificates.ts';
 
 export interface TestHost {

@@ -1,7 +1,6 @@
 /** A guard in production mode whose public addresses are hosts on loopback. */
-import type { AddressAnswer, DnsPort, DnsTxtAnswer } from '../../src/dns.ts';
-import { createOutbound, type Outbound, type OutboundOptions } from '../../src/outbound.ts';
-import type { Endpoint } from '../../src/target.ts';
+import type { AddressAnswer, DnsPort, DnsTxtAnswer, Endpoint } from '@svc/outbound';
+import { createOutbound, type Outbound, type OutboundOptions } from '@svc/outbound';
 
 /** Public addresses of the tests' own choosing; nothing is ever sent to them. */
 export const HOST_ADDRESS = '93.184.215.14';

@@ -1,8 +1,9 @@
 /** A whole bundle for the tests of the verifier: a Receipt of the world in which the Receipts' own tests play. */
-import { buildWorld, SERVICE, serviceDocument, statusSigner } from '../../../packages/receipts/test/world.ts';
-import { signDay } from './signed-days.ts';
 
-export { serviceDocument } from '../../../packages/receipts/test/world.ts';
+import { signDay } from './signed-days.ts';
+import { buildWorld, SERVICE, serviceDocument, statusSigner } from './world.ts';
+
+export { serviceDocument } from './world.ts';
 
 const DAY_MS = Date.UTC(2026, 10, 20);
 

@@ -1,10 +1,13 @@
 /** A chain of closed days for the tests of the explorer, each signed by the service of the test Receipts. */
 import { createHash } from 'node:crypto';
+import type { Body, Routes } from '@svc/contract';
 import { formatHash, MerkleTree } from '@svc/merkle';
 import { encodeUlid, type Signer } from '@svc/protocol';
 import { buildCheckpoint, leafOfReceipt, signCheckpoint } from '@svc/transparency';
-import type { Checkpoint, InclusionProof } from '../src/shared/wire.ts';
 import { SERVICE, signerOf } from './signed-receipts.ts';
+
+type Checkpoint = Body<Routes['getCheckpoint'], 200>;
+type InclusionProof = Body<Routes['getInclusion'], 200>;
 
 const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.UTC(2026, 10, 9);

@@ -20,8 +20,8 @@ import {
   sha256Of,
   signCompactJws,
 } from '@svc/protocol';
+import { type SignedReceipt, signReceipt } from '@svc/receipts';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
-import { type SignedReceipt, signReceipt } from '../src/index.ts';
 
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 

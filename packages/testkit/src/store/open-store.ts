@@ -1,8 +1,8 @@
 /** A store on a test database, closed after the file's tests. */
 import type { Store } from '@svc/service';
-import { withDatabase } from '@svc/testkit';
+import { createStore } from '@svc/store-pg';
 import { afterAll, beforeAll } from 'vitest';
-import { createStore } from '../create-store.ts';
+import { withDatabase } from '../database.ts';
 
 export interface TestStores {
   readonly url: string;

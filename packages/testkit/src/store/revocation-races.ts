@@ -3,8 +3,8 @@
  * protocol §9: no ALLOW committed after the revocation was acknowledged, none dated after `revoked_at`.
  */
 import type { GrantRecord, Store } from '@svc/service';
+import { createStore } from '@svc/store-pg';
 import pg from 'pg';
-import { createStore } from '../create-store.ts';
 import { allowCommit, createWorld, insertGrant, type World } from './world.ts';
 
 export interface RaceReport {

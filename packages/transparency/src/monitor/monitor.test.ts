@@ -9,7 +9,7 @@ import {
   serviceDocument,
   signerOf,
   statusSigner,
-} from '../../../receipts/test/world.ts';
+} from '@svc/testkit/receipts/world';
 import { closeDay, PublishedDays, recordOf } from '../../test/published-days.ts';
 import { leafOfReceipt } from '../index.ts';
 import { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor.ts';

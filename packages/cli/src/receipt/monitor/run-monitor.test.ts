@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { publicKeyOf, SERVICE, serviceDocument } from '../../../../receipts/test/world.ts';
+import { publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
 import { PublishedDays, recordOf } from '../../../../transparency/test/published-days.ts';
 import { run } from '../run.ts';
 
