@@ -1,7 +1,7 @@
 import { parseCompactJws, parseDidKey, portableCrypto } from '@svc/codec';
 import { type Action, parseProof } from '@svc/protocol';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { type Received, startServer } from '@svc/testkit/sdk/scripted-server';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFromJwk, createAgentFetch, signProof } from '../src/agent.ts';
 import { createPrincipalClient, purchase } from '../src/index.ts';
 import { agent, agentJwk, allocation, created, GRANT_ID, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';

@@ -1,9 +1,9 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { formatDidKey, parseCompactJws } from '@svc/codec';
 import { parseGrant } from '@svc/protocol';
+import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { compactVerify, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import {
   apiCall,
   createPrincipalClient,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/codec';
-import { describe, expect, it } from 'vitest';
 import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
+import { describe, expect, it } from 'vitest';
 import { createVerifier } from '../src/index.ts';
 import { decide, grant, ISSUER, newProof, order, SERVICE, SHOP } from './world.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@svc/codec';
-import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   checkReceipt,
   createVerifier,

@@ -4,10 +4,10 @@ import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { checkContent, closeDays, getInclusion, type ServiceDeps } from '@svc/service';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
-import { dayAfter } from '@svc/transparency';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
+import { dayAfter } from '@svc/transparency';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 const { privateKey } = generateKeyPairSync('ed25519');

@@ -1,7 +1,6 @@
 import { nativeSha256 } from '@svc/merkle/native';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { beforeEach, describe, expect, it } from 'vitest';
 import {
   documentOf,
   publicKeyOf,
@@ -10,6 +9,7 @@ import {
   signerOf,
   statusSigner,
 } from '@svc/testkit/receipts/world';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { closeDay, PublishedDays, recordOf } from '../../test/published-days.ts';
 import { leafOfReceipt } from '../index.ts';
 import { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PublishedDays, recordOf } from '../../../../transparency/test/published-days.ts';
 import { run } from '../run.ts';
 
