@@ -1,10 +1,10 @@
 /** Use cases of the service and the ports they stand on. */
 
-export * from './access/acting-relying-party.ts';
+export { actingPrincipal } from './access/acting.ts';
 export * from './access/authenticator.ts';
 export * from './access/caller.ts';
+export * from './access/find-rp-caller.ts';
 export * from './access/key-owner.ts';
-export * from './access/visibility.ts';
 export * from './agents/disable-agent.ts';
 export * from './agents/register-agent.ts';
 export * from './api-keys/api-key.ts';

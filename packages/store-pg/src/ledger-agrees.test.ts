@@ -355,8 +355,8 @@ const expectLists = async (caller: Caller, some: readonly RawReceipt[], asked: A
   const [listed, exported]: [ReceiptId[], ReceiptId[]] = [[], []];
   let cursor: string | undefined;
   do {
-    const { decisions, nextCursor } = await listDecisions(deps, caller, { ...asked, limit: 17, cursor });
-    listed.push(...decisions.map(({ receiptId }) => receiptId));
+    const { items, nextCursor } = await listDecisions(deps, caller, { ...asked, limit: 17, cursor });
+    listed.push(...items.map(({ receiptId }) => receiptId));
     cursor = nextCursor ?? undefined;
   } while (cursor !== undefined);
   do {

@@ -6,8 +6,8 @@ import type { HandlersOf } from '../http/index.ts';
 
 export const auditEndpoints = (deps: ServiceDeps): HandlersOf<'audit'> => ({
   listAudit: async ({ caller, query }) => {
-    const { events, nextCursor } = await listAudit(deps, caller, query);
-    return { status: 200, body: { events: events.map(presentAuditEvent), next_cursor: nextCursor } };
+    const { items, nextCursor } = await listAudit(deps, caller, query);
+    return { status: 200, body: { events: items.map(presentAuditEvent), next_cursor: nextCursor } };
   },
 });
 

@@ -19,8 +19,8 @@ export const decisionEndpoints = (deps: ServiceDeps): HandlersOf<'decisions'> =>
   const turns = new ExportTurns();
   return {
     listDecisions: async ({ caller, query }) => {
-      const { decisions, nextCursor } = await listDecisions(deps, caller, query);
-      const body = { decisions: decisions.map(presentDecisionSummary), next_cursor: nextCursor };
+      const { items, nextCursor } = await listDecisions(deps, caller, query);
+      const body = { decisions: items.map(presentDecisionSummary), next_cursor: nextCursor };
       return { status: 200, body };
     },
 

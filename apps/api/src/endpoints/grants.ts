@@ -25,8 +25,8 @@ export const grantEndpoints = (deps: ServiceDeps): HandlersOf<'grants'> => ({
   },
 
   listGrants: async ({ caller, query }) => {
-    const { grants, nextCursor } = await listGrants(deps, caller, query);
-    return { status: 200, body: { grants: grants.map(presentGrantSummary), next_cursor: nextCursor } };
+    const { items, nextCursor } = await listGrants(deps, caller, query);
+    return { status: 200, body: { grants: items.map(presentGrantSummary), next_cursor: nextCursor } };
   },
 
   getGrantConsumption: async ({ caller, params, query }) => {

@@ -23,8 +23,8 @@ export const principalEndpoints = (deps: ServiceDeps): HandlersOf<'principals'> 
   },
 
   listPrincipals: async ({ caller, query }) => {
-    const { principals, nextCursor } = await listPrincipals(deps, caller, query);
-    const body = { principals: principals.map(presentDirectoryEntry), next_cursor: nextCursor };
+    const { items, nextCursor } = await listPrincipals(deps, caller, query);
+    const body = { principals: items.map(presentDirectoryEntry), next_cursor: nextCursor };
     return { status: 200, body };
   },
 

@@ -1,10 +1,66 @@
-/** Into which org a new Principal or relying party goes: an org:admin key into its own, the admin into any. */
-import type { OrgId } from '@svc/protocol';
+/** For whom a caller may act, and what it may change (interface §Authentication). */
+import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { forbidden, invalidRequest } from '../errors.ts';
+import { forbidden, invalidRequest, notFound } from '../errors.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import type { Caller } from './caller.ts';
+import { isOfOrg } from './reading.ts';
 
-export const orgForOnboarding = async (
+type Deps = Pick<ServiceDeps, 'store'>;
+
+/** The Principal the caller acts for: itself, or for an org:admin key the member named by `principal`. */
+export const actingPrincipal = async (
+  { store }: Deps,
+  caller: Caller,
+  asked: DidWeb | undefined,
+): Promise<DidWeb> => {
+  if (caller.class === 'principal') {
+    if (asked !== undefined && asked !== caller.subject)
+      throw forbidden('principal: a Principal key acts only for itself.');
+    return caller.subject;
+  }
+  if (caller.class !== 'org' || caller.role !== 'admin')
+    throw forbidden('A Principal key or an org:admin key is needed.');
+  if (asked === undefined)
+    throw invalidRequest('principal: required with an org key; name the member Principal');
+  const principal = await store.principals.find(asked);
+  if (principal === null || principal.orgId !== caller.subject)
+    throw notFound(`No Principal ${asked} in this org.`);
+  return principal.did;
+};
+
+/** The relying party that the caller reports outcomes for: itself, or for an org:admin key the member it names. */
+const actingRelyingParty = (caller: Caller, asked: DidWeb | undefined): DidWeb => {
+  if (caller.class === 'rp') {
+    if (asked !== undefined && asked !== caller.subject)
+      throw forbidden('subject: an RP key reports only for itself.');
+    return caller.subject;
+  }
+  if (caller.class !== 'org' || caller.role !== 'admin')
+    throw forbidden('An RP key or an org:admin key is needed.');
+  if (asked === undefined)
+    throw invalidRequest('subject: required with an org key; name the member relying party');
+  return asked;
+};
+
+/** Refuses whoever does not act for the relying party of the Receipt, as if there were no such decision. */
+export const requireReporter = async (
+  { store }: Deps,
+  caller: Caller,
+  receiptId: ReceiptId,
+  asked: DidWeb | undefined,
+): Promise<void> => {
+  const reporter = actingRelyingParty(caller, asked);
+  const absent = () => notFound(`No decision ${receiptId}.`);
+  const receipt = await store.receipts.find(receiptId);
+  if (receipt === null || receipt.relyingParty !== reporter) throw absent();
+  if (caller.class !== 'org') return;
+  const relyingParty = await store.relyingParties.find(reporter);
+  if (relyingParty?.orgId !== caller.subject) throw absent();
+};
+
+/** The org that a new Principal or relying party belongs to: of an org:admin key its own, of the operator any or none. */
+export const orgForRegistration = async (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Caller,
   asked: OrgId | null | undefined,
@@ -19,4 +75,20 @@ export const orgForOnboarding = async (
   if (asked === undefined || asked === null) return null;
   if (!(await store.orgs.exists(asked))) throw invalidRequest(`org_id: there is no org ${asked}`);
   return asked;
+};
+
+/** The Principal itself, an org:admin key of its org, and the operator. */
+export const mayVerifyPrincipal = (
+  caller: Caller,
+  { did, orgId }: Pick<PrincipalRecord, 'did' | 'orgId'>,
+): boolean =>
+  caller.class === 'admin' ||
+  (caller.class === 'principal' && caller.subject === did) ||
+  (caller.class === 'org' && caller.role === 'admin' && isOfOrg(caller, orgId));
+
+export const requireSettingsWritable = (caller: Caller): void => {
+  if (caller.class === 'org' && caller.role !== 'admin')
+    throw forbidden('An org:read key may not change settings.');
+  if (caller.class !== 'admin' && caller.class !== 'org')
+    throw forbidden('The admin token or an org:admin key is needed.');
 };

@@ -1,10 +1,11 @@
 /**
- * Whose decisions a caller may count (interface §GET /usage, §GET /decisions/stats). A subject that it may not see
- * answers like an absent one.
+ * Whose decisions a caller may list and count (interface §GET /decisions, §GET /usage, §GET /decisions/stats), and whose
+ * consumption it may read. A subject that it may not see answers like an absent one.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, notFound } from '../errors.ts';
+import type { GrantRecord } from '../ports/grants.ts';
 import type { DecisionFilter } from '../ports/usage.ts';
 import type { Caller } from './caller.ts';
 
@@ -71,6 +72,33 @@ const membersAmong = async (
   if (asked === undefined) return members;
   if (!members.includes(asked)) throw noRelyingParty(asked);
   return [asked];
+};
+
+/**
+ * What a Grant has consumed is for its Principal, the relying parties that have verified it, their orgs and the operator.
+ * Anybody can sign a Grant under this id and have it denied, so only decisions about the Principal's own count.
+ */
+export const mayReadConsumption = async (
+  { store }: Deps,
+  caller: Caller,
+  { id: grantId, principal }: GrantRecord,
+): Promise<boolean> => {
+  const isVerifiedBy = async (relyingParties: readonly DidWeb[]) =>
+    (await store.decisions.listIds({ relyingParties, grantId, principal }, 1)).length > 0;
+  switch (caller.class) {
+    case 'admin':
+      return true;
+    case 'principal':
+      return caller.subject === principal;
+    case 'rp':
+      return isVerifiedBy([caller.subject]);
+    case 'org': {
+      if ((await store.principals.find(principal))?.orgId === caller.subject) return true;
+      return isVerifiedBy(await membersAmong({ store }, caller, undefined));
+    }
+    default:
+      return false;
+  }
 };
 
 const noRelyingParty = (did: DidWeb) => notFound(`No relying party ${did} for this key.`);

@@ -8,7 +8,8 @@ import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest, notFound } from '../errors.ts';
 import { getOrg } from '../orgs/orgs.ts';
 import type { ApiKeyRole } from '../ports/api-keys.ts';
-import type { Caller, OrgCaller } from './caller.ts';
+import type { Caller } from './caller.ts';
+import { isOfOrg } from './reading.ts';
 
 export interface KeyOwner {
   readonly subject: DidWeb | OrgId;
@@ -67,14 +68,11 @@ export const observerOwner = ({ identity }: Pick<ServiceDeps, 'identity'>): KeyO
 /** As what the caller may manage `did`: Principal, relying party, both or neither. */
 const rolesOf = async ({ store }: Deps, caller: Caller, did: DidWeb): Promise<readonly ApiKeyRole[]> => {
   const mayManage = (record: { readonly orgId: OrgId | null } | null): boolean =>
-    record !== null && (caller.class === 'admin' || isMember(caller, record));
+    record !== null && (caller.class === 'admin' || isOfOrg(caller, record.orgId));
   const roles: ApiKeyRole[] = [];
   if (mayManage(await store.principals.find(did))) roles.push('principal');
   if (mayManage(await store.relyingParties.find(did))) roles.push('rp');
   return roles;
 };
-
-const isMember = (caller: Caller, { orgId }: { readonly orgId: OrgId | null }): caller is OrgCaller =>
-  caller.class === 'org' && caller.subject === orgId;
 
 const noSubject = (did: DidWeb) => notFound(`No Principal or relying party ${did} for this key.`);

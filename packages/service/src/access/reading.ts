@@ -1,13 +1,43 @@
 /**
- * Whose data a caller may see or act on. Another subject's resource answers exactly as an absent one
- * (protocol §13).
+ * What a caller may read. Another subject's resource answers exactly as an absent one (protocol §13). Decisions:
+ * `decision-scope.ts`.
  */
-import type { DidWeb } from '@svc/protocol';
+import type { DidWeb, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { forbidden, invalidRequest, notFound } from '../errors.ts';
+import { forbidden, notFound } from '../errors.ts';
+import type { AuditActor } from '../ports/audit.ts';
 import type { Caller } from './caller.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
+
+interface OrgMember {
+  readonly did: DidWeb;
+  readonly orgId: OrgId | null;
+}
+
+/** True for any key of this org. */
+export const isOfOrg = (caller: Caller, orgId: OrgId | null): boolean =>
+  caller.class === 'org' && caller.subject === orgId;
+
+export const mayReadOrg = (caller: Caller, orgId: OrgId): boolean =>
+  caller.class === 'admin' || isOfOrg(caller, orgId);
+
+/** Its settings and its decisions. */
+export const mayReadRelyingParty = (caller: Caller, { did, orgId }: OrgMember): boolean =>
+  caller.class === 'admin' || (caller.class === 'rp' && caller.subject === did) || isOfOrg(caller, orgId);
+
+/** The record with the verification token. The directory entry is for every live key. */
+export const mayReadPrincipal = (caller: Caller, { did, orgId }: OrgMember): boolean =>
+  caller.class === 'admin' ||
+  (caller.class === 'principal' && caller.subject === did) ||
+  isOfOrg(caller, orgId);
+
+/** Who is in which org is for that org and the operator. Throws FORBIDDEN or NOT_FOUND for all others. */
+export const requireMembersReadable = (caller: Caller, orgId: OrgId): void => {
+  if (mayReadOrg(caller, orgId)) return;
+  if (caller.class !== 'org') throw forbidden('org_id: only for keys of that org and the operator.');
+  throw notFound(`No org ${orgId} for this key.`);
+};
 
 /** The Principals whose Grants the caller may list; null means all. `asked` narrows to one. */
 export const principalsVisibleTo = async (
@@ -28,32 +58,28 @@ export const principalsVisibleTo = async (
   return [asked];
 };
 
-/** The Principal the caller acts for: itself, or for an org:admin key the member named by `principal`. */
-export const actingPrincipal = async (
+/**
+ * The actors whose audit events the caller may read; null means all. A kind belongs to each: one DID can be a Principal
+ * and a relying party, with different owners.
+ */
+export const auditActorsVisibleTo = async (
   { store }: Deps,
   caller: Caller,
-  asked: DidWeb | undefined,
-): Promise<DidWeb> => {
-  if (caller.class === 'principal') {
-    if (asked !== undefined && asked !== caller.subject)
-      throw forbidden('principal: a Principal key acts only for itself.');
-    return caller.subject;
-  }
-  if (caller.class !== 'org' || caller.role !== 'admin')
-    throw forbidden('A Principal key or an org:admin key is needed.');
-  if (asked === undefined)
-    throw invalidRequest('principal: required with an org key; name the member Principal');
-  const principal = await store.principals.find(asked);
-  if (principal === null || principal.orgId !== caller.subject)
-    throw notFound(`No Principal ${asked} in this org.`);
-  return principal.did;
+  asked: DidWeb | OrgId | undefined,
+): Promise<readonly AuditActor[] | null> => {
+  if (caller.class === 'admin')
+    return asked === undefined ? null : ACTING_KINDS.map((kind) => ({ kind, did: asked }));
+  if (asked !== undefined) throw forbidden('actor: only the operator chooses one.');
+  if (caller.class === 'principal' || caller.class === 'rp')
+    return [{ kind: caller.class, did: caller.subject }];
+  if (caller.class !== 'org') throw forbidden('This key may not read the audit log.');
+  const principals = await store.principals.listDidsOfOrg(caller.subject);
+  const relyingParties = await store.relyingParties.listOfOrg(caller.subject);
+  return [
+    { kind: 'org', did: caller.subject },
+    ...principals.map((did) => ({ kind: 'principal', did }) as const),
+    ...relyingParties.map(({ did }) => ({ kind: 'rp', did }) as const),
+  ];
 };
 
-/** True when the caller may read the settings and decisions of this relying party. */
-export const mayReadRelyingParty = (
-  caller: Caller,
-  relyingParty: { readonly did: DidWeb; readonly orgId: string | null },
-): boolean =>
-  caller.class === 'admin' ||
-  (caller.class === 'rp' && caller.subject === relyingParty.did) ||
-  (caller.class === 'org' && relyingParty.orgId === caller.subject);
+const ACTING_KINDS = ['principal', 'rp', 'org'] as const;

@@ -1,6 +1,5 @@
 /**
- * Which decisions one page holds (interface §GET /decisions, §GET /decisions/export). The cursor is the last receipt id
- * of the page before and nothing else: whose decisions may be seen is decided anew on every page.
+ * Which decisions one page holds (interface §GET /decisions, §GET /decisions/export). The cursor holds a receipt id.
  */
 import {
   type ApiKeyId,
@@ -11,10 +10,9 @@ import {
   type ReceiptId,
 } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { relyingPartyScope } from '../access/usage-scope.ts';
+import { relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { invalidRequest } from '../errors.ts';
-import { decodeCursor, encodeCursor } from '../paging/cursor.ts';
+import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type { DecisionListFilter } from '../ports/decisions.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
@@ -34,14 +32,7 @@ export interface DecisionQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface Page<Item> {
-  /** By descending id. */
-  readonly items: readonly Item[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
-
-/** One page of what `list` finds. It is asked for one more, which tells whether there is a next page. */
+/** One page of what `list` finds, by descending receipt id. */
 export const findPage = async <Item>(
   deps: Deps,
   caller: Caller,
@@ -49,30 +40,26 @@ export const findPage = async <Item>(
   list: (filter: DecisionListFilter, limit: number) => Promise<readonly Item[]>,
   idOf: (item: Item) => ReceiptId,
 ): Promise<Page<Item>> => {
-  const found = await list(await filterOf(deps, caller, query), query.limit + 1);
-  const items = found.slice(0, query.limit);
-  const last = found.length > query.limit ? items.at(-1) : undefined;
-  return { items, nextCursor: last === undefined ? null : encodeCursor(idOf(last)) };
+  const filter = await filterOf(deps, caller, query);
+  return readPage(
+    query.limit,
+    (rows) => list(filter, rows),
+    (last) => encodeCursor(idOf(last)),
+  );
 };
 
 const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promise<DecisionListFilter> => {
-  const { since, until, decision, reason, principal, cursor } = query;
-  const { relyingParties } = await relyingPartyScope(deps, caller, { rp: query.rp });
+  const { since, until, decision, reason, principal, rp, cursor } = query;
+  const { relyingParties } = await relyingPartyScope(deps, caller, { rp });
   return {
     relyingParties,
-    ...(since === undefined ? {} : { sinceMs: since }),
-    ...(until === undefined ? {} : { untilMs: until }),
-    ...(decision === undefined ? {} : { decision }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(principal === undefined ? {} : { principal }),
-    ...(query.grant_id === undefined ? {} : { grantId: query.grant_id }),
-    ...(query.key_id === undefined ? {} : { keyId: query.key_id }),
-    ...(cursor === undefined ? {} : { beforeId: parseCursor(cursor) }),
+    sinceMs: since,
+    untilMs: until,
+    decision,
+    reason,
+    principal,
+    grantId: query.grant_id,
+    keyId: query.key_id,
+    beforeId: parseCursor(cursor, isReceiptId),
   };
-};
-
-const parseCursor = (cursor: string): ReceiptId => {
-  const id = decodeCursor(cursor);
-  if (isReceiptId(id)) return id;
-  throw invalidRequest('cursor: must be the next_cursor of a previous page of this list');
 };

@@ -2,7 +2,7 @@
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { Caller } from '../access/caller.ts';
-import { mayReadRelyingParty } from '../access/visibility.ts';
+import { mayReadRelyingParty } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { AttestationRecord } from '../ports/outcomes.ts';

@@ -1,9 +1,7 @@
-/**
- * What a Grant has used up of its budgets (interface §GET /grants/{id}/consumption). It is the business of the Principal,
- * of relying parties that have verified the Grant, of their orgs and of the operator; to all others there is no such Grant.
- */
+/** What a Grant has used up of its budgets (interface §GET /grants/{id}/consumption). */
 import { type GrantId, type Sha256, snapshotHashOf } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { mayReadConsumption } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { ConsumptionPage } from '../ports/consumption.ts';
@@ -29,10 +27,10 @@ export const getConsumption = async (
   { limit, cursor }: ConsumptionQuery,
 ): Promise<GrantConsumption> => {
   const grant = await deps.store.grants.find(grantId);
-  if (grant === null || !(await mayRead(deps, caller, grant)))
+  if (grant === null || !(await mayReadConsumption(deps, caller, grant)))
     throw notFound(`No Grant ${grantId} for this key.`);
   const page = await deps.store.consumption.findPage(grantId, {
-    ...(cursor === undefined ? {} : { beforeVersion: cursor }),
+    beforeVersion: cursor,
     limit,
   });
   const oldest = page.events.at(-1)?.version ?? 1;
@@ -42,30 +40,4 @@ export const getConsumption = async (
     snapshotHash: snapshotHashOf(deps.crypto, page.balances),
     nextCursor: oldest > 1 ? oldest : null,
   };
-};
-
-const mayRead = async (
-  { store }: ServiceDeps,
-  caller: Caller,
-  { id: grantId, principal }: GrantRecord,
-): Promise<boolean> => {
-  // Anybody can sign a Grant under this id, and have it denied: only decisions about the Principal's own count.
-  const isVerifiedBy = async (
-    relyingParties: Parameters<typeof store.decisions.listIds>[0]['relyingParties'],
-  ) => (await store.decisions.listIds({ relyingParties, grantId, principal }, 1)).length > 0;
-  switch (caller.class) {
-    case 'admin':
-      return true;
-    case 'principal':
-      return caller.subject === principal;
-    case 'rp':
-      return isVerifiedBy([caller.subject]);
-    case 'org': {
-      if ((await store.principals.find(principal))?.orgId === caller.subject) return true;
-      const members = await store.relyingParties.listOfOrg(caller.subject);
-      return isVerifiedBy(members.map(({ did }) => did));
-    }
-    default:
-      return false;
-  }
 };

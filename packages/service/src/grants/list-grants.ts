@@ -1,10 +1,9 @@
-/** Listing Grants (interface §GET /grants), newest first. The cursor is the last Grant id of the page before. */
-import { type DidKey, type DidWeb, type GrantId, isGrantId } from '@svc/protocol';
+/** Listing Grants (interface §GET /grants), newest first. The cursor holds a Grant id. */
+import { type DidKey, type DidWeb, isGrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { principalsVisibleTo } from '../access/visibility.ts';
+import { principalsVisibleTo } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { invalidRequest } from '../errors.ts';
-import { decodeCursor, encodeCursor } from '../paging/cursor.ts';
+import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 
 export interface GrantListQuery {
@@ -15,31 +14,13 @@ export interface GrantListQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface GrantPage {
-  readonly grants: readonly GrantRecord[];
-  readonly nextCursor: string | null;
-}
-
 export const listGrants = async (
   deps: ServiceDeps,
   caller: Caller,
-  query: GrantListQuery,
-): Promise<GrantPage> => {
-  const principals = await principalsVisibleTo(deps, caller, query.principal);
-  const rows = await deps.store.grants.list({
-    principals,
-    ...(query.agent === undefined ? {} : { agent: query.agent }),
-    ...(query.state === undefined ? {} : { state: query.state }),
-    ...(query.cursor === undefined ? {} : { beforeId: parseCursor(query.cursor) }),
-    limit: query.limit + 1,
-  });
-  const grants = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? grants.at(-1) : undefined;
-  return { grants, nextCursor: last === undefined ? null : encodeCursor(last.id) };
-};
-
-const parseCursor = (cursor: string): GrantId => {
-  const id = decodeCursor(cursor);
-  if (isGrantId(id)) return id;
-  throw invalidRequest('cursor: must be the next_cursor of a previous page of this list');
+  { principal, agent, state, limit, cursor }: GrantListQuery,
+): Promise<Page<GrantRecord>> => {
+  const principals = await principalsVisibleTo(deps, caller, principal);
+  const filter = { principals, agent, state, beforeId: parseCursor(cursor, isGrantId) };
+  const list = (rows: number) => deps.store.grants.list({ ...filter, limit: rows });
+  return readPage(limit, list, ({ id }) => encodeCursor(id));
 };

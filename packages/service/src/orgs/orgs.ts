@@ -1,6 +1,7 @@
 /** Orgs and their membership (interface §Org). A foreign org answers like an absent one. */
 import { type DidWeb, encodeUlid, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { mayReadOrg } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { OrgRecord } from '../ports/orgs.ts';
@@ -36,8 +37,7 @@ export const getOrg = async (
   caller: Caller,
   orgId: OrgId,
 ): Promise<OrgRecord> => {
-  const isVisible = caller.class === 'admin' || (caller.class === 'org' && caller.subject === orgId);
-  const org = isVisible ? await store.orgs.find(orgId) : null;
+  const org = mayReadOrg(caller, orgId) ? await store.orgs.find(orgId) : null;
   if (org === null) throw notFound(`No org ${orgId}.`);
   return org;
 };

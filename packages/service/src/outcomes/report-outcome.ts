@@ -3,11 +3,12 @@
  * turns, so each is judged on the whole ledger; nothing in it ever changes.
  */
 import { type DidWeb, encodeUlid, parseTimestamp, type ReceiptId } from '@svc/protocol';
+import { requireReporter } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { forbidden, internal, invalidRequest, notFound } from '../errors.ts';
+import { internal, invalidRequest } from '../errors.ts';
 import {
   type AttestationRecord,
   MAX_OUTCOMES,
@@ -51,7 +52,7 @@ export const reportOutcome = async (
   { caller, receiptId, subject, report, requestId }: OutcomeReporting,
 ): Promise<AttestationRecord> => {
   checkTime(deps, report.occurred_at);
-  await checkReporter(deps, caller, receiptId, subject);
+  await requireReporter(deps, caller, receiptId, subject);
   return deps.store.transaction(
     async (tx) => {
       await holdLiveKey(tx, caller);
@@ -77,35 +78,6 @@ const checkTime = ({ clock }: ServiceDeps, occurredAt: string): void => {
   if (occurredAtMs === null) throw invalidRequest('occurred_at: must be a day and time that exist');
   if (occurredAtMs > clock.nowMs() + AHEAD_MS)
     throw invalidRequest('occurred_at: must not lie more than five minutes ahead');
-};
-
-/** The caller reports for the relying party of the Receipt, and for no other. */
-const checkReporter = async (
-  { store }: ServiceDeps,
-  caller: Caller,
-  receiptId: ReceiptId,
-  subject: DidWeb | undefined,
-): Promise<void> => {
-  const reporter = reporterOf(caller, subject);
-  const absent = () => notFound(`No decision ${receiptId}.`);
-  const receipt = await store.receipts.find(receiptId);
-  if (receipt === null || receipt.relyingParty !== reporter) throw absent();
-  if (caller.class !== 'org') return;
-  const relyingParty = await store.relyingParties.find(reporter);
-  if (relyingParty?.orgId !== caller.subject) throw absent();
-};
-
-const reporterOf = (caller: Caller, subject: DidWeb | undefined): DidWeb => {
-  if (caller.class === 'rp') {
-    if (subject !== undefined && subject !== caller.subject)
-      throw forbidden('subject: an RP key reports only for itself.');
-    return caller.subject;
-  }
-  if (caller.class !== 'org' || caller.role !== 'admin')
-    throw forbidden('An RP key or an org:admin key is needed.');
-  if (subject === undefined)
-    throw invalidRequest('subject: required with an org key; name the member relying party');
-  return subject;
 };
 
 const checkCorrection = (ledger: readonly AttestationRecord[], id: string | undefined): void => {

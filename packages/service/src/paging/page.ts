@@ -1,12 +1,45 @@
-/** Opaque list cursors: the last id of a page, in base64url. What comes back is parsed again as an id, always. */
+/**
+ * Pages of a list. The store is asked for one item more than the page holds, which tells whether there is a next page.
+ * A cursor is the last id of a page in base64url and nothing else: it is parsed as an id again, and what the caller may
+ * see is decided anew on every page.
+ */
 import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@svc/protocol';
+import { invalidRequest } from '../errors.ts';
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** `list` answers at most so many items, in the order of the list. */
+export const readPage = async <Item>(
+  limit: number,
+  list: (limit: number) => Promise<readonly Item[]>,
+  cursorOf: (last: Item) => string,
+): Promise<Page<Item>> => {
+  const found = await list(limit + 1);
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items, nextCursor: last === undefined ? null : cursorOf(last) };
+};
 
 const MAX_CURSOR_CHARS = 512;
 
 export const encodeCursor = (lastId: string): string => encodeBase64url(encodeUtf8(lastId));
 
-/** The id inside, or null when the text is no cursor. */
-export const decodeCursor = (cursor: string): string | null => {
+/** The id in the cursor; undefined without one. Throws INVALID_REQUEST for what is no cursor of this list. */
+export const parseCursor = <Id extends string>(
+  cursor: string | undefined,
+  isId: (text: string | null) => text is Id,
+): Id | undefined => {
+  if (cursor === undefined) return undefined;
+  const id = decode(cursor);
+  if (isId(id)) return id;
+  throw invalidRequest('cursor: must be the next_cursor of a previous page of this list');
+};
+
+const decode = (cursor: string): string | null => {
   if (cursor.length > MAX_CURSOR_CHARS) return null;
   const bytes = decodeBase64url(cursor);
   return bytes === null ? null : decodeUtf8(bytes);

@@ -23,14 +23,14 @@ export interface AuditActor {
 export interface AuditFilter {
   /** Actors whose events are wanted; null: all. */
   readonly actors: readonly AuditActor[] | null;
-  readonly action?: string;
-  readonly target?: string;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
   /** Inclusive. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   /** Exclusive. */
-  readonly untilMs?: number;
+  readonly untilMs?: number | undefined;
   /** Events with ids below this one (exclusive). */
-  readonly beforeId?: string;
+  readonly beforeId?: string | undefined;
   readonly limit: number;
 }
 

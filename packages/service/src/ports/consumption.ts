@@ -47,7 +47,7 @@ export interface ConsumptionRepository {
   /** The `limit` newest movements of a Grant below `beforeVersion` (exclusive). Version 0 when it was never consumed from. */
   findPage(
     grantId: GrantId,
-    page: { readonly beforeVersion?: number; readonly limit: number },
+    page: { readonly beforeVersion?: number | undefined; readonly limit: number },
   ): Promise<ConsumptionPage>;
   /** Null when the Receipt consumed nothing. */
   findOfReceipt(receiptId: ReceiptId): Promise<ReceiptConsumption | null>;

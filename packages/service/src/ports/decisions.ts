@@ -6,16 +6,16 @@ export interface DecisionListFilter {
   /** Null: of every relying party. */
   readonly relyingParties: readonly DidWeb[] | null;
   /** Of `evaluated_at`, inclusive. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   /** Exclusive. */
-  readonly untilMs?: number;
-  readonly decision?: 'ALLOW' | 'DENY';
-  readonly reason?: ReasonCode;
-  readonly principal?: DidWeb;
-  readonly grantId?: GrantId;
-  readonly keyId?: ApiKeyId;
+  readonly untilMs?: number | undefined;
+  readonly decision?: 'ALLOW' | 'DENY' | undefined;
+  readonly reason?: ReasonCode | undefined;
+  readonly principal?: DidWeb | undefined;
+  readonly grantId?: GrantId | undefined;
+  readonly keyId?: ApiKeyId | undefined;
   /** Decisions with ids below this one (exclusive). */
-  readonly beforeId?: ReceiptId;
+  readonly beforeId?: ReceiptId | undefined;
 }
 
 export interface DecisionRecord {

@@ -17,10 +17,10 @@ export interface GrantRecord {
 export interface GrantFilter {
   /** Null: any Principal. */
   readonly principals: readonly DidWeb[] | null;
-  readonly agent?: DidKey;
-  readonly state?: 'active' | 'revoked';
+  readonly agent?: DidKey | undefined;
+  readonly state?: 'active' | 'revoked' | undefined;
   /** Grants with ids below this one (exclusive), newest first. */
-  readonly beforeId?: GrantId;
+  readonly beforeId?: GrantId | undefined;
   readonly limit: number;
 }
 

@@ -101,10 +101,10 @@ export interface VerificationDueRule {
 }
 
 export interface PrincipalFilter {
-  readonly kind?: PrincipalKind;
-  readonly state?: VerificationState;
-  readonly orgId?: OrgId;
+  readonly kind?: PrincipalKind | undefined;
+  readonly state?: VerificationState | undefined;
+  readonly orgId?: OrgId | undefined;
   /** DIDs above this one (exclusive). */
-  readonly afterDid?: string;
+  readonly afterDid?: string | undefined;
   readonly limit: number;
 }

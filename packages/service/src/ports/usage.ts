@@ -12,8 +12,8 @@ export interface DecisionFilter {
   readonly untilMs: number;
   /** Null: of every relying party. */
   readonly relyingParties: readonly DidWeb[] | null;
-  readonly principal?: DidWeb;
-  readonly keyId?: ApiKeyId;
+  readonly principal?: DidWeb | undefined;
+  readonly keyId?: ApiKeyId | undefined;
 }
 
 /** `reason` is null for ALLOW. */

@@ -1,5 +1,5 @@
 /**
- * Onboarding a Principal (interface §POST /principals). Managed: the service publishes its DID document and it is
+ * Registering a Principal (interface §POST /principals). Managed: the service publishes its DID document and it is
  * verified by construction. Hosted: the customer publishes it, and it is unverified until the domain is proven.
  */
 import {
@@ -10,9 +10,9 @@ import {
   parseDidWeb,
   sha256Of,
 } from '@svc/protocol';
+import { orgForRegistration } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
-import { orgForOnboarding } from '../access/org-for-registration.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -53,7 +53,7 @@ export const createPrincipal = async (
   request: PrincipalCreateRequest,
   requestId: string,
 ): Promise<PrincipalCreated> => {
-  const orgId = await orgForOnboarding(deps, caller, request.org_id);
+  const orgId = await orgForRegistration(deps, caller, request.org_id);
   const draft =
     request.kind === 'managed' ? draftManaged(deps, request) : await draftHosted(deps, request.did);
   const verificationToken = encodeBase64url(deps.random.bytes(24));

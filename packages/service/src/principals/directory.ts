@@ -4,8 +4,10 @@
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { mayReadPrincipal, requireMembersReadable } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { forbidden, notFound } from '../errors.ts';
+import { notFound } from '../errors.ts';
+import { type Page, readPage } from '../paging/page.ts';
 import type { PrincipalKind, PrincipalRecord, VerificationState } from '../ports/principals.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
@@ -19,34 +21,14 @@ export interface PrincipalListQuery {
   readonly cursor?: DidWeb | undefined;
 }
 
-export interface PrincipalPage {
-  readonly principals: readonly PrincipalRecord[];
-  readonly nextCursor: DidWeb | null;
-}
-
 export const listPrincipals = async (
   { store }: Deps,
   caller: Caller,
-  { kind, state, org_id: orgId, limit, cursor }: PrincipalListQuery,
-): Promise<PrincipalPage> => {
-  if (orgId !== undefined) requireOrg(caller, orgId);
-  const rows = await store.principals.list({
-    ...(kind === undefined ? {} : { kind }),
-    ...(state === undefined ? {} : { state }),
-    ...(orgId === undefined ? {} : { orgId }),
-    ...(cursor === undefined ? {} : { afterDid: cursor }),
-    limit: limit + 1,
-  });
-  const principals = rows.slice(0, limit);
-  const last = rows.length > limit ? principals.at(-1) : undefined;
-  return { principals, nextCursor: last?.did ?? null };
-};
-
-/** Who is in which org is for that org and the operator; another org answers exactly as an absent one. */
-const requireOrg = (caller: Caller, orgId: OrgId): void => {
-  if (caller.class === 'admin') return;
-  if (caller.class !== 'org') throw forbidden('org_id: only for keys of that org and the operator.');
-  if (caller.subject !== orgId) throw notFound(`No org ${orgId} for this key.`);
+  { kind, state, org_id: orgId, limit, cursor: afterDid }: PrincipalListQuery,
+): Promise<Page<PrincipalRecord>> => {
+  if (orgId !== undefined) requireMembersReadable(caller, orgId);
+  const list = (rows: number) => store.principals.list({ kind, state, orgId, afterDid, limit: rows });
+  return readPage(limit, list, ({ did }) => did);
 };
 
 /** `isFull`: the caller may see the whole record, not the directory entry alone. */
@@ -57,13 +39,8 @@ export const getPrincipal = async (
 ): Promise<{ readonly principal: PrincipalRecord; readonly isFull: boolean }> => {
   const principal = await store.principals.find(did);
   if (principal === null) throw notFound(`No Principal ${did}.`);
-  return { principal, isFull: mayReadFull(caller, principal) };
+  return { principal, isFull: mayReadPrincipal(caller, principal) };
 };
-
-const mayReadFull = (caller: Caller, { did, orgId }: PrincipalRecord): boolean =>
-  caller.class === 'admin' ||
-  (caller.class === 'principal' && caller.subject === did) ||
-  (caller.class === 'org' && caller.subject === orgId);
 
 /** Sets whether the Principal consents to be named on the public metrics page. No decision depends on it. */
 export const setMayBeNamed = async (

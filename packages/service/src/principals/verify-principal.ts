@@ -10,6 +10,7 @@
  * commit evaluate again, then the barrier waits for the commits under way. Only then is the answer 200.
  */
 import { sha256Of } from '@svc/protocol';
+import { mayVerifyPrincipal } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -31,7 +32,7 @@ export const verifyPrincipal = async (
   requestId: string,
 ): Promise<PrincipalRecord> => {
   const principal = await deps.store.principals.find(did);
-  if (principal === null || !mayVerify(caller, principal))
+  if (principal === null || !mayVerifyPrincipal(caller, principal))
     throw notFound(`No Principal ${did} for this key.`);
   if (principal.kind === 'managed') return principal;
   for (let checks = 1; checks <= MAX_CHECKS; checks++) {
@@ -42,11 +43,6 @@ export const verifyPrincipal = async (
   }
   throw serviceUnavailable(`verification of ${did}: overtaken ${MAX_CHECKS} times`);
 };
-
-const mayVerify = (caller: Caller, { did, orgId }: PrincipalRecord): boolean =>
-  caller.class === 'admin' ||
-  (caller.class === 'principal' && caller.subject === did) ||
-  (caller.class === 'org' && caller.role === 'admin' && caller.subject === orgId);
 
 export interface Checking {
   readonly actor: Caller | SystemActor;

@@ -1,15 +1,13 @@
-/** Relying parties: onboarding, reading and changing them (interface §Relying party). */
-
-import type { ProfileId } from '@svc/protocol';
-import { type DidWeb, type OrgId, parseDidWeb } from '@svc/protocol';
+/** Relying parties: registering, reading and changing them (interface §Relying party). */
+import { type DidWeb, type OrgId, type ProfileId, parseDidWeb } from '@svc/protocol';
+import { orgForRegistration, requireSettingsWritable } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
-import { orgForOnboarding } from '../access/org-for-registration.ts';
-import { mayReadRelyingParty } from '../access/visibility.ts';
+import { mayReadRelyingParty } from '../access/reading.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, forbidden, invalidRequest, notFound } from '../errors.ts';
+import { conflict, invalidRequest, notFound } from '../errors.ts';
 import type { RelyingPartyChange, RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { StoreError } from '../ports/store.ts';
 import {
@@ -42,7 +40,7 @@ export const createRelyingParty = async (
   request: RelyingPartyCreateRequest,
   requestId: string,
 ): Promise<RelyingPartyCreated> => {
-  const orgId = await orgForOnboarding(deps, caller, request.org_id);
+  const orgId = await orgForRegistration(deps, caller, request.org_id);
   const { did, slug } = identify(deps, request);
   try {
     return await deps.store.transaction(async (tx) => {
@@ -110,10 +108,7 @@ export const updateRelyingParty = async (
   change: RelyingPartyChange,
   requestId: string,
 ): Promise<RelyingPartyRecord> => {
-  if (caller.class === 'org' && caller.role !== 'admin')
-    throw forbidden('An org:read key may not change settings.');
-  if (caller.class !== 'admin' && caller.class !== 'org')
-    throw forbidden('The admin token or an org:admin key is needed.');
+  requireSettingsWritable(caller);
   await getRelyingParty(deps, caller, did);
   return deps.store.transaction(async (tx) => {
     const updated = await tx.relyingParties.update(did, change);

@@ -1,7 +1,7 @@
 /** Decisions and what came of them, by Principal (interface §DecisionStats). */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { relyingPartyScope } from '../access/usage-scope.ts';
+import { relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { PrincipalFigure } from '../ports/usage.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';

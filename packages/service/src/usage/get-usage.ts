@@ -1,7 +1,7 @@
 /** Decisions per UTC day (interface §GET /usage), every day of the period listed. */
 import type { ApiKeyId, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { usageScope } from '../access/usage-scope.ts';
+import { usageScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { DayCount, DayKeyCount } from '../ports/usage.ts';

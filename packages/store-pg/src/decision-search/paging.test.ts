@@ -47,9 +47,9 @@ const readAllPages = async (query: Partial<DecisionQuery>, between: () => Promis
   const ids: ReceiptId[] = [];
   for (let cursor: string | undefined, last = false; !last; ) {
     const page = await listDecisions(deps, caller, { limit: 23, cursor, ...query });
-    ids.push(...page.decisions.map(({ receiptId }) => receiptId));
+    ids.push(...page.items.map(({ receiptId }) => receiptId));
     last = page.nextCursor === null;
-    if (!last) expect(page.decisions).toHaveLength(query.limit ?? 23);
+    if (!last) expect(page.items).toHaveLength(query.limit ?? 23);
     cursor = page.nextCursor ?? undefined;
     await between();
   }

@@ -20,7 +20,7 @@ import { spanStatement } from './statements.ts';
 
 /** A principal of null: of receipts whose Grant was authenticated and whose Principal was not verified. */
 export interface Search extends Omit<DecisionListFilter, 'principal'> {
-  readonly principal?: DidWeb | null;
+  readonly principal?: DidWeb | null | undefined;
 }
 
 export interface Found {
