@@ -66,7 +66,6 @@ const listen = async (
     adminToken: secrets.adminToken,
     provisionKeys: config.provisionKeys,
   });
-  const decisionMetrics = createDecisionMetrics(registry);
   const limits = {
     ...HTTP_LIMITS,
     ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
@@ -82,8 +81,7 @@ const listen = async (
     authenticate: (token, options) => authenticator.authenticate(token, options),
     handlers: buildEndpoints({
       service,
-      verifier: new Verifier(service, authenticator, { onWithoutPlan: decisionMetrics.countWithoutPlan }),
-      metrics: decisionMetrics,
+      verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
       isHealthy,
       authenticator,
       demo,

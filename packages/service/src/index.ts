@@ -99,5 +99,5 @@ export * from './usage/decision-stats.ts';
 export * from './usage/get-usage.ts';
 export * from './usage/metrics.ts';
 export * from './usage/range.ts';
-export type { WithoutPlan } from './verify/entitlement-gate.ts';
-export * from './verify/verifier.ts';
+export type { WithoutPlan } from './verify/gate.ts';
+export * from './verify/verify.ts';

@@ -17,7 +17,7 @@ import { createStore } from './create-store.ts';
 const LIMIT = 1_000;
 const MANY = 3;
 /** A killed server must be noticed by its silence, not by a time-out of ours. */
-const PATIENT = { commitMs: 20_000, commitInTurnMs: 20_000, transactionMs: 20_000 };
+const PATIENT = { commitMs: 20_000, budgetCommitMs: 20_000, transactionMs: 20_000 };
 
 let cluster: OwnCluster;
 let store: Store;
@@ -197,7 +197,7 @@ describe('the connection is cut', () => {
     work: (through: Store) => Promise<unknown>,
   ): Promise<number> => {
     const proxy = await startProxy();
-    const through = createStore({ databaseUrl: proxy.url, poolSizes: { commitsInTurn: 1, admin: 1 } });
+    const through = createStore({ databaseUrl: proxy.url, poolSizes: { budgetCommits: 1, admin: 1 } });
     await eventually(() => through.now());
     try {
       for (let message = 1; ; message++) {
@@ -228,7 +228,7 @@ describe('the connection is cut', () => {
         const before = await checkBooks();
         let stored: readonly string[] | null = null;
         try {
-          stored = await through.verify.commitInTurn(grant.id, [null], async ([facts]) =>
+          stored = await through.verify.commitOnBudgets([{ grantId: grant.id, jti: null }], async ([facts]) =>
             chainOn(facts?.balances ?? emptyBalances(grant.id)),
           );
         } catch (error) {

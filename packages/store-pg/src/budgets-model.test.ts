@@ -95,7 +95,7 @@ const buyOn = async (
   amount: number,
 ): Promise<DecisionCommit> => {
   let made: DecisionCommit | undefined;
-  const outcomes = await store.verify.commitInTurn(grant.id, [null], async ([facts]) => {
+  const outcomes = await store.verify.commitOnBudgets([{ grantId: grant.id, jti: null }], async ([facts]) => {
     const balances = facts?.balances ?? emptyBalances(grant.id);
     const purchase = { key: budget.key, budget: engineBudget(budget), amount, nowMs: clock.nowMs() };
     made = budgetCommit(world, grant, balances, purchase);

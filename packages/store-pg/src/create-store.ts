@@ -23,9 +23,9 @@ export interface StoreDeadlines {
   readonly ledgerReadMs: number;
   readonly commitMs: number;
   /** Waiting for the turn included: it waits for whoever evaluates under the lock. */
-  readonly commitInTurnMs: number;
+  readonly budgetCommitMs: number;
   /** How long a commit in turn stands in line for a connection. */
-  readonly turnConnectMs: number;
+  readonly budgetConnectMs: number;
   /** Administrative statements and transactions. */
   readonly transactionMs: number;
   readonly stampRevokedMs: number;
@@ -36,7 +36,7 @@ export interface StoreDeadlines {
 export interface StorePoolSizes {
   readonly commits: number;
   /** Commits that take their turn at one Grant's budgets: they wait with the connection in hand. */
-  readonly commitsInTurn: number;
+  readonly budgetCommits: number;
   readonly reads: number;
   readonly ledgerReads: number;
   readonly admin: number;
@@ -58,8 +58,8 @@ const defaultDeadlines: StoreDeadlines = {
   ledgerConnectMs: 5_000,
   ledgerReadMs: 2_000,
   commitMs: 900,
-  commitInTurnMs: 1_400,
-  turnConnectMs: 800,
+  budgetCommitMs: 1_400,
+  budgetConnectMs: 800,
   // Above the 2 s for which a barrier waits for its lock.
   transactionMs: 2_200,
   stampRevokedMs: 2_300,
@@ -68,7 +68,7 @@ const defaultDeadlines: StoreDeadlines = {
 
 const defaultPoolSizes: StorePoolSizes = {
   commits: 3,
-  commitsInTurn: 3,
+  budgetCommits: 3,
   reads: 6,
   ledgerReads: 4,
   admin: 4,
@@ -96,8 +96,8 @@ export function createStore(options: StoreOptions): Store {
     });
 
   const commits = openPool(sizes.commits, deadlines.commitMs);
-  const commitsInTurn = openPool(sizes.commitsInTurn, deadlines.commitInTurnMs, {
-    connectMs: deadlines.turnConnectMs,
+  const budgetCommits = openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
+    connectMs: deadlines.budgetConnectMs,
   });
   const reads = openPool(sizes.reads, deadlines.readMs);
   // An answer that has begun must not be broken off because others are in line.
@@ -137,7 +137,7 @@ export function createStore(options: StoreOptions): Store {
       databaseUrl,
       lookupMs: deadlines.lookupMs,
       commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
-      commitInTurn: { pool: commitsInTurn, ensurePartitions },
+      commitOnBudgets: { pool: budgetCommits, ensurePartitions },
     }),
     revocation: revocationStore(lanes.urgent, deadlines.stampRevokedMs),
     retention: retentionStore(database),
@@ -152,7 +152,7 @@ export function createStore(options: StoreOptions): Store {
     async close() {
       await partitionsAhead;
       await Promise.all(
-        [commits, commitsInTurn, reads, ledgerReads, admin, ...Object.values(lanes)].map((pool) =>
+        [commits, budgetCommits, reads, ledgerReads, admin, ...Object.values(lanes)].map((pool) =>
           pool.close(),
         ),
       );

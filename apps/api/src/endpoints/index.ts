@@ -1,13 +1,12 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
 import type { Authenticator, ServiceDeps, VectorSetName, Verifier } from '@svc/service';
 import type { Handlers } from '../http/index.ts';
-import type { DecisionMetrics } from '../metrics/decision-metrics.ts';
 import { agentEndpoints } from './agents.ts';
 import { apiKeyEndpoints } from './api-keys.ts';
 import { auditEndpoints } from './audit.ts';
 import { authZenEndpoints } from './authzen.ts';
 import { conformanceEndpoints } from './conformance.ts';
-import { decideBy } from './decide.ts';
+import type { Decide } from './decide.ts';
 import { decisionEndpoints } from './decisions.ts';
 import { entitlementEndpoints } from './entitlements.ts';
 import { grantEndpoints } from './grants.ts';
@@ -27,7 +26,6 @@ import { verifyEndpoints } from './verify.ts';
 export interface EndpointDeps {
   readonly service: ServiceDeps;
   readonly verifier: Verifier;
-  readonly metrics: DecisionMetrics;
   readonly isHealthy: () => Promise<boolean>;
   readonly authenticator: Pick<Authenticator, 'readAgain'>;
   /** Null where it is not offered. */
@@ -38,8 +36,8 @@ export interface EndpointDeps {
 }
 
 export const buildEndpoints = (deps: EndpointDeps): Handlers => {
-  const { service, verifier, metrics, isHealthy, authenticator, demo, selfServe, vectors } = deps;
-  const decide = decideBy(verifier, metrics);
+  const { service, verifier, isHealthy, authenticator, demo, selfServe, vectors } = deps;
+  const decide: Decide = verifier.verify.bind(verifier);
   return {
     ...verifyEndpoints(decide),
     ...authZenEndpoints(service, decide),

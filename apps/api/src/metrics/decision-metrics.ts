@@ -1,13 +1,8 @@
 /** Decisions by outcome, for the operator. Counted when the answer is known to be stored. */
-import type { VerifyAnswer, WithoutPlan } from '@svc/service';
+import type { VerifyObserver } from '@svc/service';
 import { Counter, type Registry } from 'prom-client';
 
-export interface DecisionMetrics {
-  count(answer: VerifyAnswer): void;
-  countWithoutPlan(what: WithoutPlan): void;
-}
-
-export const createDecisionMetrics = (registry: Registry): DecisionMetrics => {
+export const createDecisionMetrics = (registry: Registry): Required<VerifyObserver> => {
   const decisions = new Counter({
     name: 'svc_decisions_total',
     help: 'Stored decisions by decision and reason.',
@@ -26,10 +21,10 @@ export const createDecisionMetrics = (registry: Registry): DecisionMetrics => {
     registers: [registry],
   });
   return {
-    count: ({ decision, reason, replayed }) => {
+    onAnswer: ({ decision, reason, replayed }) => {
       if (replayed) replays.inc();
       else decisions.inc({ decision, reason: reason ?? '' });
     },
-    countWithoutPlan: (outcome) => withoutPlan.inc({ outcome }),
+    onWithoutPlan: (outcome) => withoutPlan.inc({ outcome }),
   };
 };

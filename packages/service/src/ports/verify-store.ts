@@ -119,16 +119,13 @@ export interface VerifyStore {
    * Rejects with `StoreError`: `unavailable` and `refused` mean that nothing of the batch is stored.
    */
   commitDecisions(decisions: readonly DecisionCommit[]): Promise<CommitOutcome[]>;
-  /** The balances of each Grant in one snapshot, and whether each Proof is spent; answers in the same order. */
-  findBudgets(queries: readonly BudgetQuery[]): Promise<BudgetFacts[]>;
   /**
-   * Takes the lock of one Grant's budgets (800 ms at most, else `lock_timeout`), asks `decide` for a batch of decisions on
-   * what it then reads, and commits that: nobody else moves the budgets meanwhile. Decisions are evaluated under the lock,
-   * so `decide` must wait for nothing but the processor. It may be called a second time. `REFUSED` is of all of them.
+   * Takes the locks of these Grants' budgets (800 ms at most, else `lock_timeout`), asks `decide` for decisions on what it
+   * then reads, and commits them: nobody else moves the budgets meanwhile. Decisions are evaluated under the locks, so
+   * `decide` must wait for nothing but the processor. It may be called a second time. `REFUSED` is of all of them.
    */
-  commitInTurn(
-    grantId: GrantId,
-    jtis: readonly (string | null)[],
+  commitOnBudgets(
+    queries: readonly BudgetQuery[],
     decide: (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>,
   ): Promise<CommitOutcome[]>;
   /** Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. */

@@ -238,9 +238,8 @@ describe('a commit in turn', () => {
     const { commits, balances } = chainOf(1);
     await commit(commits);
     const spent = commits[0]?.spend?.jti ?? '';
-    const outcomes = await stores.second.verify.commitInTurn(
-      grant.id,
-      [spent, 'other', null],
+    const outcomes = await stores.second.verify.commitOnBudgets(
+      [spent, 'other', null].map((jti) => ({ grantId: grant.id, jti })),
       async (facts) => {
         expect(facts).toEqual([
           { balances, isSpent: true },
@@ -259,19 +258,20 @@ describe('a commit in turn', () => {
     let leave = () => {};
     const inside = new Promise<void>((resolve) => (entered = resolve));
     const left = new Promise<void>((resolve) => (leave = resolve));
-    const first = stores.first.verify.commitInTurn(grant.id, [null], async () => {
+    const first = stores.first.verify.commitOnBudgets([{ grantId: grant.id, jti: null }], async () => {
       entered();
       await left;
       return chainOf(1).commits;
     });
     await inside;
     const never = async () => expect.unreachable();
-    await expect(stores.second.verify.commitInTurn(grant.id, [null], never)).rejects.toMatchObject({
+    await expect(
+      stores.second.verify.commitOnBudgets([{ grantId: grant.id, jti: null }], never),
+    ).rejects.toMatchObject({
       kind: 'lock_timeout',
     });
-    const second = stores.second.verify.commitInTurn(
-      grant.id,
-      [null],
+    const second = stores.second.verify.commitOnBudgets(
+      [{ grantId: grant.id, jti: null }],
       async ([facts]) => chainOf(1, usesOf(100), () => ({}), facts?.balances).commits,
     );
     leave();
@@ -282,7 +282,9 @@ describe('a commit in turn', () => {
     const fails = async () => {
       throw new Error('mine');
     };
-    await expect(stores.first.verify.commitInTurn(grant.id, [null], fails)).rejects.toThrow('mine');
+    await expect(
+      stores.first.verify.commitOnBudgets([{ grantId: grant.id, jti: null }], fails),
+    ).rejects.toThrow('mine');
     expect(await commit(chainOf(1).commits)).toEqual(['STORED']);
   });
 });

@@ -16,7 +16,7 @@ type Row =
   | { readonly fact: 'balances'; readonly grantId: GrantId; readonly balances: BalancesJson }
   | { readonly fact: 'spent'; readonly grantId: GrantId; readonly jti: string };
 
-/** See `VerifyStore.findBudgets`. */
+/** Answers in the order of the queries. */
 export async function findBudgets(
   database: Pick<Database, 'read'>,
   queries: readonly BudgetQuery[],

@@ -4,8 +4,7 @@ import type { RpCallerRecord, VerifyStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
-import { type CommitInTurnContext, commitInTurn } from './commit-in-turn.ts';
-import { findBudgets } from './find-budgets.ts';
+import { type BudgetCommitContext, commitOnBudgets } from './commit-on-budgets.ts';
 import { findFacts } from './find-facts.ts';
 import { findStored } from './find-stored.ts';
 
@@ -14,7 +13,7 @@ export interface VerifyStoreOptions {
   readonly databaseUrl: string;
   readonly lookupMs: number;
   readonly commit: CommitContext;
-  readonly commitInTurn: CommitInTurnContext;
+  readonly commitOnBudgets: BudgetCommitContext;
 }
 
 // The key comes back revoked or not: authentication decides, so that it can tell the two apart.
@@ -76,8 +75,7 @@ export function verifyStore(options: VerifyStoreOptions): VerifyStore {
         : { bodyHash, receipt: { receiptId, relyingParty, jws: stored.jws } };
     },
     commitDecisions: (decisions) => commitDecisions(commit, decisions),
-    findBudgets: (queries) => findBudgets(database, queries),
-    commitInTurn: (grantId, jtis, decide) => commitInTurn(options.commitInTurn, grantId, jtis, decide),
+    commitOnBudgets: (queries, decide) => commitOnBudgets(options.commitOnBudgets, queries, decide),
     findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs),
   };
 }

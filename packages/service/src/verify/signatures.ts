@@ -1,7 +1,10 @@
 /**
+ * What signature checks can be saved, behind the engine's crypto port.
+ *
  * A Grant whose exact bytes verified once under a key needs no second signature check. The memory is keyed by the
  * whole key, the whole signed text and the whole signature, and holds only what verified; everything else about the
- * Grant is evaluated every time.
+ * Grant is evaluated every time. Beside that each request remembers its own verdicts, good or bad, for as long as it lasts: it may
+ * be evaluated several times, and the tokens that it holds do not change.
  */
 import { type CryptoPort, encodeBase64url, type Presented } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
@@ -15,8 +18,12 @@ export class GrantSignatureMemo {
 
   constructor(private readonly crypto: CryptoPort) {}
 
-  /** A crypto port for one evaluation, in which this request's Grant is remembered. */
-  cryptoFor({ grant }: Presented): CryptoPort {
+  /** A crypto port for one request. */
+  cryptoFor(presented: Presented): CryptoPort {
+    return checkedOnce(this.rememberingGrant(presented));
+  }
+
+  private rememberingGrant({ grant }: Presented): CryptoPort {
     if (!grant.ok) return this.crypto;
     const { signingInput } = grant.value;
     const { crypto } = this;
@@ -38,3 +45,28 @@ export class GrantSignatureMemo {
     return verifies;
   }
 }
+
+interface Verdict {
+  readonly publicKey: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly verifies: boolean;
+}
+
+export const checkedOnce = (crypto: CryptoPort): CryptoPort => {
+  const verdicts = new Map<Parameters<CryptoPort['verify']>[1], Verdict>();
+  return {
+    sha256Hex: (data) => crypto.sha256Hex(data),
+    isStrictKey: (publicKey) => crypto.isStrictKey(publicKey),
+    verify: (publicKey, message, signature) => {
+      const known = verdicts.get(message);
+      if (known !== undefined && isSame(known.publicKey, publicKey) && isSame(known.signature, signature))
+        return known.verifies;
+      const verifies = crypto.verify(publicKey, message, signature);
+      verdicts.set(message, { publicKey, signature, verifies });
+      return verifies;
+    },
+  };
+};
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
+  a === b || (a.length === b.length && a.every((byte, i) => byte === b[i]));

@@ -1,35 +1,39 @@
 /**
- * A commit with the lock of one Grant's budgets in hand from before the evaluation (protocol §11): for whoever has lost
- * to another node. The lock is waited for with nothing else in hand, so nobody waits in a circle; it goes with the
- * transaction, which the server ends if this node falls silent.
+ * The commit of decisions on budgets (protocol §11): in one transaction the locks of their Grants are taken, the balances
+ * read, the decisions evaluated, and all of it committed. The locks are waited for in one order and before any other, so
+ * no two transactions wait for each other in a circle. They go with the transaction, which the server ends if this node
+ * falls silent.
  */
-import type { GrantId } from '@svc/protocol';
-import { type BudgetFacts, type CommitOutcome, type DecisionCommit, StoreError } from '@svc/service';
+import {
+  type BudgetFacts,
+  type BudgetQuery,
+  type CommitOutcome,
+  type DecisionCommit,
+  StoreError,
+} from '@svc/service';
 import { type Database, runTransaction, type Statement } from '../database.ts';
 import type { DeadlinePool } from '../deadline-pool.ts';
 import { isCausedByRows, isMissingPartition } from './commit-decisions.ts';
 import { commitStatement } from './commit-parameters.ts';
 import { findBudgets } from './find-budgets.ts';
 
-export interface CommitInTurnContext {
+export interface BudgetCommitContext {
   readonly pool: DeadlinePool;
   readonly ensurePartitions: () => Promise<void>;
 }
 
 export type Decide = (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>;
 
-/** See `VerifyStore.commitInTurn`. */
-export async function commitInTurn(
-  { pool, ensurePartitions }: CommitInTurnContext,
-  grantId: GrantId,
-  jtis: readonly (string | null)[],
+/** See `VerifyStore.commitOnBudgets`. */
+export async function commitOnBudgets(
+  { pool, ensurePartitions }: BudgetCommitContext,
+  queries: readonly BudgetQuery[],
   decide: Decide,
 ): Promise<CommitOutcome[]> {
-  const queries = jtis.map((jti) => ({ grantId, jti }));
   const work = async (database: Database): Promise<CommitOutcome[]> => {
     // Statements of their own: what is read next must have a snapshot from after the lock.
     await database.write({ text: `set local lock_timeout = '800ms'`, values: [] });
-    await database.write(lock(grantId));
+    await database.write(lock(queries));
     const batch = await decide(await findBudgets(database, queries));
     if (batch.length === 0) return [];
     const rows = await database.write<{ outcomes: CommitOutcome[] }>(commitStatement(batch));
@@ -42,13 +46,18 @@ export async function commitInTurn(
       await ensurePartitions();
       return await runTransaction(pool, work);
     }
-    if (error instanceof StoreError && isCausedByRows(error)) return jtis.map(() => 'REFUSED');
+    if (error instanceof StoreError && isCausedByRows(error)) return queries.map(() => 'REFUSED');
     throw error;
   }
 }
 
-const lock = (grantId: GrantId): Statement => ({
+/** Ascending, each once. `offset 0` keeps the order that the locks are taken in out of the planner's hands. */
+const lockText = `
+  select pg_advisory_xact_lock(9, key)
+  from (select distinct hashtext(grant_id) as key from unnest($1::text[]) as grant_id order by key offset 0) as wanted`;
+
+const lock = (queries: readonly BudgetQuery[]): Statement => ({
   name: 'lock_budgets',
-  text: 'select pg_advisory_xact_lock(9, hashtext($1))',
-  values: [grantId],
+  text: lockText,
+  values: [queries.map(({ grantId }) => grantId)],
 });

@@ -2,9 +2,8 @@
  * Getting decisions stored (protocol §10). An answer is given only for what is known: a batch whose answer was lost
  * is looked up by receipt id, and what is not found there stays unknown. Nothing is ever sent a second time.
  */
-import type { GrantId } from '@svc/protocol';
 import { Batcher } from '../lib/batcher.ts';
-import type { BudgetFacts } from '../ports/consumption.ts';
+import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { Log } from '../ports/platform.ts';
 import { type Store, StoreError } from '../ports/store.ts';
 import type { CommitOutcome, DecisionCommit } from '../ports/verify-store.ts';
@@ -15,9 +14,8 @@ export type StoredOutcome = CommitOutcome | 'UNKNOWN';
 type Batch = readonly DecisionCommit[];
 
 export class Committer {
-  private readonly batcher = new Batcher<Batch, readonly StoredOutcome[]>(
-    (batches) => this.commitAll(batches),
-    { sizeOf: (batch) => batch.length },
+  private readonly batcher = new Batcher<DecisionCommit, StoredOutcome>((batch) =>
+    this.orLookUp(() => batch, this.store.verify.commitDecisions(batch)),
   );
 
   constructor(
@@ -25,18 +23,14 @@ export class Committer {
     private readonly log: Log,
   ) {}
 
-  /**
-   * Stores decisions in their order, together with those of others, `MAX_BATCH` at most. Resolves once each is stored,
-   * refused or unknown; rejects when nothing was sent.
-   */
-  submit(decisions: Batch): Promise<readonly StoredOutcome[]> {
-    return this.batcher.submit(decisions);
+  /** Stores a decision, together with those of others. Rejects when it was not sent. */
+  commit(decision: DecisionCommit): Promise<StoredOutcome> {
+    return this.batcher.submit(decision);
   }
 
-  /** The same by themselves, evaluated with the lock of the Grant's budgets in hand. */
-  async submitInTurn(
-    grantId: GrantId,
-    jtis: readonly (string | null)[],
+  /** Stores what `decide` makes of the balances, read under the locks of their Grants. See `VerifyStore.commitOnBudgets`. */
+  commitOnBudgets(
+    queries: readonly BudgetQuery[],
     decide: (facts: readonly BudgetFacts[]) => Promise<Batch>,
   ): Promise<readonly StoredOutcome[]> {
     let decisions: Batch = [];
@@ -44,17 +38,7 @@ export class Committer {
       decisions = await decide(facts);
       return decisions;
     };
-    return this.orLookUp(() => decisions, this.store.verify.commitInTurn(grantId, jtis, remember));
-  }
-
-  private async commitAll(batches: readonly Batch[]): Promise<readonly (readonly StoredOutcome[])[]> {
-    const decisions = batches.flat();
-    const outcomes = await this.orLookUp(() => decisions, this.store.verify.commitDecisions(decisions));
-    let end = 0;
-    return batches.map(({ length }) => {
-      end += length;
-      return outcomes.slice(end - length, end);
-    });
+    return this.orLookUp(() => decisions, this.store.verify.commitOnBudgets(queries, remember));
   }
 
   private async orLookUp(

@@ -1,9 +1,21 @@
-/** From a decided evaluation to the row set that the commit stores (protocol §10, interface §DecisionSummary). */
-import { type Action, type CheckId, type Decided, type ReceiptId, TRUST_CONFIG } from '@svc/protocol';
-import type { RpCaller } from '../access/caller.ts';
-import type { PrincipalRecord } from '../ports/principals.ts';
-import type { DecisionCommit, ProductionCheck, Spend } from '../ports/verify-store.ts';
-import type { Idempotency } from './attempt.ts';
+/**
+ * From a decided evaluation to its signed Receipt, as it is answered, and as the row that the commit stores (protocol §8,
+ * §10, interface §DecisionSummary).
+ */
+import {
+  type Action,
+  buildReceiptBody,
+  type CheckId,
+  type Decided,
+  encodeUlid,
+  type ReceiptId,
+  TRUST_CONFIG,
+} from '@svc/protocol';
+import { signReceipt } from '@svc/receipts';
+import type { ServiceDeps } from '../deps.ts';
+import type { DecisionCommit, Spend } from '../ports/verify-store.ts';
+import type { VerifyAnswer } from './answer.ts';
+import { contextOf, type Grounds } from './evaluate.ts';
 
 /** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */
 const MAX_PROOF_WINDOW_SECONDS = 300;
@@ -11,28 +23,40 @@ const MAX_PROOF_WINDOW_SECONDS = 300;
 /** Decisions that end here say nothing proven about the Principal (interface §DecisionStats). */
 const PRE_AUTHENTICATION: readonly CheckId[] = ['P1', 'T1', 'T2', 'T3', 'P2', 'P3'];
 
-export interface DecisionToCommit {
-  readonly caller: RpCaller;
-  readonly decided: Decided;
-  readonly receiptId: ReceiptId;
-  readonly nowMs: number;
-  readonly jws: string;
-  readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
-  readonly idempotency: Idempotency | null;
-  readonly productionCheck: ProductionCheck | null;
+export interface SignedDecision {
+  readonly commit: DecisionCommit;
+  /** Given once the commit is stored. */
+  readonly answer: VerifyAnswer;
 }
 
-export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => {
-  const { caller, decided, receiptId, nowMs, jws, usedPrincipal, idempotency, productionCheck } = input;
+/** Makes the Receipt of what was decided at `nowMs`. */
+export const signDecision = async (
+  { identity, random }: Pick<ServiceDeps, 'identity' | 'random'>,
+  grounds: Grounds,
+  decided: Decided,
+  nowMs: number,
+): Promise<SignedDecision> => {
+  const receiptId = `drc_${encodeUlid(nowMs, random.bytes(10))}` as ReceiptId;
+  const body = buildReceiptBody(grounds.asked.request, decided, { ...contextOf(grounds, nowMs), receiptId });
+  const { jws, text } = await signReceipt(body, identity.receiptKeys.signer);
+  return {
+    commit: buildDecisionCommit(grounds, decided, { receiptId, jws, evaluatedAtMs: nowMs }),
+    answer: { text, decision: decided.decision, reason: decided.reason, replayed: false },
+  };
+};
+
+export const buildDecisionCommit = (
+  { asked, admission: { caller, productionCheck }, loaded: { usedPrincipal } }: Grounds,
+  decided: Decided,
+  signed: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'>,
+): DecisionCommit => {
   const { P3, P9, P15 } = decided.evidence;
   const { balances } = decided.consulted;
   const authenticated = PRE_AUTHENTICATION.every((id) => decided.outcomes[id] === true);
   return {
-    receiptId,
-    jws,
+    ...signed,
     decision: decided.decision,
     reason: decided.reason,
-    evaluatedAtMs: nowMs,
     relyingParty: { did: caller.subject, version: caller.relyingParty.version },
     keyHash: caller.key.keyHash,
     keyId: caller.key.keyId,
@@ -43,7 +67,7 @@ export const buildDecisionCommit = (input: DecisionToCommit): DecisionCommit => 
     agent: P9?.proof.agent ?? null,
     action: P15 === undefined ? null : actionColumns(P15.action),
     spend: spendOf(decided),
-    idempotency,
+    idempotency: asked.idempotency,
     productionCheck,
     budget: balances === undefined ? null : { balances, consumption: decided.consumption },
   };

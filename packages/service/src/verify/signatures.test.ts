@@ -1,6 +1,6 @@
 import { type CryptoPort, type Presented, portableCrypto } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import { GrantSignatureMemo } from './grant-signature-memo.ts';
+import { checkedOnce, GrantSignatureMemo } from './signatures.ts';
 
 const presented = (signingInput: string) =>
   ({ grant: { ok: true, value: { signingInput } } }) as unknown as Presented;
@@ -23,4 +23,37 @@ it('remembers a Grant only under the whole key, the whole text and the whole sig
   expect([verify(2, 'a.b', 9), verify(1, 'a.c', 9), verify(1, 'a.b', 8)]).toEqual([false, false, false]);
   expect([verify(1, 'a.b', 8), verify(1, 'a.b', 8)]).toEqual([false, false]);
   expect(asked.filter((one) => one === '1 a.b 8')).toHaveLength(3);
+});
+
+const counting = () => {
+  const asked: string[] = [];
+  const crypto = {
+    sha256Hex: () => '',
+    isStrictKey: () => true,
+    verify: (key: Uint8Array, message: string, signature: Uint8Array) => {
+      asked.push(message);
+      return key[0] === signature[0];
+    },
+  } as unknown as CryptoPort;
+  return { asked, once: checkedOnce(crypto) };
+};
+const of = (...values: number[]) => Uint8Array.from(values);
+
+it('a signature is checked once, whatever came of it', () => {
+  const { asked, once } = counting();
+  const verify = () => [once.verify(of(1), 'a', of(1)), once.verify(of(1), 'b', of(2))];
+  expect([verify(), verify()]).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+  expect(asked).toEqual(['a', 'b']);
+});
+
+it('another key or another signature over the same text is another question', () => {
+  const { asked, once } = counting();
+  expect(once.verify(of(1), 'a', of(1))).toBe(true);
+  expect(once.verify(of(2), 'a', of(1))).toBe(false);
+  expect(once.verify(of(2), 'a', of(2))).toBe(true);
+  expect(once.verify(of(2), 'a', of(2, 0))).toBe(true);
+  expect(asked).toHaveLength(4);
 });

@@ -2,7 +2,7 @@ import type { DidWeb, OrgId, Presented } from '@svc/protocol';
 import { expect, it } from 'vitest';
 import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { EntitlementGate } from './entitlement-gate.ts';
+import { EntitlementGate } from './gate.ts';
 
 const SANDBOX = 'did:web:svc.example:org:sandbox' as DidWeb;
 const ORG = 'org_01M7VZGC008Q2R7V9X1C4E6H8M' as OrgId;

@@ -1,7 +1,8 @@
-import type { CheckId, Decided } from '@svc/protocol';
+import type { CheckId, Decided, ReceiptId } from '@svc/protocol';
 import { CHECK_IDS } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import { buildDecisionCommit, type DecisionToCommit } from './decision-commit.ts';
+import type { Grounds } from './evaluate.ts';
+import { buildDecisionCommit } from './sign.ts';
 
 const IAT_SECONDS = 1_800_000_000;
 const grant = { id: 'urn:svc:grant:01KAG1E6R0ABCDEFGHJKMNPQRS', issuer: 'did:web:acme.example' };
@@ -22,16 +23,16 @@ const commitOf = (decision: 'ALLOW' | 'DENY', failed: readonly CheckId[] = []) =
     relyingParty: { version: 1 },
     key: { keyHash: '', keyId: '' },
   };
-  return buildDecisionCommit({
-    caller,
-    decided: decided as unknown as Decided,
-    receiptId: 'drc_',
-    nowMs: IAT_SECONDS * 1000,
+  const grounds = {
+    asked: { idempotency: null },
+    admission: { caller, productionCheck: null },
+    loaded: { usedPrincipal: null },
+  };
+  return buildDecisionCommit(grounds as unknown as Grounds, decided as unknown as Decided, {
+    receiptId: 'drc_' as ReceiptId,
     jws: '',
-    usedPrincipal: null,
-    idempotency: null,
-    productionCheck: null,
-  } as unknown as DecisionToCommit);
+    evaluatedAtMs: IAT_SECONDS * 1000,
+  });
 };
 
 it('a spent Proof is remembered for the widest window there is and the skew, whatever the window is now', () => {

@@ -1,0 +1,111 @@
+/** How decisions on budgets come together, and which are not made. The decisions are DENYs of what is no Grant. */
+import { emptyBalances, type GrantId, parsePresented } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { describe, expect, it } from 'vitest';
+import type { ServiceDeps } from '../deps.ts';
+import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
+import type { DecisionCommit } from '../ports/verify-store.ts';
+import { Budgets } from './budgets.ts';
+import type { StoredOutcome } from './commit.ts';
+import type { Grounds } from './evaluate.ts';
+
+const grantId = (n: number) => `urn:svc:grant:${String(n).repeat(26)}` as GrantId;
+const request = { grant: 'x', proof: 'x', action: {} };
+
+const groundsWith = (leftMs: number): Grounds => {
+  const asked = {
+    request,
+    presented: parsePresented(request),
+    idempotency: null,
+    crypto: nativeCrypto,
+    answerByMs: performance.now() + leftMs,
+  };
+  const relyingParty = {
+    did: 'did:web:shop.example',
+    profile: 'svc-base-v2',
+    proofWindowSeconds: 60,
+    version: 1,
+  };
+  const caller = { subject: relyingParty.did, relyingParty, key: { keyHash: '', keyId: '' } };
+  const admission = { caller, productionCheck: null, uncovered: null };
+  return { asked, admission, loaded: { facts: {}, usedPrincipal: null } } as unknown as Grounds;
+};
+
+type Decide = (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>;
+
+/** What comes to `outcomesOf` as it is committed, and what was committed together: how many, on which Grants. */
+const budgetsWith = (outcomesOf: (commits: number, call: number) => readonly StoredOutcome[]) => {
+  const calls: { grants: number; commits: number }[] = [];
+  const deps = {
+    clock: { nowMs: Date.now },
+    random: { bytes: (length: number) => new Uint8Array(length) },
+    identity: {
+      receiptKeys: { signer: { kid: 'did:web:svc.example#receipt-1', sign: () => new Uint8Array(64) } },
+    },
+  } as unknown as ServiceDeps;
+  const commitOnBudgets = async (queries: readonly BudgetQuery[], decide: Decide) => {
+    const facts = queries.map((query) => ({ balances: emptyBalances(query.grantId), isSpent: false }));
+    const commits = await decide(facts);
+    calls.push({ grants: new Set(queries.map((query) => query.grantId)).size, commits: commits.length });
+    return outcomesOf(commits.length, calls.length);
+  };
+  return { budgets: new Budgets(deps, { commitOnBudgets }), calls };
+};
+
+const LONG_MS = 60_000;
+const stored = (commits: number): StoredOutcome[] => Array(commits).fill('STORED');
+const outcomesOf = async (results: readonly Promise<{ outcome: StoredOutcome }>[]) =>
+  (await Promise.all(results)).map(({ outcome }) => outcome);
+
+describe('decisions on budgets', () => {
+  it('that come while others are under way are stored together, whatever their Grants', async () => {
+    const { budgets, calls } = budgetsWith(stored);
+    const results = [0, 1, 2, 1].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
+    expect(await outcomesOf(results)).toEqual(Array(4).fill('STORED'));
+    expect(calls).toEqual([
+      { grants: 1, commits: 1 },
+      { grants: 2, commits: 3 },
+    ]);
+  });
+
+  it('that are behind one that was not stored are decided again, and no others', async () => {
+    const { budgets, calls } = budgetsWith((commits, call) =>
+      call === 2 ? ['KEY_REVOKED', 'OVERTAKEN', 'STORED'] : stored(commits),
+    );
+    const results = [0, 1, 1, 2].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
+    expect(await outcomesOf(results)).toEqual(['STORED', 'KEY_REVOKED', 'STORED', 'STORED']);
+    expect(calls.map(({ commits }) => commits)).toEqual([1, 3, 1]);
+  });
+
+  it('that are overtaken again and again are handed back, for the deadline to end', async () => {
+    const { budgets, calls } = budgetsWith((commits) => Array(commits).fill('OVERTAKEN'));
+    expect(await outcomesOf([budgets.decide(groundsWith(LONG_MS), grantId(1))])).toEqual(['OVERTAKEN']);
+    expect(calls).toHaveLength(3);
+  });
+
+  it('of which the database refuses one are stored without that one', async () => {
+    let poisoned = 0;
+    const { budgets } = budgetsWith((commits, call) => {
+      if (call === 1) return stored(commits);
+      // It is the last in line, so it is in every second half.
+      const holdsIt = commits > 1 || ++poisoned === 4;
+      return holdsIt ? Array(commits).fill('REFUSED') : stored(commits);
+    });
+    const results = Array.from({ length: 5 }, () => budgets.decide(groundsWith(LONG_MS), grantId(1)));
+    expect(await outcomesOf(results)).toEqual(['STORED', 'STORED', 'STORED', 'STORED', 'REFUSED']);
+  });
+
+  it.each([-1, 0, 300])('are not made where the answer is due within %i ms', async (leftMs) => {
+    const { budgets, calls } = budgetsWith(stored);
+    const results = Array.from({ length: 3 }, () => budgets.decide(groundsWith(leftMs), grantId(1)));
+    for (const result of results) await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(calls.reduce((sum, { commits }) => sum + commits, 0)).toBe(0);
+  });
+
+  it('are made for the others where some come too late', async () => {
+    const { budgets } = budgetsWith(stored);
+    const results = [LONG_MS, 0, LONG_MS].map((leftMs) => budgets.decide(groundsWith(leftMs), grantId(1)));
+    const settled = await Promise.allSettled(results);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+});

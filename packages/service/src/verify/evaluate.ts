@@ -1,0 +1,45 @@
+/** One evaluation of one request by the engine: what it rests on, and how the engine is asked. */
+import {
+  type CryptoPort,
+  type Decided,
+  type EvaluationContext,
+  evaluate,
+  type Facts,
+  type Presented,
+  type Undecided,
+  type VerifyRequest,
+} from '@svc/protocol';
+import type { Idempotency } from './answer.ts';
+import type { LoadedFacts } from './facts.ts';
+import type { Admission } from './gate.ts';
+
+/** One request as it came in. */
+export interface Asked {
+  readonly request: VerifyRequest;
+  readonly presented: Presented;
+  readonly idempotency: Idempotency | null;
+  /** When the caller hears 503 if there is no answer, by `performance.now()`. */
+  readonly answerByMs: number;
+  /** Of this request alone: it remembers what it has checked. */
+  readonly crypto: CryptoPort;
+}
+
+/** What a decision rests on, one member from each stage before it. */
+export interface Grounds {
+  readonly asked: Asked;
+  readonly admission: Admission;
+  readonly loaded: LoadedFacts;
+}
+
+export const contextOf = ({ asked, admission }: Grounds, nowMs: number): EvaluationContext => {
+  const { did, profile, proofWindowSeconds } = admission.caller.relyingParty;
+  return { relyingParty: { did, profile, proofWindowSeconds }, nowMs, crypto: asked.crypto };
+};
+
+/** `known`: facts that take the place of those loaded. */
+export const evaluateAt = (
+  nowMs: number,
+  grounds: Grounds,
+  known: Pick<Facts, 'balances' | 'spent'> = {},
+): Decided | Undecided =>
+  evaluate(grounds.asked.presented, { ...grounds.loaded.facts, ...known }, contextOf(grounds, nowMs));

@@ -1,0 +1,177 @@
+/**
+ * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10), stage by stage:
+ *
+ *   gate       may this relying party ask at all?            `Admission`
+ *   facts      what storage knows of Grant and Principal     `LoadedFacts`
+ *   evaluate   the engine's verdict on both                  `Decided`
+ *   sign       its Receipt, and the row to be stored         `SignedDecision`
+ *   commit     stored, or why it is not                      `StoredOutcome`
+ *   answer     the Receipt, once it is known to be stored    `VerifyAnswer`
+ *
+ * When the commit finds that something has changed since it was read, the request is evaluated again. A decision on
+ * balances takes another way from the evaluation to the commit (budgets.ts).
+ */
+import { type GrantId, parsePresented, type Undecided, type VerifyRequest } from '@svc/protocol';
+import type { Authenticator } from '../access/authenticator.ts';
+import type { RpCaller } from '../access/caller.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
+import { withinMs } from '../lib/deadline.ts';
+import { StoreError } from '../ports/store.ts';
+import { findStoredAnswer, type Idempotency, type VerifyAnswer } from './answer.ts';
+import type { Settled } from './budget-chain.ts';
+import { Budgets } from './budgets.ts';
+import { Committer } from './commit.ts';
+import { type Asked, evaluateAt, type Grounds } from './evaluate.ts';
+import { FactLoader } from './facts.ts';
+import { EntitlementGate, type WithoutPlan } from './gate.ts';
+import { signDecision } from './sign.ts';
+import { GrantSignatureMemo } from './signatures.ts';
+
+export type { Idempotency, VerifyAnswer };
+
+/** The first evaluation and at most three more. */
+const MAX_EVALUATIONS = 4;
+/** Below the two seconds within which a caller must hear 503 when storage is gone. */
+const DEADLINE_MS = 1_700;
+
+/** Hears of what is decided, for metrics. */
+export interface VerifyObserver {
+  readonly onAnswer?: (answer: VerifyAnswer) => void;
+  /** Of every production check that no plan covers. */
+  readonly onWithoutPlan?: (what: WithoutPlan) => void;
+}
+
+export class Verifier {
+  private readonly gate: EntitlementGate;
+  private readonly facts: FactLoader;
+  private readonly memo: GrantSignatureMemo;
+  private readonly committer: Committer;
+  private readonly budgets: Budgets;
+
+  constructor(
+    private readonly deps: ServiceDeps,
+    private readonly authenticator: Pick<Authenticator, 'readAgain'>,
+    private readonly observer: VerifyObserver = {},
+  ) {
+    this.gate = new EntitlementGate(deps, (what) => observer.onWithoutPlan?.(what));
+    this.facts = new FactLoader(deps);
+    this.memo = new GrantSignatureMemo(deps.crypto);
+    this.committer = new Committer(deps.store, deps.log);
+    this.budgets = new Budgets(deps, this.committer);
+  }
+
+  /**
+   * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided or it is not known whether
+   * the decision is stored, `CONFLICT` for an idempotency key with another body, `PLAN_REQUIRED` when no plan covers it,
+   * `UNAUTHORIZED` when the key has been revoked meanwhile.
+   */
+  async verify(
+    caller: RpCaller,
+    request: VerifyRequest,
+    idempotency: Idempotency | null = null,
+  ): Promise<VerifyAnswer> {
+    const answerByMs = performance.now() + DEADLINE_MS;
+    const presented = parsePresented(request);
+    const asked = { request, presented, idempotency, answerByMs, crypto: this.memo.cryptoFor(presented) };
+    try {
+      // What is under way at the deadline may still be stored; the caller hears that it is not known.
+      const answer = await withinMs(DEADLINE_MS, this.findOrDecide(caller, asked), () => {
+        throw serviceUnavailable('verify: deadline');
+      });
+      this.observer.onAnswer?.(answer);
+      return answer;
+    } catch (error) {
+      if (error instanceof StoreError) throw serviceUnavailable(error.message, error);
+      throw error;
+    }
+  }
+
+  private async findOrDecide(caller: RpCaller, asked: Asked): Promise<VerifyAnswer> {
+    const prior = await this.findStored(caller, asked);
+    if (prior !== null) {
+      // Nothing is committed here that would read the key again, so it is read now.
+      await this.readAgain(caller);
+      return prior;
+    }
+    try {
+      return await this.decide(caller, asked);
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'PLAN_REQUIRED')) throw error;
+      // The last check that the plan covered may have been the same request, stored meanwhile.
+      const stored = await this.findStored(caller, asked);
+      if (stored === null) throw error;
+      return stored;
+    }
+  }
+
+  private async decide(first: RpCaller, asked: Asked): Promise<VerifyAnswer> {
+    const { presented } = asked;
+    let admission =
+      this.gate.guess(first, presented) ?? this.gate.admit(await this.readAgain(first), presented);
+    let isProofSpent = false;
+    for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
+      if (performance.now() >= asked.answerByMs) throw serviceUnavailable('verify: too late to decide');
+      const loaded = await this.facts.load(presented, isProofSpent);
+      const { outcome, answer } = await this.decideOn({ asked, admission, loaded });
+      switch (outcome) {
+        case 'STORED':
+          if (answer === null) throw internal('stored without having been evaluated');
+          this.gate.noteStored(admission);
+          return answer;
+        case 'REPLAY':
+          isProofSpent = true;
+          break;
+        case 'STALE':
+        case 'KEY_REVOKED':
+        case 'PLAN_REQUIRED':
+          if (outcome !== 'PLAN_REQUIRED') this.facts.forget(presented);
+          admission = this.gate.admit(await this.readAgain(admission.caller), presented);
+          break;
+        case 'IDEMPOTENCY_TAKEN': {
+          const prior = await this.findStored(admission.caller, asked);
+          if (prior !== null) return prior;
+          // The request that held the key has let go of it: its Proof was spent. Now it is free.
+          break;
+        }
+        case 'CLOCK':
+          this.deps.log.warn('verify.clock', { evaluation });
+          await this.deps.clock.resync();
+          break;
+        case 'OVERTAKEN':
+          break;
+        case 'LOCKED':
+        case 'REFUSED':
+        case 'UNKNOWN':
+          throw serviceUnavailable(`commit: ${outcome}`);
+      }
+    }
+    throw serviceUnavailable(`verify: not settled after ${MAX_EVALUATIONS} evaluations`);
+  }
+
+  private async decideOn(grounds: Grounds): Promise<Settled> {
+    const nowMs = this.deps.clock.nowMs();
+    const evaluation = evaluateAt(nowMs, grounds);
+    if (evaluation.kind === 'undecided') return this.budgets.decide(grounds, grantOfBalances(evaluation));
+    const { commit, answer } = await signDecision(this.deps, grounds, evaluation, nowMs);
+    return { outcome: await this.committer.commit(commit), answer };
+  }
+
+  /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
+  private async readAgain(caller: RpCaller): Promise<RpCaller> {
+    const live = await this.authenticator.readAgain(caller.key.keyHash);
+    if (live === null) throw unauthorized('This API key is not live.');
+    return live;
+  }
+
+  private findStored(caller: RpCaller, { idempotency }: Asked): Promise<VerifyAnswer | null> {
+    return findStoredAnswer(this.deps.store.verify, caller.subject, idempotency);
+  }
+}
+
+/** The loader answers every look-up but the one of balances. */
+const grantOfBalances = ({ lookups }: Undecided): GrantId => {
+  const [lookup, ...others] = lookups;
+  if (lookup?.fact === 'balances' && others.length === 0) return lookup.grantId;
+  throw internal(`unanswered look-ups: ${lookups.map(({ fact }) => fact).join(', ')}`);
+};
