@@ -16,7 +16,6 @@ import {
   isReceiptId,
   isSha256,
   type OrgId,
-  parseTimestamp,
   type ReceiptId,
   type Sha256,
 } from '@svc/protocol';
@@ -174,20 +173,18 @@ export const integer = (minimum: number, maximum: number) => {
   return z.int({ error }).min(minimum, { error }).max(maximum, { error });
 };
 
-/**
- * A query parameter that is an RFC 3339 time in UTC; leaves as milliseconds since the epoch. What we date is dated in
- * milliseconds, so a bound between two of them is the later one.
- */
 /** What RFC 3339 can write: the last millisecond of the year 9999. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
+/**
+ * A time that leaves as milliseconds since the epoch. The service dates in milliseconds, so a bound between two of them
+ * is the later one.
+ */
 export const instant = timestamp
-  .transform((value, context) => {
-    const [, seconds = '', fraction = ''] = /^(.{19})(?:\.(\d+))?Z$/.exec(value) ?? [];
-    const ms = parseTimestamp(`${seconds}Z`);
-    if (ms !== null) return Math.min(ms + Math.ceil(Number(fraction.padEnd(9, '0')) / 1e6), LAST_INSTANT_MS);
-    context.addIssue({ code: 'custom', message: 'must be a day and time that exist' });
-    return z.NEVER;
+  .transform((value) => {
+    const beyondMs = Number(value.slice('YYYY-MM-DDThh:mm:ss.sss'.length, -1));
+    // The format has been checked, so the time exists.
+    return Math.min((parseUtcTime(value) ?? Number.NaN) + (beyondMs > 0 ? 1 : 0), LAST_INSTANT_MS);
   })
   .meta({ type: 'string', format: 'date-time', example: '2026-11-20T08:00:00Z' });
 

@@ -1,4 +1,5 @@
 /** Daily checkpoints and inclusion proofs (interface §Transparency). */
+import { parseTimestamp } from '@svc/codec';
 import { z } from 'zod';
 import { EXAMPLE, exampleReceipt } from '../examples.ts';
 import { compactJws, keyId, receiptId, sha256, timestamp, uri } from '../formats.ts';
@@ -11,7 +12,7 @@ const hex = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be 64 lower-case h
 export const day = z
   .string({ error: 'must be a UTC day such as 2026-11-20' })
   .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: 'must be a UTC day such as 2026-11-20' })
-  .refine((text) => new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text, {
+  .refine((text) => parseTimestamp(`${text}T00:00:00Z`) !== null, {
     error: 'must be a day that exists',
   })
   .meta({ example: '2026-11-20' });
