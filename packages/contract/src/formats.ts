@@ -90,7 +90,10 @@ export const timestamp = text(
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/,
   'must be an RFC 3339 time in UTC such as 2026-11-20T08:00:00Z',
 )
-  .refine((value) => parseUtcTime(value) !== null, { error: 'must be a day and time that exist' })
+  .refine((value) => parseUtcTime(value) !== null, {
+    error: 'must be a day and time that exist',
+    when: ({ issues }) => issues.length === 0,
+  })
   .meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
 
 export const currency = text(/^[A-Z]{3}$/, 'must be three upper-case letters (ISO 4217) such as USD');
