@@ -26,5 +26,5 @@ export const copyMigrations = (to: URL): void =>
 export const copyVectors = (to: URL): void =>
   cpSync(new URL('vectors', import.meta.url), to, {
     recursive: true,
-    filter: (path) => !/[\\/](?:node_modules|src|test)$/.test(path),
+    filter: (path) => !/[\\/](?:node_modules|src|test|third-party)$/.test(path),
   });

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { readThirdPartyJson } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { CompactSign, compactVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -111,5 +112,19 @@ describe('parseCompactJws', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('the published JWS', () => {
+  it('of RFC 8037 A.4 verifies under the key of A.2, and is refused as a token: its payload is not JSON', () => {
+    const { jwk, jws } = readThirdPartyJson<{ jwk: { x: string }; jws: string }>(
+      'rfc/rfc8037-appendix-a.json',
+    );
+    const key = decodeBase64url(jwk.x) ?? new Uint8Array();
+    const end = jws.lastIndexOf('.');
+    const signature = decodeBase64url(jws.slice(end + 1)) ?? new Uint8Array();
+    for (const port of [portableCrypto, nativeCrypto])
+      expect(port.verify(key, jws.slice(0, end), signature)).toBe(true);
+    expect(problemOf(jws)).toMatch(/^payload: /);
   });
 });

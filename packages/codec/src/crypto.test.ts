@@ -16,7 +16,7 @@ import {
   toBigInt,
   torsionPoints,
 } from '@svc/testkit/edwards';
-import { itWithVectors, readVectorText } from '@svc/testkit/public-vectors';
+import { readThirdPartyJson } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64url } from './base64url.ts';
@@ -37,6 +37,26 @@ interface WycheproofFile {
 }
 
 const honest: Forge = { a: 0x1234_5678_9abcn, r: 0xfeed_beefn, keyTorsion: 0, nonceTorsion: 0 };
+interface Rfc8032Test {
+  readonly publicKey: string;
+  readonly message: string;
+  readonly signature: string;
+}
+
+interface CctvCase {
+  readonly number: number;
+  readonly key: string;
+  readonly sig: string;
+  readonly msg: string;
+  readonly flags: readonly string[] | null;
+}
+
+interface SpeccheckCase {
+  readonly message: string;
+  readonly pub_key: string;
+  readonly signature: string;
+}
+
 const message = new TextEncoder().encode('ship order 42');
 const identity = Point.ZERO.toBytes();
 const zeroScalar = new Uint8Array(32);
@@ -57,8 +77,8 @@ describe.each(ports)('$name', ({ port }) => {
     expect(port.verify(publicKey, 'Straße 😂', signature)).toBe(true);
   });
 
-  itWithVectors('wycheproof/', 'decides every Wycheproof Ed25519 case as prescribed', () => {
-    const file = JSON.parse(readVectorText('wycheproof/ed25519_test.json')) as WycheproofFile;
+  it('decides every Wycheproof Ed25519 case as prescribed', () => {
+    const file = readThirdPartyJson<WycheproofFile>('wycheproof/ed25519_test.json');
     const cases = file.testGroups.flatMap(({ publicKey, tests }) =>
       tests.map((test) => ({ ...test, publicKey: hexToBytes(publicKey.pk) })),
     );
@@ -68,6 +88,33 @@ describe.each(ports)('$name', ({ port }) => {
         port.verify(publicKey, hexToBytes(msg), hexToBytes(sig)) !== (result === 'valid'),
     );
     expect(wrong.map(({ tcId }) => tcId)).toEqual([]);
+  });
+
+  it('accepts each signature of RFC 8032 §7.1, and none over another message', () => {
+    const { tests } = readThirdPartyJson<{ tests: readonly Rfc8032Test[] }>('rfc/rfc8032-section-7.1.json');
+    expect(tests).toHaveLength(5);
+    for (const { publicKey, message, signature } of tests) {
+      const [key, signed] = [hexToBytes(publicKey), hexToBytes(signature)];
+      expect(port.verify(key, hexToBytes(message), signed)).toBe(true);
+      expect(port.verify(key, hexToBytes(`${message}00`), signed)).toBe(false);
+    }
+  });
+
+  it('refuses every CCTV edge case but those without one', () => {
+    const cases = readThirdPartyJson<readonly CctvCase[]>('cctv-ed25519/ed25519vectors.json');
+    expect(cases).toHaveLength(914);
+    const wrong = cases.filter(
+      ({ key, msg, sig, flags }) =>
+        port.verify(hexToBytes(key), msg, hexToBytes(sig)) !== ((flags ?? []).length === 0),
+    );
+    expect(wrong.map(({ number }) => number)).toEqual([]);
+  });
+
+  it('refuses all of ed25519-speccheck, on which verifiers differ', () => {
+    const cases = readThirdPartyJson<readonly SpeccheckCase[]>('ed25519-speccheck/cases.json');
+    expect(cases).toHaveLength(12);
+    for (const { pub_key: key, message, signature } of cases)
+      expect(port.verify(hexToBytes(key), hexToBytes(message), hexToBytes(signature))).toBe(false);
   });
 
   it('refuses all 14 encodings of small-order points as key, also when asked again', () => {

@@ -1,4 +1,4 @@
-import { itWithVectors, listVectors, readVectorText } from '@svc/testkit/public-vectors';
+import { listThirdParty, readThirdPartyJson, readThirdPartyText } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JcsError, jcs, MAX_JCS_DEPTH } from './jcs.ts';
@@ -22,12 +22,12 @@ const reversed = (value: JsonValue): JsonValue => {
 };
 
 describe('jcs', () => {
-  itWithVectors('jcs/', 'gives the bytes of every RFC 8785 vector', () => {
-    const files = listVectors('jcs/input/');
+  it('gives the bytes of every RFC 8785 vector', () => {
+    const files = listThirdParty('jcs/input', '.json');
     expect(files).toHaveLength(6);
     for (const file of files) {
-      const bytes = encodeUtf8(jcs(JSON.parse(readVectorText(`jcs/input/${file}`)) as JsonValue));
-      const hex = readVectorText(`jcs/outhex/${file.replace('.json', '.txt')}`)
+      const bytes = encodeUtf8(jcs(readThirdPartyJson<JsonValue>(file)));
+      const hex = readThirdPartyText(file.replace('input', 'outhex').replace('.json', '.txt'))
         .trim()
         .split(/\s+/);
       expect([...bytes].map((byte) => byte.toString(16).padStart(2, '0'))).toEqual(hex);

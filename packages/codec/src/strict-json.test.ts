@@ -1,7 +1,9 @@
+import { listThirdParty, readThirdPartyBytes } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from './json.ts';
 import { MAX_JSON_DEPTH, parseStrictJson } from './strict-json.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -49,6 +51,8 @@ const tryParse = (t: string): { value: unknown } | null => {
     return null;
   }
 };
+
+const SUITE = 'json-test-suite/test_parsing';
 
 describe('strict JSON', () => {
   it('reads as JSON.parse does wherever no stricter rule applies', () => {
@@ -204,6 +208,21 @@ describe('strict JSON', () => {
       expect(parseStrictJson(nest(1_000_000))).toMatchObject({ ok: false, problem: 'nested too deep' });
     }
     expect(parseStrictJson(`[${Array(40).fill(arrays(31)).join()}]`).ok).toBe(true);
+  });
+
+  it('reads no file of JSONTestSuite that must or may be refused, and of the others all but what it refuses on purpose', () => {
+    const read = (kind: string): string[] =>
+      files.filter((file) => {
+        if (!file.startsWith(`${SUITE}/${kind}_`)) return false;
+        const text = decodeUtf8(readThirdPartyBytes(file));
+        return text !== null && parseStrictJson(text).ok;
+      });
+    const files = listThirdParty(SUITE, '.json');
+    expect(files).toHaveLength(318);
+    expect(read('n')).toEqual([]);
+    expect(read('i')).toEqual([]);
+    // The other 19 hold a number that is no integer, U+0000, a duplicate member or a lone surrogate.
+    expect(read('y')).toHaveLength(76);
   });
 
   it('keeps __proto__ as an ordinary own member', () => {

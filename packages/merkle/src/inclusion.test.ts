@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { listThirdParty, readThirdPartyJson } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createInternedSha256 } from '../test/interned-sha256.ts';
@@ -252,11 +252,7 @@ it('a hash has one spelling in hex', () => {
     expect(parseHash(other)).toBeNull();
 });
 
-const PUBLIC = new URL('../../../../shared/testdata/merkle-inclusion/', import.meta.url);
-const isThere = existsSync(PUBLIC);
-if (!isThere) console.warn('skipped: the public inclusion vectors are not beside the repository');
-
-describe.skipIf(!isThere)('the public vectors of transparency-dev/merkle', () => {
+describe('the public vectors of transparency-dev/merkle', () => {
   interface PublicVector {
     readonly leafIdx: number;
     readonly treeSize: number;
@@ -266,19 +262,15 @@ describe.skipIf(!isThere)('the public vectors of transparency-dev/merkle', () =>
     readonly desc: string;
     readonly wantErr: boolean;
   }
-  const names = isThere
-    ? readdirSync(PUBLIC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
-    : [];
+  const files = listThirdParty('merkle-inclusion', '.json');
   const bytes = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));
 
   it('are all there', () => {
-    expect(names).toHaveLength(98);
+    expect(files).toHaveLength(98);
   });
 
-  it.each(names.sort())('%s', (name) => {
-    const vector = JSON.parse(
-      readFileSync(new URL(encodeURIComponent(name).replaceAll('%2F', '/'), PUBLIC), 'utf8'),
-    ) as PublicVector;
+  it.each(files)('%s', (file) => {
+    const vector = readThirdPartyJson<PublicVector>(file);
     const inclusion = {
       leafHash: bytes(vector.leafHash),
       index: vector.leafIdx,
