@@ -1,3 +1,4 @@
 import { project } from '../../vitest.shared.ts';
 
-export default project('api');
+// Test files share a worker and its modules: loading the API anew for each of them would cost more than their tests.
+export default project('api', { isolate: false, setupFiles: ['test/world/setup.ts'] });

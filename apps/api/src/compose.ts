@@ -26,8 +26,10 @@ import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages 
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
 
-/** Beside the program. */
-export const VECTORS = new URL('./vectors/', import.meta.url);
+/** What the build puts beside the program; run from source, where the build takes it from. */
+const IS_SOURCE = import.meta.url.endsWith('.ts');
+export const VECTORS = new URL(IS_SOURCE ? '../../../vectors/' : './vectors/', import.meta.url);
+const PAGES = new URL(IS_SOURCE ? '../../pages/dist/' : './pages/', import.meta.url);
 
 export interface Api {
   readonly address: AddressInfo;
@@ -89,7 +91,7 @@ const listen = async (
       vectors: readVectorSetName(VECTORS),
     }),
     features: featuresOf({ sandbox: demo !== null, 'self-serve': selfServe !== null }),
-    pages: loadPages(new URL('./pages/', import.meta.url), { hasSandbox: config.demo }),
+    pages: loadPages(PAGES, { hasSandbox: config.demo }),
     limits,
     publicBaseUrl: config.baseUrl,
     statusHost: config.statusHost,

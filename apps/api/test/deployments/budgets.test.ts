@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Action, Capability } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
   awayFromTheEndOf,
   bodyFor,
@@ -18,11 +18,11 @@ import {
   totalOf,
   usesOf,
 } from '../world/budgets.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withProcesses } from '../world/deployment.ts';
 import { type Answer, call, type HeldGrant, receiptOf, type Tenants } from '../world/tenants.ts';
 
 const AT_ONCE = 64;
-const deployment = withDeployment({}, 2);
+const deployment = withProcesses({}, 2);
 const urlOf = (i: number) => deployment.processes[i % 2]?.baseUrl ?? '';
 
 const V2 = { profile: 'svc-base-v2', verify_rate_limit_per_minute: 1_000_000 };

@@ -9,7 +9,8 @@ import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { withDatabase } from '@svc/testkit';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import {
   call,
   callJson,

@@ -4,14 +4,14 @@
  * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withDeployment } from '../world/deployment.ts';
+import { withProcesses } from '../world/deployment.ts';
 import { type Answer, call, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const AT_ONCE = 64;
 const CAPS = [1, 1, 2, 5, 13, 32, 63];
 
-const deployment = withDeployment({ SVC_ENTITLEMENTS: 'enforce', SVC_PROVISION_KEYS: PROVISION_KEY }, 2);
+const deployment = withProcesses({ SVC_ENTITLEMENTS: 'enforce', SVC_PROVISION_KEYS: PROVISION_KEY }, 2);
 const urlOf = (i: number) => deployment.processes[i % 2]?.baseUrl ?? '';
 
 const CAP_SINCE = new Date(Date.now() - 60_000).toISOString();

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
 import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
 import { closeToday } from '../world/close-today.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withProcesses } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-fsck-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
-const deployment = withDeployment({ SVC_DATA_DIR: dataDir });
+const deployment = withProcesses({ SVC_DATA_DIR: dataDir });
 
 let tenants: Tenants;
 let allowId: string;

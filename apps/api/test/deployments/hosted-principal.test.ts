@@ -6,7 +6,8 @@ import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { contractCall } from '../world/contract-call.ts';
 import { randomSlug } from '../world/deployment.ts';
 import {

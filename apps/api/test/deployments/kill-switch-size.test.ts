@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, expect, it } from 'vitest';
-import { withDeployment } from '../world/deployment.ts';
+import { withProcesses } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const GRANTS = 100_000;
 
-const deployment = withDeployment();
+const deployment = withProcesses();
 let tenants: Tenants;
 let stored: string[];
 

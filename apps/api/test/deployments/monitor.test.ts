@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-process.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { withProcesses } from '../world/deployment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const deployment = withDeployment();
+const deployment = withProcesses();
 const cli = join(
   import.meta.dirname,
   '..',

@@ -1,7 +1,8 @@
 /** One Proof allows once, whatever is sent where and when (protocol §7, "Spending"). */
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
 import type { Tenants } from '../world/tenants.ts';
 

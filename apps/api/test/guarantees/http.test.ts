@@ -1,7 +1,7 @@
 /** What holds for every path, on the real process: methods, unknown paths, request ids, CORS, broken addresses. */
 import { type Route, routes } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
 
 /** With everything that can be turned on. */

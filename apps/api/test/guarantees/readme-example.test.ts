@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
 
 const database = withDatabase();
-let api: ApiProcesses;
+let api: ApiNodes;
 beforeAll(async () => {
-  api = await startApiProcesses(1, database.url);
+  api = await startApiNodes(1, database.url);
 });
 afterAll(() => api.stop());
 

@@ -4,15 +4,15 @@ import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/ag
 import { createVerifier } from '@svc/sdk-rp';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcesses, DOMAIN, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN, type ApiNodes, DOMAIN, startApiNodes } from '../world/api-node.ts';
 import { contractFetch } from '../world/contract-call.ts';
 import { ACTION, callJson } from '../world/tenants.ts';
 
 const database = withDatabase();
-let api: ApiProcesses;
+let api: ApiNodes;
 
 beforeAll(async () => {
-  api = await startApiProcesses(1, database.url);
+  api = await startApiNodes(1, database.url);
 });
 afterAll(() => api?.stop());
 

@@ -8,15 +8,15 @@ import { readFileSync } from 'node:fs';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-process.ts';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractFetch } from '../world/contract-call.ts';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withProcesses } from '../world/deployment.ts';
 import { productionEnv } from '../world/production.ts';
 import { issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-abcdefghij-0123456789';
 const env = { ...productionEnv(), SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1' };
-const deployment = withDeployment(env);
+const deployment = withProcesses(env);
 
 interface Secrets {
   /** Live API keys. */

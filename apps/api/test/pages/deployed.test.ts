@@ -1,12 +1,12 @@
 /** The pages from the built program, as a person meets them: what is real is checked in the tab against what is real. */
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../world/api-process.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
+import { withProcesses } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 import { hasBrowser, withBrowser } from './browser.ts';
 
-const deployment = withDeployment();
+const deployment = withProcesses();
 const { visit } = withBrowser('the pages of the built program');
 let tenants: Tenants;
 

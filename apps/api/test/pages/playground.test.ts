@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { freshAddress } from '../world/contract-call.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withProcesses } from '../world/deployment.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 
-const deployment = withDeployment({ SVC_DEMO: '1' });
+const deployment = withProcesses({ SVC_DEMO: '1' });
 const { visit } = withBrowser('the playground');
 
 /** As somebody else each time, as far as limits go. */

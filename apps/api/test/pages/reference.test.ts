@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DOMAIN } from '../world/api-process.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { DOMAIN } from '../world/api-node.ts';
+import { withProcesses } from '../world/deployment.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
-const deployment = withDeployment();
+const deployment = withProcesses();
 let browser: Browser | undefined;
 afterAll(() => browser?.close());
 

@@ -1,42 +1,23 @@
 /** Real API processes for tests: the built program, its own sockets, a shared database and shared keys. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll } from 'vitest';
+import { type ApiNode, type ApiNodes, nodeEnv } from './api-node.ts';
+import { freePorts } from './free-ports.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const START_DEADLINE_MS = 20_000;
 
-export const ADMIN_TOKEN = 'test-admin-token-0123456789abcdefghij';
-export const DOMAIN = 'svc.test';
-
-export interface ApiProcess {
-  readonly baseUrl: string;
-  readonly adminUrl: string;
+export interface ApiProcess extends ApiNode {
   readonly pid: number;
-  /** Every line the process has logged. */
-  readonly log: readonly string[];
   signal(name: NodeJS.Signals): void;
   /** SIGTERM, then waits for the end; the exit code. */
   stop(): Promise<number | null>;
 }
 
-export interface ApiProcesses {
-  readonly processes: readonly ApiProcess[];
-  stop(): Promise<void>;
-}
-
-/** One for all processes of a test file, as for its database: a kid of the service is never another key. */
-let dataDir: string;
-beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-api-test-'));
-});
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+export type ApiProcesses = ApiNodes<ApiProcess>;
 
 /** Starts `count` processes that serve the same deployment. */
 export const startApiProcesses = async (
@@ -50,7 +31,7 @@ export const startApiProcesses = async (
     await Promise.all(processes.map((one) => one.stop()));
   };
   try {
-    for (let i = 0; i < count; i++) processes.push(await startOne(databaseUrl, dataDir, env));
+    for (let i = 0; i < count; i++) processes.push(await startOne(databaseUrl, env));
   } catch (error) {
     await stop();
     throw error;
@@ -58,24 +39,14 @@ export const startApiProcesses = async (
   return { processes, stop };
 };
 
-const startOne = async (
-  databaseUrl: string,
-  dataDir: string,
-  env: Readonly<Record<string, string>>,
-): Promise<ApiProcess> => {
-  const port = await freePort();
-  const adminPort = await freePort();
+const startOne = async (databaseUrl: string, env: Readonly<Record<string, string>>): Promise<ApiProcess> => {
+  const [port, adminPort] = await freePorts(2);
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
       PATH: process.env.PATH ?? '',
-      DATABASE_URL: databaseUrl,
-      SVC_ADMIN_TOKEN: ADMIN_TOKEN,
-      SVC_BASE_URL: `http://${DOMAIN}`,
-      SVC_DATA_DIR: dataDir,
-      SVC_DOMAIN: DOMAIN,
       SVC_PORT: String(port),
       SVC_ADMIN_PORT: String(adminPort),
-      ...env,
+      ...nodeEnv(databaseUrl, env),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -119,17 +90,3 @@ const stopChild = async (child: ChildProcess): Promise<number | null> => {
   clearTimeout(kill);
   return child.exitCode;
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        address !== null && typeof address === 'object'
-          ? resolve(address.port)
-          : reject(new Error('no port')),
-      );
-    });
-  });

@@ -2,7 +2,7 @@
 import { loadSecrets } from '@svc/config';
 import { createLogger, openService, readConfig } from '@svc/process';
 import { type ClosedDays, closeDays, type ServiceDeps } from '@svc/service';
-import { ADMIN_TOKEN, DOMAIN } from './api-process.ts';
+import { ADMIN_TOKEN, DOMAIN } from './api-node.ts';
 import type { Deployment } from './deployment.ts';
 
 const DAY_MS = 86_400_000;

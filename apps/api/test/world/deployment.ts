@@ -1,4 +1,4 @@
-/** API processes on a database of their own, and what tests need beside it: tenants, orgs, keys of every class. */
+/** API nodes on a database of their own, and what tests need beside it: tenants, orgs, keys of every class. */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -7,7 +7,8 @@ import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { ADMIN_TOKEN, type ApiProcess, type ApiProcesses, startApiProcesses } from './api-process.ts';
+import { ADMIN_TOKEN, type ApiNode, type ApiNodes, startApiNodes } from './api-node.ts';
+import { type ApiProcess, startApiProcesses } from './api-process.ts';
 import {
   type ContractAnswer,
   type ContractCallOptions,
@@ -22,10 +23,10 @@ export interface Registered {
   readonly body: Record<string, unknown>;
 }
 
-export interface Deployment {
+export interface Deployment<Node extends ApiNode = ApiNode> {
   /** The first of `processes`, which serve the same deployment. */
-  readonly process: ApiProcess;
-  readonly processes: readonly ApiProcess[];
+  readonly process: Node;
+  readonly processes: readonly Node[];
   readonly databaseUrl: string;
   readonly sql: Client;
   call(method: string, path: string, options?: ContractCallOptions): Promise<ContractAnswer>;
@@ -42,13 +43,24 @@ export interface Deployment {
 export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5).toString('hex')}`;
 export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(10))}`;
 
-/** Declares the deployment for a test file. `env` adds to the harness's own. */
-export const withDeployment = (env: Readonly<Record<string, string>> = {}, nodes = 1): Deployment => {
+/** Declares the deployment for a test file, its nodes within this process. `env` adds to what all nodes have. */
+export const withDeployment = (env: Environment = {}, nodes = 1): Deployment =>
+  declare((databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+
+/** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */
+export const withProcesses = (env: Environment = {}, count = 1): Deployment<ApiProcess> =>
+  declare((databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+
+type Environment = Readonly<Record<string, string>>;
+
+const declare = <Node extends ApiNode>(
+  start: (databaseUrl: string) => Promise<ApiNodes<Node>>,
+): Deployment<Node> => {
   const database = withDatabase();
-  let api: ApiProcesses | undefined;
+  let api: ApiNodes<Node> | undefined;
   let sql: Client | undefined;
   beforeAll(async () => {
-    api = await startApiProcesses(nodes, database.url, { SVC_TRUST_PROXY: '1', ...env });
+    api = await start(database.url);
     sql = new Client({ connectionString: database.url });
     await sql.connect();
   });
@@ -60,7 +72,7 @@ export const withDeployment = (env: Readonly<Record<string, string>> = {}, nodes
     if (thing === undefined) throw new Error('the deployment exists from beforeAll on');
     return thing;
   };
-  const deployment: Deployment = {
+  const deployment: Deployment<Node> = {
     get process() {
       return started(api?.processes[0]);
     },

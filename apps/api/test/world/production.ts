@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { DOMAIN } from './api-process.ts';
+import { DOMAIN } from './api-node.ts';
 
 export const productionEnv = (): Record<string, string> => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-production-test-'));

@@ -11,7 +11,7 @@ import {
   signerFromJwk,
 } from '@svc/sdk-principal';
 import { type Agent, agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
-import { ADMIN_TOKEN } from './api-process.ts';
+import { ADMIN_TOKEN } from './api-node.ts';
 
 export interface Tenants {
   readonly principalDid: string;

@@ -1,7 +1,7 @@
 /** One key or token of every class that the interface knows, and the ways of having none. */
 import { randomBytes } from 'node:crypto';
 import { type ApiKeyRole, issueApiKey } from '@svc/service';
-import { ADMIN_TOKEN } from '../../world/api-process.ts';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import type { Deployment } from '../../world/deployment.ts';
 import type { World } from './world.ts';
 

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
-import { ADMIN_TOKEN, DOMAIN } from '../../world/api-process.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
 import { contractFetch } from '../../world/contract-call.ts';
 import { type Deployment, newOrgId, randomSlug } from '../../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';

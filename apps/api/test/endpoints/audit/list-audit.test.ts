@@ -1,0 +1,189 @@
+/** `GET /audit` (interface §AuditEvent, §GET /audit). */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import type { ContractCallOptions } from '../../world/contract-call.ts';
+import { randomSlug, withDeployment } from '../../world/deployment.ts';
+import { issueGrant, type Tenants } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+let orgId: string;
+let orgAdmin: string;
+let tenants: Tenants;
+let foreign: Tenants;
+let grantId: string;
+let issuedKeyId: string;
+
+beforeAll(async () => {
+  orgId = await deployment.createOrg();
+  orgAdmin = await deployment.createKey('org:admin', orgId);
+  tenants = await deployment.createTenants({ orgId });
+  foreign = await deployment.createTenants();
+  grantId = (await issueGrant(tenants)).grantId;
+  await issueGrant(foreign);
+  await post('/revoke', tenants.principalKey, { body: { grant_id: grantId } });
+  const issued = await post('/api-keys', tenants.rpKey, { body: {} });
+  issuedKeyId = String(issued.json.key_id);
+  await post(`/api-keys/${issuedKeyId}/revoke`, orgAdmin, { headers: { 'x-request-id': 'one-of-mine' } });
+});
+
+const post = (path: string, key: string, options: ContractCallOptions = {}) =>
+  deployment.call('POST', path, { key, ...options });
+
+interface Event {
+  readonly event_id: string;
+  readonly occurred_at: string;
+  readonly action: string;
+  readonly target: string | null;
+  readonly actor: { readonly kind: string; readonly did: string | null; readonly key_id: string | null };
+}
+
+const audit = async (key: string, query: Readonly<Record<string, string>> = {}) => {
+  const { status, json, text } = await deployment.call('GET', `/audit?${new URLSearchParams(query)}`, {
+    key,
+  });
+  if (status !== 200) throw new Error(`${status}: ${text}`);
+  return json as unknown as { readonly events: readonly Event[]; readonly next_cursor: string | null };
+};
+const actions = async (key: string, query?: Readonly<Record<string, string>>) =>
+  (await audit(key, query)).events.map(({ action }) => action);
+const keyIdOf = async (key: string) => (await deployment.call('GET', '/me', { key })).json.key_id;
+
+describe('what a caller sees, newest first', () => {
+  it('a Principal key: what the Principal did', async () => {
+    expect(await actions(tenants.principalKey)).toEqual(['grant.revoke', 'grant.allocate']);
+  });
+
+  it('an RP key: what the relying party did', async () => {
+    expect(await actions(tenants.rpKey)).toEqual(['api_key.create']);
+  });
+
+  it.each(['org:read', 'org:admin'] as const)('an %s key: what the org and its members did', async (role) => {
+    expect(await actions(await deployment.createKey(role, orgId))).toEqual([
+      'api_key.revoke',
+      'api_key.create',
+      'grant.revoke',
+      'grant.allocate',
+    ]);
+  });
+
+  it('the operator: everything, the operator’s own acts included', async () => {
+    const { events } = await audit(ADMIN_TOKEN);
+    expect(events.map(({ action }) => action).toSorted()).toEqual(
+      [
+        ...['principal.create', 'relying_party.create', 'grant.allocate'],
+        ...['principal.create', 'relying_party.create', 'grant.allocate'],
+        ...['grant.revoke', 'api_key.create', 'api_key.revoke'],
+      ].toSorted(),
+    );
+    const created = events.find(({ target }) => target === tenants.principalDid);
+    expect(created?.actor).toEqual({ kind: 'admin', did: null, key_id: null });
+  });
+
+  it('a Principal does not see a relying party of the same DID, nor its org the other way round', async () => {
+    const did = `did:web:${randomSlug('both')}.example`;
+    const principal = await deployment.register('/principals', { kind: 'hosted', did, org_id: orgId });
+    const rp = await deployment.register('/relying-parties', { kind: 'hosted', did });
+    await post('/api-keys', rp.key, { body: {} });
+    expect(await actions(principal.key)).toEqual([]);
+    expect(await actions(rp.key)).toEqual(['api_key.create']);
+    const seen = (await audit(await deployment.createKey('org:read', orgId))).events;
+    expect(seen.filter((event) => event.actor.did === did)).toEqual([]);
+  });
+});
+
+describe('an event', () => {
+  it('has exactly the members of AuditEvent, and never a key', async () => {
+    const { events } = await audit(ADMIN_TOKEN, { target: issuedKeyId });
+    expect(events).toEqual([
+      {
+        event_id: expect.stringMatching(/^aud_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+        occurred_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        actor: { kind: 'org', did: orgId, key_id: await keyIdOf(orgAdmin) },
+        action: 'api_key.revoke',
+        target: issuedKeyId,
+        request_id: 'one-of-mine',
+        details: { subject: tenants.rpDid, role: 'rp' },
+      },
+      expect.objectContaining({
+        actor: { kind: 'rp', did: tenants.rpDid, key_id: await keyIdOf(tenants.rpKey) },
+        action: 'api_key.create',
+        request_id: expect.any(String),
+      }),
+    ]);
+  });
+
+  it('is written once for a revocation, however often it is asked for at the same time', async () => {
+    const { key_id: keyId } = (await post('/api-keys', foreign.rpKey, { body: {} })).json;
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => post(`/api-keys/${keyId}/revoke`, foreign.rpKey)),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await actions(ADMIN_TOKEN, { target: String(keyId) })).toEqual([
+      'api_key.revoke',
+      'api_key.create',
+    ]);
+  });
+
+  it('is not written for a call that is refused', async () => {
+    const before = await audit(ADMIN_TOKEN);
+    await post(`/api-keys/${issuedKeyId}/revoke`, foreign.rpKey);
+    await post('/api-keys?subject=did:web:nobody.example', ADMIN_TOKEN, { body: {} });
+    await post('/observer-keys', ADMIN_TOKEN, { body: { label: 1 } });
+    expect(await audit(ADMIN_TOKEN)).toEqual(before);
+  });
+});
+
+describe('filters', () => {
+  it('action, target and actor', async () => {
+    expect(await actions(orgAdmin, { action: 'grant.revoke' })).toEqual(['grant.revoke']);
+    expect(await actions(orgAdmin, { target: grantId })).toEqual(['grant.revoke', 'grant.allocate']);
+    expect(await actions(orgAdmin, { target: 'nothing' })).toEqual([]);
+    expect(await actions(ADMIN_TOKEN, { actor: orgId })).toEqual(['api_key.revoke']);
+    expect(await actions(ADMIN_TOKEN, { actor: tenants.principalDid })).toEqual([
+      'grant.revoke',
+      'grant.allocate',
+    ]);
+  });
+
+  it('since is inclusive, until is not, at the millisecond that an event shows', async () => {
+    const [revoked, allocated] = (await audit(tenants.principalKey)).events;
+    const [first, second] = [allocated?.occurred_at ?? '', revoked?.occurred_at ?? ''];
+    const seen = (query: Readonly<Record<string, string>>) => actions(tenants.principalKey, query);
+    expect(await seen({ since: first })).toEqual(['grant.revoke', 'grant.allocate']);
+    expect(await seen({ since: second })).toEqual(['grant.revoke']);
+    expect(await seen({ until: second })).toEqual(['grant.allocate']);
+    expect(await seen({ since: first, until: first })).toEqual([]);
+    expect(await seen({ since: '2000-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' })).toHaveLength(2);
+  });
+
+  it('pages hold every event once, also while more are written', async () => {
+    const whole = (await audit(ADMIN_TOKEN, { limit: '200' })).events;
+    const paged: Event[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await audit(ADMIN_TOKEN, { limit: '2', ...(cursor === '' ? {} : { cursor }) });
+      paged.push(...page.events);
+      cursor = page.next_cursor;
+      await issueGrant(foreign);
+    }
+    expect(paged).toEqual(whole);
+  });
+
+  it.each([
+    'action=nothing.done',
+    'action=grant',
+    'actor=me',
+    'target=',
+    'since=yesterday',
+    'since=2026-02-30T00:00:00Z',
+    'until=2026-11-20',
+    'until=2026-11-20T24:00:00Z',
+    'limit=0',
+    'limit=201',
+    'cursor=x',
+    `cursor=${Buffer.from('aud_1').toString('base64url')}`,
+    'unknown=1',
+    'action=grant.revoke&action=grant.revoke',
+  ])('%s: 400', async (query) => {
+    expect((await deployment.call('GET', `/audit?${query}`, { key: ADMIN_TOKEN })).status).toBe(400);
+  });
+});

@@ -1,0 +1,228 @@
+/** `POST /access/v1/evaluations` (interface §AuthZEN records). Who may call: access matrix. */
+import type { JsonObject } from '@svc/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
+import { ACTION, type HeldGrant, issueGrant, type Tenants, verifyBody } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+const ONE = '/access/v1/evaluation';
+const MANY = '/access/v1/evaluations';
+
+let tenants: Tenants;
+let grant: HeldGrant;
+beforeAll(async () => {
+  tenants = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 1_000_000 } });
+  grant = await issueGrant(tenants);
+});
+
+interface Evaluation extends JsonObject {
+  readonly subject: JsonObject;
+  readonly action: JsonObject;
+  readonly resource: JsonObject;
+}
+
+/** What a client sends for an ALLOW that nobody has had yet. */
+const permitted = async (): Promise<Evaluation> => {
+  const { grant: presented, proof } = await verifyBody(tenants, grant);
+  return {
+    subject: { type: 'agent', id: tenants.agent.did, properties: { grant: presented, proof } },
+    action: { name: ACTION.type, properties: { amount: ACTION.amount, currency: ACTION.currency } },
+    resource: { type: 'order', id: ACTION.resource },
+  };
+};
+
+/** The same, for more than was signed for. */
+const denied = async (): Promise<Evaluation> => {
+  const asked = await permitted();
+  return { ...asked, action: { name: ACTION.type, properties: { amount: 101, currency: 'USD' } } };
+};
+
+const post = (path: string, body: unknown, more: object = {}) =>
+  deployment.call('POST', path, { key: tenants.rpKey, body, ...more });
+const ask = async (body: unknown) => (await post(ONE, body)).json;
+
+/** The rules of the certification scenario, each a request near a permitted one. */
+const without = (value: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
+
+describe('a batch', () => {
+  const decisionsOf = ({ json }: { json: Readonly<Record<string, unknown>> }) =>
+    (json.evaluations as { decision: boolean }[]).map(({ decision }) => decision);
+  const receiptsOf = async (jws: readonly string[]) => {
+    const { rows } = await deployment.sql.query<{ jws: string }>(
+      'select jws from receipts where jws = any ($1)',
+      [jws],
+    );
+    return rows.length;
+  };
+
+  it('answers in the order of the items, with a stored Receipt for each', async () => {
+    const evaluations = [await permitted(), await denied(), await permitted(), await denied()];
+    const answer = await post(MANY, { evaluations });
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.json)).toEqual(['evaluations']);
+    expect(decisionsOf(answer)).toEqual([true, false, true, false]);
+    const items = answer.json.evaluations as { context: { receipt: string } }[];
+    expect(await receiptsOf(items.map(({ context }) => context.receipt))).toBe(4);
+  });
+
+  it('fills in defaults, which an item’s own member replaces whole', async () => {
+    const [one, two] = [await permitted(), await permitted()];
+    const { properties } = one.subject;
+    const presented = { ...one.subject, properties };
+    const shared = { subject: presented, action: one.action, resource: one.resource };
+    const answer = await post(MANY, {
+      ...shared,
+      evaluations: [
+        {},
+        { subject: two.subject },
+        { action: { name: ACTION.type } },
+        { action: { properties: { amount: 101, currency: 'USD' } } },
+        { resource: { id: 'order/2' } },
+      ],
+    });
+    const items = answer.json.evaluations as { context: { reason: string } }[];
+    expect(items.map(({ context }) => context.reason)).toEqual([
+      null,
+      null,
+      'ACTION_MALFORMED',
+      'PROOF_ACTION_MISMATCH',
+      'PROOF_ACTION_MISMATCH',
+    ]);
+  });
+
+  it('fills in the context, unless an item has its own', async () => {
+    const [one, two] = [await permitted(), await permitted()];
+    const agent = without(one.subject, 'properties');
+    const answer = await post(MANY, {
+      subject: agent,
+      action: one.action,
+      resource: one.resource,
+      context: one.subject.properties,
+      evaluations: [{}, { context: two.subject.properties }, { context: { source: 'override' } }],
+    });
+    expect(decisionsOf(answer)).toEqual([true, true, false]);
+    expect((answer.json.evaluations as unknown[])[2]).toEqual({
+      decision: false,
+      context: { error: { status: 400, message: expect.stringContaining('subject.properties.grant') } },
+    });
+  });
+
+  it('a malformed item is denied with an error in its place, and does not touch the others', async () => {
+    const asked = await permitted();
+    const evaluations = [{}, asked, 'item', without(asked, 'resource'), await denied(), null];
+    const answer = await post(MANY, { evaluations });
+    expect(answer.status).toBe(200);
+    expect(decisionsOf(answer)).toEqual([false, true, false, false, false, false]);
+    const errors = (answer.json.evaluations as { context: { error?: object } }[]).map(
+      ({ context }) => context.error ?? null,
+    );
+    const error = (text: string) => ({ status: 400, message: expect.stringContaining(text) });
+    expect(errors).toEqual([
+      error('body.evaluations[0].subject is missing'),
+      null,
+      error('body.evaluations[2] must be'),
+      error('body.evaluations[3].resource is missing'),
+      null,
+      error('body.evaluations[5] must be'),
+    ]);
+  });
+
+  it('allows one Proof once, however often it stands there', async () => {
+    const asked = await permitted();
+    const decisions = decisionsOf(await post(MANY, { evaluations: Array(20).fill(asked) }));
+    expect(decisions.filter(Boolean)).toHaveLength(1);
+  });
+
+  it.each([
+    ['execute_all', [false, true, false, true]],
+    ['deny_on_first_deny', [false]],
+    ['permit_on_first_permit', [false, true]],
+    [undefined, [false, true, false, true]],
+  ])('%s', async (semantic, expected) => {
+    const evaluations = [await denied(), await permitted(), await denied(), await permitted()];
+    const options = semantic === undefined ? { other: 1 } : { evaluations_semantic: semantic };
+    const answer = await post(MANY, { evaluations, options });
+    expect(decisionsOf(answer)).toEqual(expected);
+    // What was not reached is not spent.
+    const [, second, , last] = evaluations;
+    const isSpent = [expected.length > 1, expected.length > 3];
+    for (const [i, asked] of [second, last].entries())
+      expect([semantic, i, (await ask(asked)).decision]).toEqual([semantic, i, !isSpent[i]]);
+  });
+
+  it('deny_on_first_deny goes on while it is permitted, and an error ends it too', async () => {
+    const options = { evaluations_semantic: 'deny_on_first_deny' };
+    const evaluations = [await permitted(), await permitted(), {}, await permitted()];
+    expect(decisionsOf(await post(MANY, { evaluations, options }))).toEqual([true, true, false]);
+  });
+
+  it('without items, or with none, it is the single evaluation and answers as such', async () => {
+    const single = await post(MANY, await permitted());
+    expect(single.json).toMatchObject({ decision: true, context: { reason: null } });
+    const none = await post(MANY, { ...(await permitted()), evaluations: [] });
+    expect(none.json).toMatchObject({ decision: true });
+    expect((await post(MANY, without(await permitted(), 'subject'))).status).toBe(400);
+    expect((await post(MANY, { evaluations: [] })).status).toBe(400);
+  });
+
+  it.each([
+    ['51 items', { evaluations: Array(51).fill({}) }, 'body.evaluations'],
+    ['evaluations that are no list', { evaluations: {} }, 'body.evaluations'],
+    [
+      'an unknown semantic',
+      { evaluations: [{}], options: { evaluations_semantic: 'any' } },
+      'evaluations_semantic',
+    ],
+    ['options that are no object', { evaluations: [{}], options: 1 }, 'body.options'],
+    ['a default that is no object', { evaluations: [{}], subject: 'alice' }, 'body.subject'],
+  ])('%s: 400 for the whole', async (_, body, named) => {
+    const { status, json } = await post(MANY, body);
+    expect([status, json.message]).toEqual([400, expect.stringContaining(named)]);
+  });
+
+  it('takes 50 items, each with a Grant and a Proof of its own', async () => {
+    const evaluations = await Promise.all(Array.from({ length: 50 }, permitted));
+    expect(JSON.stringify(evaluations).length).toBeGreaterThan(65_536);
+    expect(decisionsOf(await post(MANY, { evaluations }))).toEqual(Array(50).fill(true));
+  });
+
+  it('of more than 256 KB is a 413', async () => {
+    const rawBody = `{"evaluations":[{}],"more":"${'x'.repeat(2 ** 18)}"}`;
+    expect((await deployment.call('POST', MANY, { key: tenants.rpKey, rawBody })).status).toBe(413);
+  });
+});
+
+describe('limits', () => {
+  it('evaluations count like verifications of the key, each item of a batch as one; what does not fit is refused whole', async () => {
+    // A burst that meets the turn of the minute is run again, on another key.
+    for (;;) {
+      const limited = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 10 } });
+      const minute = Math.floor(Date.now() / 60_000);
+      const send = (path: string, body: unknown) =>
+        deployment.call('POST', path, { key: limited.rpKey, body });
+      const asked = await permitted();
+      const answers = [
+        await send('/verify', { grant: '', proof: '', action: {} }),
+        await send(ONE, asked),
+        await send(MANY, { evaluations: [{}, {}, {}] }),
+        await send(MANY, { evaluations: [{}, {}, {}, {}, {}, {}] }),
+        await send(MANY, { evaluations: [{}, {}, {}, {}] }),
+        await send(ONE, asked),
+      ];
+      if (minute !== Math.floor(Date.now() / 60_000)) continue;
+      const seen = answers.map(({ status, headers }) => [status, headers['ratelimit-remaining']]);
+      expect(seen).toEqual([
+        [200, '9'],
+        [200, '8'],
+        [200, '5'],
+        // The call itself has counted.
+        [429, '4'],
+        [200, '0'],
+        [429, '0'],
+      ]);
+      expect(answers[3]?.json.message).toContain('of which 4 are left');
+      return;
+    }
+  });
+});

@@ -1,0 +1,92 @@
+/** `GET /orgs/{org_id}/entitlement` (interface §Entitlement). Who may call: access matrix. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { type Deployment, newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+
+const PROVISION_KEY = 'provision-key-0123456789-0123456789';
+const COMP_ORG = newOrgId();
+const SELF_TEST_ORG = newOrgId();
+
+const ENV = {
+  SVC_PROVISION_KEYS: PROVISION_KEY,
+  SVC_COMP_ORGS: COMP_ORG,
+  SVC_SELF_TEST_ORGS: SELF_TEST_ORG,
+};
+const enforcing = withDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
+
+const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
+const PUSH = {
+  production: 'allowed',
+  production_until: null,
+  check_cap: null,
+  cap_since: null,
+  reason: 'paid',
+  as_of: '2026-01-01T00:00:00Z',
+};
+
+const put = (orgId: string, change: object = {}, deployment = enforcing) =>
+  deployment.call('PUT', `/orgs/${orgId}/entitlement`, {
+    key: PROVISION_KEY,
+    body: { ...PUSH, as_of: fromNow(0), ...change },
+  });
+const get = async (orgId: string, deployment = enforcing) =>
+  (await deployment.call('GET', `/orgs/${orgId}/entitlement`, { key: PROVISION_KEY })).json;
+
+const insertOrg = (orgId: string, { sql }: Deployment = enforcing) =>
+  sql.query('insert into orgs (org_id, slug, name) values ($1, $2, $3)', [
+    orgId,
+    randomSlug('org'),
+    'An org',
+  ]);
+
+beforeAll(async () => {
+  await insertOrg(COMP_ORG);
+  await insertOrg(SELF_TEST_ORG);
+});
+
+describe('GET', () => {
+  it('answers for an org without a row that nothing is stored', async () => {
+    const orgId = await enforcing.createOrg();
+    expect(await get(orgId)).toEqual({
+      org_id: orgId,
+      stored: false,
+      production: null,
+      production_until: null,
+      check_cap: null,
+      cap_since: null,
+      reason: null,
+      as_of: null,
+      updated_at: null,
+      production_checks_since_cap: null,
+      comp: false,
+      effective: 'blocked',
+      effective_detail: 'this org has no plan',
+      enforced: true,
+    });
+  });
+
+  it('404: an org that does not exist', async () => {
+    const path = `/orgs/${newOrgId()}/entitlement`;
+    expect((await enforcing.call('GET', path, { key: ADMIN_TOKEN })).status).toBe(404);
+  });
+
+  it.each([
+    [{}, 'allowed', null],
+    [{ production: 'blocked', reason: 'canceled' }, 'blocked', 'production is blocked (canceled)'],
+    [{ production_until: '2099-01-01T00:00:00Z' }, 'allowed', null],
+    [{ production_until: '2026-01-01T00:00:00Z' }, 'blocked', 'production ended at 2026-01-01T00:00:00.000Z'],
+    [{ check_cap: 1, cap_since: '2026-01-01T00:00:00Z' }, 'allowed', null],
+    [
+      { check_cap: 0, cap_since: '2026-01-01T00:00:00Z' },
+      'blocked',
+      'all 0 checks since 2026-01-01T00:00:00.000Z are used',
+    ],
+    [{ check_cap: 0, cap_since: '2099-01-01T00:00:00Z' }, 'allowed', null],
+  ])('says what follows from %j: %s', async (change, effective, detail) => {
+    const orgId = await enforcing.createOrg();
+    const { json } = await put(orgId, change);
+    expect(json).toMatchObject({ applied: true, effective, effective_detail: detail });
+    const { applied: _, ...rest } = json;
+    expect(await get(orgId)).toEqual(rest);
+  });
+});

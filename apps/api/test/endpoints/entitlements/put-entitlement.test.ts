@@ -1,0 +1,107 @@
+/** `PUT /orgs/{org_id}/entitlement` (interface §Entitlement). Who may call: access matrix. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Deployment, newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+
+const PROVISION_KEY = 'provision-key-0123456789-0123456789';
+const COMP_ORG = newOrgId();
+const SELF_TEST_ORG = newOrgId();
+
+const ENV = {
+  SVC_PROVISION_KEYS: PROVISION_KEY,
+  SVC_COMP_ORGS: COMP_ORG,
+  SVC_SELF_TEST_ORGS: SELF_TEST_ORG,
+};
+const enforcing = withDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
+
+const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
+const PUSH = {
+  production: 'allowed',
+  production_until: null,
+  check_cap: null,
+  cap_since: null,
+  reason: 'paid',
+  as_of: '2026-01-01T00:00:00Z',
+};
+
+const put = (orgId: string, change: object = {}, deployment = enforcing) =>
+  deployment.call('PUT', `/orgs/${orgId}/entitlement`, {
+    key: PROVISION_KEY,
+    body: { ...PUSH, as_of: fromNow(0), ...change },
+  });
+const get = async (orgId: string, deployment = enforcing) =>
+  (await deployment.call('GET', `/orgs/${orgId}/entitlement`, { key: PROVISION_KEY })).json;
+
+const insertOrg = (orgId: string, { sql }: Deployment = enforcing) =>
+  sql.query('insert into orgs (org_id, slug, name) values ($1, $2, $3)', [
+    orgId,
+    randomSlug('org'),
+    'An org',
+  ]);
+
+beforeAll(async () => {
+  await insertOrg(COMP_ORG);
+  await insertOrg(SELF_TEST_ORG);
+});
+
+describe('PUT', () => {
+  it('stores what was pushed', async () => {
+    const orgId = await enforcing.createOrg();
+    const pushed = {
+      production: 'allowed',
+      production_until: '2027-01-01T00:00:00.000Z',
+      check_cap: 1_000_000_000,
+      cap_since: '2026-11-01T00:00:00.000Z',
+      reason: 'past_due_grace',
+      as_of: '2026-11-02T00:00:00.000Z',
+    };
+    const { status, json } = await put(orgId, pushed);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ ...pushed, org_id: orgId, stored: true, production_checks_since_cap: 0 });
+    expect(Math.abs(Date.parse(String(json.updated_at)) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('older than what is stored answers applied: false and changes nothing; equally old, it is applied', async () => {
+    const orgId = await enforcing.createOrg();
+    await put(orgId, { reason: 'trial', as_of: '2026-11-02T00:00:00Z' });
+    const before = await get(orgId);
+    const older = await put(orgId, { production: 'blocked', as_of: '2026-11-01T23:59:59.999Z' });
+    expect(older).toMatchObject({ status: 200, json: { ...before, applied: false } });
+    expect(await get(orgId)).toEqual(before);
+    const equal = await put(orgId, { reason: 'paid', as_of: '2026-11-02T00:00:00Z' });
+    expect(equal.json).toMatchObject({ reason: 'paid', applied: true });
+  });
+
+  it('takes as_of up to five minutes ahead', async () => {
+    const orgId = await enforcing.createOrg();
+    expect((await put(orgId, { as_of: fromNow(4 * 60_000) })).status).toBe(200);
+    const { status, json } = await put(orgId, { as_of: fromNow(6 * 60_000) });
+    expect([status, json.message]).toEqual([400, expect.stringContaining('as_of')]);
+  });
+
+  it.each<object>([
+    { production: 'maybe' },
+    { production: null },
+    { production_until: 'tomorrow' },
+    { production_until: '2026-02-30T00:00:00Z' },
+    { production_until: '2026-01-01T00:00:00+00:00' },
+    { production_until: 0 },
+    { check_cap: -1, cap_since: '2026-01-01T00:00:00Z' },
+    { check_cap: 1_000_000_001, cap_since: '2026-01-01T00:00:00Z' },
+    { check_cap: 1.5, cap_since: '2026-01-01T00:00:00Z' },
+    { check_cap: '5', cap_since: '2026-01-01T00:00:00Z' },
+    { check_cap: 5 },
+    { reason: 'free' },
+    { reason: null },
+    { as_of: null },
+    { as_of: '2026-01-01' },
+    { more: 1 },
+    ...Object.keys(PUSH).map((name) => ({ [name]: undefined })),
+  ])('400: %o', async (change) => {
+    const { status, json } = await put(newOrgId(), change);
+    expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
+  });
+
+  it('404: an org that does not exist', async () => {
+    expect((await put(newOrgId())).status).toBe(404);
+  });
+});

@@ -1,0 +1,86 @@
+/** `GET /me` for each class of key (interface §API keys and caller identity). */
+import { beforeAll, expect, it } from 'vitest';
+import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import type { Tenants } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+let tenants: Tenants;
+let orgId: string;
+
+beforeAll(async () => {
+  orgId = await deployment.createOrg();
+  tenants = await deployment.createTenants({ orgId, rp: { name: 'Shop', proof_window_seconds: 90 } });
+});
+
+const me = async (key: string) => (await deployment.call('GET', '/me', { key })).json;
+const common = {
+  key_id: expect.stringMatching(/^[0-9a-f]{12}$/),
+  service_did: `did:web:${DOMAIN}`,
+  env: 'development',
+  key_label: null,
+  key_created_at: expect.any(String),
+};
+
+it('an RP key: its relying party', async () => {
+  expect(await me(tenants.rpKey)).toEqual({
+    ...common,
+    subject: tenants.rpDid,
+    role: 'rp',
+    name: 'Shop',
+    proof_window_seconds: 90,
+    org_id: orgId,
+  });
+});
+
+it('an RP key sees a change of its relying party at once', async () => {
+  const key = await deployment.createKey('org:admin', orgId);
+  await me(tenants.rpKey);
+  await deployment.call('PATCH', `/relying-parties/${tenants.rpDid}`, { key, body: { name: 'Shop 2' } });
+  expect((await me(tenants.rpKey))?.name).toBe('Shop 2');
+});
+
+it('a Principal key: its Principal, how it is verified, and its signing keys', async () => {
+  const seen = await me(tenants.principalKey);
+  expect(seen).toEqual({
+    ...common,
+    subject: tenants.principalDid,
+    role: 'principal',
+    kind: 'managed',
+    verification: expect.objectContaining({ state: 'verified', reverified_every_hours: 24 }),
+    keys: [{ kid: `${tenants.principalDid}#key-1`, state: 'active' }],
+    org_id: orgId,
+  });
+});
+
+it.each(['org:read', 'org:admin'] as const)(
+  'an %s key: its org and the members, as GET /orgs shows them',
+  async (role) => {
+    const key = await deployment.createKey(role, orgId);
+    const { members, ...org } = (await deployment.call('GET', `/orgs/${orgId}`, { key })).json;
+    expect(await me(key)).toEqual({ ...common, subject: orgId, role, org, members });
+    expect(members).toMatchObject([{ did: tenants.principalDid }, { did: tenants.rpDid }]);
+  },
+);
+
+it('an observer key: the service, and what it may call', async () => {
+  const { json } = await deployment.call('POST', '/observer-keys', {
+    key: ADMIN_TOKEN,
+    body: { label: 'board' },
+  });
+  expect(await me(String(json.api_key))).toEqual({
+    ...common,
+    subject: common.service_did,
+    role: 'observer',
+    key_label: 'board',
+    scope: ['GET /decisions/stats', 'GET /usage'],
+  });
+});
+
+it('a label given to a key is shown', async () => {
+  const { json } = await deployment.call('POST', '/api-keys', {
+    key: tenants.rpKey,
+    body: { label: 'till 7' },
+  });
+  expect(await me(String(json.api_key))).toMatchObject({ subject: tenants.rpDid, key_label: 'till 7' });
+});

@@ -1,0 +1,116 @@
+/** `GET /evidence/{hash}` (interface §Public). */
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
+import {
+  type HeldGrant,
+  issueGrant,
+  type Receipt,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+let tenants: Tenants;
+let grant: HeldGrant;
+let sent: { grant: string; proof: string };
+let receipt: Receipt;
+
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+  grant = await issueGrant(tenants);
+  sent = await verifyBody(tenants, grant);
+  receipt = receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body: sent }));
+});
+
+const get = (path: string) => deployment.call('GET', path);
+const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+describe('evidence', () => {
+  const named = (): Record<string, string> => ({
+    trust: receipt.evidence.trust_config_hash,
+    profile: receipt.protocol.profile_hash,
+    document: receipt.evidence.issuer_resolution?.did_document_hash ?? '',
+    status: receipt.evidence.status?.credential_hash ?? '',
+  });
+  const TYPES: Record<string, string> = {
+    trust: 'application/json',
+    profile: 'application/json',
+    document: 'application/did+json',
+    status: 'application/vc+jwt',
+  };
+
+  it.each(Object.keys(TYPES))(
+    'the %s that a Receipt names is served for ever, and hashes to its name',
+    async (what) => {
+      const hash = named()[what] ?? '';
+      for (const path of [
+        `/evidence/${hash}`,
+        `/evidence/${hash.slice('sha256:'.length)}`,
+        `/evidence/${encodeURIComponent(hash)}`,
+      ]) {
+        const { status, text, headers } = await get(path);
+        expect([status, sha256(text)]).toEqual([200, hash]);
+        expect(headers).toMatchObject({
+          'content-type': TYPES[what],
+          'cache-control': 'public, max-age=31536000, immutable',
+          'content-security-policy': "default-src 'none';frame-ancestors 'none';sandbox",
+        });
+      }
+    },
+  );
+
+  it("the Receipt's DID document and status list are the ones that are published", async () => {
+    const { document, status } = named();
+    const slug = tenants.principalDid.split(':').at(-1);
+    expect(sha256((await get(`/org/${slug}/did.json`)).text)).toBe(document);
+    const { pathname } = new URL(receipt.evidence.status?.credential_url ?? '');
+    expect(sha256((await get(pathname)).text)).toBe(status);
+  });
+
+  it('a status list that has been superseded stays', async () => {
+    const { status } = named();
+    await tenants.principal.grants.revoke((await issueGrant(tenants)).grantId);
+    expect(sha256((await get(`/evidence/${status}`)).text)).toBe(status);
+  });
+
+  it('Grants and Proofs are never served, nor stored under any hash', async () => {
+    for (const secret of [sent.grant, sent.proof]) {
+      expect((await get(`/evidence/${sha256(secret)}`)).status).toBe(404);
+      const { rows } = await deployment.sql.query(
+        'select 1 from evidence where position($1::bytea in body) > 0',
+        [Buffer.from(secret)],
+      );
+      expect(rows).toEqual([]);
+    }
+    expect((await get(`/evidence/${receipt.grant_hash}`)).status).toBe(404);
+    expect((await get(`/evidence/${receipt.proof_hash}`)).status).toBe(404);
+  });
+
+  it.each([
+    '0'.repeat(64),
+    `sha256:${'0'.repeat(64)}`,
+    'x',
+    'A'.repeat(64),
+    '0'.repeat(63),
+    `sha512:${'0'.repeat(64)}`,
+    `sha256:sha256:${'0'.repeat(64)}`,
+    '%00',
+  ])('/evidence/%s is 404', async (hash) => {
+    expect((await get(`/evidence/${hash}`)).json.error).toBe('NOT_FOUND');
+  });
+
+  it('nothing can be put there, so no page of anybody is ever served from here', async () => {
+    const page = '<script>alert(1)</script>';
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      expect((await deployment.call(method, `/evidence/${sha256(page)}`, { rawBody: page })).status).toBe(
+        405,
+      );
+    expect((await get(`/evidence/${sha256(page)}`)).status).toBe(404);
+    const { rows } = await deployment.sql.query('select distinct content_type from evidence');
+    expect(rows.map(({ content_type: type }) => type).sort()).toEqual(
+      [...new Set(Object.values(TYPES))].sort(),
+    );
+  });
+});

@@ -1,0 +1,14 @@
+/** `GET /healthz` (interface §Public). */
+import { describe, expect, it } from 'vitest';
+import { DOMAIN } from '../../world/api-node.ts';
+import { withDeployment } from '../../world/deployment.ts';
+
+const deployment = withDeployment();
+
+const get = (path: string) => deployment.call('GET', path);
+
+describe('health', () => {
+  it('says which deployment this is', async () => {
+    expect((await get('/healthz')).json).toEqual({ ok: true, env: 'development', did: `did:web:${DOMAIN}` });
+  });
+});

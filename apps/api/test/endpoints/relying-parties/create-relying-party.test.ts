@@ -1,0 +1,124 @@
+/** `POST /relying-parties` (interface §Relying party, §Onboarding). */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
+import { newOrgId, type Registered, randomSlug, withDeployment } from '../../world/deployment.ts';
+
+const deployment = withDeployment();
+let orgId: string;
+let foreignOrgId: string;
+let orgAdmin: string;
+let own: Registered;
+
+beforeAll(async () => {
+  orgId = await deployment.createOrg();
+  foreignOrgId = await deployment.createOrg();
+  orgAdmin = await deployment.createKey('org:admin', orgId);
+  own = await deployment.register('/relying-parties', managed(), orgAdmin);
+});
+
+const managed = (more: object = {}) => ({ kind: 'managed', slug: randomSlug('r'), ...more });
+/** Each call with an org:admin key of its own, so that no test uses up another's allowance. */
+const create = async (body: object, key?: string) =>
+  deployment.call('POST', '/relying-parties', {
+    key: key ?? (await deployment.createKey('org:admin', orgId)),
+    body,
+  });
+const get = (did: string, key: string) =>
+  deployment.call('GET', `/relying-parties/${encodeURIComponent(did)}`, { key });
+const patch = async (did: string, body: object, key?: string) =>
+  deployment.call('PATCH', `/relying-parties/${encodeURIComponent(did)}`, {
+    key: key ?? (await deployment.createKey('org:admin', orgId)),
+    body,
+  });
+
+describe('creation', () => {
+  it('managed: exactly the members of RelyingPartyCreated, with the defaults', async () => {
+    const slug = randomSlug('r');
+    expect((await create({ kind: 'managed', slug })).json).toEqual({
+      did: `did:web:${DOMAIN}:rp:${slug}`,
+      name: slug,
+      proof_window_seconds: 60,
+      verify_rate_limit_per_minute: 600,
+      created_at: expect.any(String),
+      api_key: expect.stringMatching(/^dk_rp_[0-9A-Za-z]{49}$/),
+      api_key_id: expect.stringMatching(/^[0-9a-f]{12}$/),
+    });
+  });
+
+  it('hosted: keeps its own DID, and needs no proof of it', async () => {
+    const did = `did:web:${randomSlug('h')}.example:shop`;
+    const { status, json } = await create({ kind: 'hosted', did, name: 'Shop' });
+    expect([status, json.did, json.name]).toEqual([201, did, 'Shop']);
+  });
+
+  it('takes every setting, and shows it to its own key with profile and org', async () => {
+    const settings = {
+      name: 'Ünïted Shöps',
+      proof_window_seconds: 300,
+      verify_rate_limit_per_minute: 1_000_000,
+    };
+    const { json } = await create(managed({ ...settings, profile: 'svc-base-v1' }));
+    expect((await get(String(json.did), String(json.api_key))).json).toEqual({
+      did: json.did,
+      ...settings,
+      created_at: json.created_at,
+      org_id: orgId,
+      profile: 'svc-base-v1',
+    });
+  });
+
+  it.each([
+    ['proof_window_seconds', [1, 300], [0, 301, -1, 1.5, '60', null]],
+    ['verify_rate_limit_per_minute', [1, 1_000_000], [0, 1_000_001, '600', null]],
+    ['name', ['x', 'x'.repeat(200)], ['', 'x'.repeat(201), 'a\nb', 1, null]],
+  ])('%s: the bounds are taken, what lies beyond is 400', async (member, good, bad) => {
+    for (const value of good) {
+      const { json } = await create(managed({ [member]: value }));
+      expect(json[member]).toBe(value);
+      expect((await patch(own.did, { [member]: value })).json[member]).toBe(value);
+    }
+    for (const value of bad) {
+      expect([value, (await create(managed({ [member]: value }))).status]).toEqual([value, 400]);
+      expect([value, (await patch(own.did, { [member]: value })).status]).toEqual([value, 400]);
+    }
+  });
+
+  it.each([
+    [{ kind: 'managed' }],
+    [{ kind: 'managed', slug: 'UPPER' }],
+    [{ kind: 'managed', slug: 'a', did: 'did:web:a.example' }],
+    [{ kind: 'hosted' }],
+    [{ kind: 'hosted', did: 'did:web:a.example', slug: 'a' }],
+    [{ kind: 'hosted', did: 'did:web:192.0.2.1' }],
+    [{ kind: 'hosted', did: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' }],
+    [{ kind: 'else', slug: 'a' }],
+    [{ slug: 'a' }],
+    [{ kind: 'managed', slug: 'a', profile: 'svc-base-v9' }],
+    [{ kind: 'managed', slug: 'a', more: 1 }],
+    [[]],
+  ])('400: %j', async (body) => {
+    expect((await create(body)).json.error).toBe('INVALID_REQUEST');
+  });
+
+  it("409: a slug or DID that is taken, and a hosted DID under the service's domain", async () => {
+    const slug = randomSlug('r');
+    const did = `did:web:${randomSlug('h')}.example`;
+    for (const body of [managed({ slug }), { kind: 'hosted', did }]) {
+      expect((await create(body)).status).toBe(201);
+      expect((await create(body)).json.error).toBe('CONFLICT');
+    }
+    expect((await create({ kind: 'hosted', did: `did:web:${DOMAIN}:rp:x` })).status).toBe(409);
+  });
+
+  it("an org:admin key creates in its own org and nowhere else, the operator's token anywhere that exists", async () => {
+    expect((await create(managed({ org_id: foreignOrgId }))).status).toBe(403);
+    expect((await create(managed({ org_id: newOrgId() }), ADMIN_TOKEN)).status).toBe(400);
+    const { json } = await create(managed({ org_id: foreignOrgId }), ADMIN_TOKEN);
+    expect((await get(String(json.did), ADMIN_TOKEN)).json.org_id).toBe(foreignOrgId);
+  });
+
+  it('org_id is null for one that the operator puts into no org', async () => {
+    const { did } = await deployment.register('/relying-parties', managed());
+    expect((await get(did, ADMIN_TOKEN)).json.org_id).toBeNull();
+  });
+});

@@ -1,0 +1,61 @@
+/** `PATCH /relying-parties/{did}` (interface §Relying party). */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Registered, randomSlug, withDeployment } from '../../world/deployment.ts';
+
+const deployment = withDeployment();
+let orgId: string;
+let foreignOrgId: string;
+let orgAdmin: string;
+let own: Registered;
+let foreign: Registered;
+
+beforeAll(async () => {
+  orgId = await deployment.createOrg();
+  foreignOrgId = await deployment.createOrg();
+  orgAdmin = await deployment.createKey('org:admin', orgId);
+  own = await deployment.register('/relying-parties', managed(), orgAdmin);
+  foreign = await deployment.register('/relying-parties', managed({ org_id: foreignOrgId }));
+});
+
+const managed = (more: object = {}) => ({ kind: 'managed', slug: randomSlug('r'), ...more });
+const get = (did: string, key: string) =>
+  deployment.call('GET', `/relying-parties/${encodeURIComponent(did)}`, { key });
+const patch = async (did: string, body: object, key?: string) =>
+  deployment.call('PATCH', `/relying-parties/${encodeURIComponent(did)}`, {
+    key: key ?? (await deployment.createKey('org:admin', orgId)),
+    body,
+  });
+
+describe('who may read and change it', () => {
+  it('org:read is told 403, whosever relying party it names', async () => {
+    const orgRead = await deployment.createKey('org:read', orgId);
+    for (const did of [own.did, foreign.did])
+      expect((await patch(did, { name: 'x' }, orgRead)).json.error).toBe('FORBIDDEN');
+  });
+});
+
+describe('PATCH', () => {
+  it('changes what is given and leaves the rest; an empty change is none', async () => {
+    const { did, key } = await deployment.register('/relying-parties', managed({ name: 'Before' }), orgAdmin);
+    const before = (await get(did, key)).json;
+    expect((await patch(did, { proof_window_seconds: 7 })).json).toEqual({
+      ...before,
+      proof_window_seconds: 7,
+    });
+    expect((await patch(did, {})).json).toEqual({ ...before, proof_window_seconds: 7 });
+    const last = { name: 'After', verify_rate_limit_per_minute: 5, profile: 'svc-base-v1' };
+    expect((await patch(did, last)).json).toEqual({ ...before, proof_window_seconds: 7, ...last });
+    expect((await get(did, key)).json).toEqual({ ...before, proof_window_seconds: 7, ...last });
+  });
+
+  it.each([
+    [{ did: 'did:web:a.example' }],
+    [{ org_id: null }],
+    [{ slug: 'a' }],
+    [{ profile: 'x' }],
+    [[]],
+    [null],
+  ])('400: %j', async (body) => {
+    expect((await patch(own.did, body as object)).status).toBe(400);
+  });
+});

@@ -1,0 +1,75 @@
+/** `POST /demo/mint` (interface §Endpoints, Sandbox). */
+import { parseGrant, parseProof } from '@svc/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DOMAIN } from '../../world/api-node.ts';
+import { contractCall, freshAddress } from '../../world/contract-call.ts';
+import { withDeployment } from '../../world/deployment.ts';
+
+const PRINCIPAL = `did:web:${DOMAIN}:org:sandbox`;
+const RP = `did:web:${DOMAIN}:rp:sandbox`;
+const AUTHORITY = {
+  action: 'commerce:purchase',
+  constraints: { maxAmount: 50_000, currency: 'USD' },
+  resources: ['sandbox/**'],
+};
+
+const deployment = withDeployment({ SVC_DEMO: '1' }, 2);
+
+const post = (path: string, body: unknown, node = 0, ip = freshAddress()) =>
+  contractCall(deployment.processes[node]?.baseUrl ?? '', 'POST', path, { body, ip });
+const mint = async (body: object = {}, node = 0) => (await post('/demo/mint', body, node)).json;
+const bodyOf = ({ grant, proof, action }: Readonly<Record<string, unknown>>) => ({ grant, proof, action });
+const verify = async (minted: Readonly<Record<string, unknown>>, node = 0) =>
+  (await post('/demo/verify', bodyOf(minted), node)).json;
+
+let info: Readonly<Record<string, unknown>>;
+beforeAll(async () => {
+  info = (await deployment.call('GET', '/demo/info')).json;
+});
+
+describe('/demo/mint', () => {
+  it('gives a Grant of the Principal to the Agent for its relying party, and a Proof for the purchase', async () => {
+    const minted = await mint();
+    const { amount_cap: _, rate_limit_per_minute: __, ...parties } = info;
+    expect(minted).toEqual({
+      ...parties,
+      grant: expect.any(String),
+      proof: expect.any(String),
+      action: { type: 'commerce:purchase', resource: 'sandbox/order-1', amount: 42_700, currency: 'USD' },
+      grant_id: expect.stringMatching(/^urn:svc:grant:/),
+      valid_until: expect.any(String),
+    });
+    const grant = parseGrant(String(minted.grant));
+    const proof = parseProof(String(minted.proof));
+    expect(grant).toMatchObject({
+      ok: true,
+      value: {
+        issuer: PRINCIPAL,
+        agent: info.agent,
+        audience: [RP],
+        id: minted.grant_id,
+        capabilities: [AUTHORITY],
+      },
+    });
+    expect(proof).toMatchObject({
+      ok: true,
+      value: { agent: info.agent, audience: RP, action: minted.action },
+    });
+    const remainingMs = Date.parse(String(minted.valid_until)) - Date.now();
+    expect(remainingMs > 3_500_000 && remainingMs <= 3_600_000).toBe(true);
+  });
+
+  it.each([0, 50_000, 50_001, 1_000_000_000])('takes an amount of %d', async (amount) => {
+    const minted = await mint({ amount });
+    expect(minted.action).toMatchObject({ amount });
+    const receipt = await verify(minted);
+    expect(receipt.reason).toBe(amount > 50_000 ? 'AMOUNT_EXCEEDS_AUTHORITY' : null);
+  });
+
+  it.each([{ amount: -1 }, { amount: 1_000_000_001 }, { amount: '1' }, { amount: 1.5 }, { currency: 'EUR' }])(
+    'refuses %j',
+    async (body) => {
+      expect((await post('/demo/mint', body)).status).toBe(400);
+    },
+  );
+});

@@ -1,0 +1,62 @@
+/** `POST /demo/verify` (interface §Endpoints, Sandbox): real Receipts for anybody, from either of two nodes. */
+import { verifyReceipt } from '@svc/receipts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
+import { contractCall, freshAddress } from '../../world/contract-call.ts';
+import { withDeployment } from '../../world/deployment.ts';
+
+const RP = `did:web:${DOMAIN}:rp:sandbox`;
+const AUTHORITY = {
+  action: 'commerce:purchase',
+  constraints: { maxAmount: 50_000, currency: 'USD' },
+  resources: ['sandbox/**'],
+};
+
+const deployment = withDeployment({ SVC_DEMO: '1' }, 2);
+
+const post = (path: string, body: unknown, node = 0, ip = freshAddress()) =>
+  contractCall(deployment.processes[node]?.baseUrl ?? '', 'POST', path, { body, ip });
+const mint = async (body: object = {}, node = 0) => (await post('/demo/mint', body, node)).json;
+const bodyOf = ({ grant, proof, action }: Readonly<Record<string, unknown>>) => ({ grant, proof, action });
+const verify = async (minted: Readonly<Record<string, unknown>>, node = 0) =>
+  (await post('/demo/verify', bodyOf(minted), node)).json;
+
+let info: Readonly<Record<string, unknown>>;
+beforeAll(async () => {
+  info = (await deployment.call('GET', '/demo/info')).json;
+});
+
+describe('/demo/verify', () => {
+  it('gives a signed, stored Receipt of the sandbox’s relying party: ALLOW, then a replay, on either node', async () => {
+    const minted = await mint({}, 0);
+    const receipt = await verify(minted, 1);
+    expect(receipt).toMatchObject({
+      decision: 'ALLOW',
+      relying_party: RP,
+      agent: info.agent,
+      authority: AUTHORITY,
+    });
+    const { json: didDocument } = await deployment.call('GET', '/.well-known/did.json');
+    expect(verifyReceipt(receipt, didDocument).ok).toBe(true);
+    const stored = await deployment.call('GET', `/decisions/${receipt.receipt_id}`, { key: ADMIN_TOKEN });
+    expect(stored.json.receipt).toEqual(receipt);
+    expect(await verify(minted, 0)).toMatchObject({ decision: 'DENY', reason: 'PROOF_REPLAYED' });
+  });
+
+  it('judges like /verify what is wrong inside, and refuses only a malformed envelope', async () => {
+    const minted = await mint();
+    expect(await verify({ ...minted, action: { amount: 1 } })).toMatchObject({ reason: 'ACTION_MALFORMED' });
+    expect(await verify({ ...minted, grant: 'x' })).toMatchObject({ reason: 'GRANT_MALFORMED' });
+    expect((await post('/demo/verify', { ...bodyOf(minted), more: 1 })).status).toBe(400);
+    expect(await verify(minted)).toMatchObject({ decision: 'ALLOW' });
+  });
+
+  it('an ALLOW of the sandbox means nothing at another relying party', async () => {
+    const tenants = await deployment.createTenants();
+    const { json } = await deployment.call('POST', '/verify', {
+      key: tenants.rpKey,
+      body: bodyOf(await mint()),
+    });
+    expect(json).toMatchObject({ decision: 'DENY', reason: 'AUDIENCE_MISMATCH' });
+  });
+});

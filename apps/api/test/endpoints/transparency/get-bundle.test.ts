@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verifyBundle } from '@svc/receipts/bundle';
+import { createVerifier } from '@svc/sdk-rp';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { closeToday } from '../../world/close-today.ts';
+import { contractFetch } from '../../world/contract-call.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import { issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-bundle-test-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const deployment = withDeployment({ SVC_DATA_DIR: dataDir });
+
+let tenants: Tenants;
+let allow: Receipt;
+let malformed: Receipt;
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  const verify = async (sent: unknown) =>
+    receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body: sent }));
+  allow = await verify(body);
+  malformed = await verify({ grant: '', proof: '', action: {} });
+  expect(allow.decision).toBe('ALLOW');
+});
+
+const bundleOf = ({ receipt_id }: Receipt) =>
+  deployment.call('GET', `/decisions/${receipt_id}/bundle`, { key: tenants.rpKey });
+
+it('waits for the day to be closed, then verifies alone, with a pinned DID document or keys, on the command line too', async () => {
+  const serviceDidDocument = (await deployment.call('GET', '/.well-known/did.json')).text;
+  const { decisions } = createVerifier({
+    baseUrl: deployment.process.baseUrl,
+    apiKey: tenants.rpKey,
+    relyingParty: tenants.rpDid,
+    didDocument: JSON.parse(serviceDidDocument),
+    fetch: contractFetch,
+  });
+  expect((await bundleOf(allow)).status).toBe(202);
+  const day = allow.evaluated_at.slice(0, 10);
+  expect(await decisions.bundle(allow.receipt_id)).toEqual({ state: 'pending', day });
+  await closeToday(deployment, dataDir);
+  const helped = await decisions.bundle(allow.receipt_id);
+  expect(helped).toMatchObject({ state: 'ready', receipt: allow });
+  expect(verifyBundle('bundle' in helped && helped.bundle, { serviceDidDocument }).ok).toBe(true);
+  for (const receipt of [allow, malformed]) {
+    const { status, text } = await bundleOf(receipt);
+    expect(status).toBe(200);
+    const verified = verifyBundle(text, { serviceDidDocument });
+    expect(verified).toMatchObject({ ok: true, receipt, assumed: [] });
+  }
+
+  const { text, json } = await bundleOf(allow);
+  const file = join(dataDir, 'bundle.json');
+  writeFileSync(file, text);
+  const document = JSON.parse(serviceDidDocument) as {
+    verificationMethod: { publicKeyMultibase: string }[];
+  };
+  const keys = document.verificationMethod.flatMap(({ publicKeyMultibase }) => ['--key', publicKeyMultibase]);
+  const cli = join(
+    import.meta.dirname,
+    '..',
+    '..',
+    '..',
+    '..',
+    '..',
+    'packages',
+    'receipts',
+    'dist',
+    'cli',
+    'main.js',
+  );
+  const check = (path: string) =>
+    spawnSync(process.execPath, [cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
+  expect([check(file).status, check(file).stderr]).toEqual([0, '']);
+  // Evidence of another hash, and a Receipt that is not the one included.
+  writeFileSync(file, text.replace('"body":"', '"body":"x'));
+  expect(check(file).status).toBe(1);
+  writeFileSync(file, JSON.stringify({ ...json, receipt: malformed }));
+  expect(check(file).status).toBe(1);
+});

@@ -1,0 +1,51 @@
+/** `GET /checkpoints/{day}` (interface §Transparency). */
+import { MerkleTree } from '@svc/merkle';
+import { type DidWeb, parseDidDocument } from '@svc/protocol';
+import { verifyCheckpoint } from '@svc/transparency';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
+import { hashOf, IMMUTABLE, SIZES, withThreeDays } from '../../world/three-days.ts';
+
+const { get, close, days, large } = withThreeDays(withDeployment());
+beforeAll(close);
+
+describe('closed days', () => {
+  it('have signed checkpoints in a chain, for ever the same, that name their leaves', async () => {
+    const { text, json: shown } = await get('/.well-known/did.json');
+    const document = parseDidDocument(text, shown.id as DidWeb);
+    if (document === null) throw new Error('no DID document');
+    let previousRoot: unknown = null;
+    for (const [i, day] of days.entries()) {
+      const { status, json, headers } = await get(`/checkpoints/${day}`);
+      expect([status, headers['cache-control']]).toEqual([200, IMMUTABLE]);
+      expect(json).toMatchObject({ day, tree_size: SIZES[i], previous_root: previousRoot });
+      previousRoot = json.root;
+      const keys = document.assertionKeys;
+      const checkpoint = String(json.checkpoint);
+      const verified = verifyCheckpoint({ checkpoint, serviceDid: document.id, keys });
+      if (!verified.ok) throw new Error(JSON.stringify(verified.failures));
+      const { iat, iss, ...signed } = verified.checkpoint;
+      expect(json).toMatchObject({ ...signed, kid: verified.kid });
+
+      const leaves = await get(new URL(String(json.leaves_url)).pathname);
+      expect(leaves.headers).toMatchObject({
+        'x-svc-tree-size': String(SIZES[i]),
+        'x-svc-root': json.root,
+        'cache-control': IMMUTABLE,
+      });
+      const lines = leaves.text.split('\n').slice(0, -1);
+      expect(lines).toHaveLength(SIZES[i] ?? -1);
+      expect(new MerkleTree(lines.map(hashOf)).root).toEqual(hashOf(json.root));
+    }
+    const latest = await get('/checkpoints/latest');
+    expect(latest.json).toMatchObject({ day: large });
+    expect(latest.headers['cache-control']).toBe('public, max-age=60');
+  });
+
+  it.each(['2026-02-30', '2026-1-1', 'yesterday', '../latest', '0000-01-01', '0001-01-01', '9999-12-31'])(
+    '%s is no day that could be closed',
+    async (day) => {
+      expect((await get(`/checkpoints/${encodeURIComponent(day)}`)).status).toBe(404);
+    },
+  );
+});

@@ -1,0 +1,47 @@
+/** `GET /decisions/{receipt_id}/inclusion` (interface §Transparency). */
+import { verifyInclusion } from '@svc/merkle';
+import { receiptIdsOf } from '@svc/testkit';
+import { parseSignedCheckpoint } from '@svc/transparency';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
+import { hashOf, IMMUTABLE, withThreeDays } from '../../world/three-days.ts';
+
+const { get, close, ids, small, empty, large } = withThreeDays(withDeployment());
+
+describe('before any day is closed', () => {
+  it('there is no checkpoint, and a receipt waits for its day', async () => {
+    expect((await get('/checkpoints/latest')).status).toBe(404);
+    expect((await get(`/checkpoints/${small}`)).status).toBe(404);
+    expect((await get(`/checkpoints/${small}/leaves`)).status).toBe(404);
+    const [receiptId] = ids[0] ?? [];
+    const waiting = await get(`/decisions/${receiptId}/inclusion`);
+    expect([waiting.status, waiting.json]).toEqual([
+      202,
+      { receipt_id: receiptId, day: small, status: 'pending' },
+    ]);
+    expect(waiting.headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('closed days', () => {
+  beforeAll(close);
+
+  it('prove each receipt, and nothing else', async () => {
+    for (const index of [0, 255, 256, 1_279, 1_280, 1_499]) {
+      const receiptId = ids[2]?.[index];
+      const { json, headers } = await get(`/decisions/${receiptId}/inclusion`);
+      expect(json).toMatchObject({ receipt_id: receiptId, day: large, leaf_index: index, tree_size: 1_500 });
+      expect(headers['cache-control']).toBe(IMMUTABLE);
+      const path = (json.audit_path as string[]).map(hashOf);
+      const inclusion = { leafHash: hashOf(json.leaf), index, size: 1_500, path };
+      expect(verifyInclusion(inclusion, hashOf(json.root))).toBe(true);
+      expect(parseSignedCheckpoint(String(json.checkpoint))).toMatchObject({
+        ok: true,
+        checkpoint: { day: large, root: json.root },
+        kid: json.kid,
+      });
+    }
+    const [absent] = receiptIdsOf(empty, 1);
+    expect((await get(`/decisions/${absent}/inclusion`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,15 @@
+/** `GET /checkpoints/latest` (interface §Transparency). */
+import { expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
+import { withThreeDays } from '../../world/three-days.ts';
+
+const { get, close, large } = withThreeDays(withDeployment());
+
+it('is 404 until a day is closed, then the checkpoint of the last one, byte for byte', async () => {
+  expect((await get('/checkpoints/latest')).json.error).toBe('NOT_FOUND');
+  await close();
+  const latest = await get('/checkpoints/latest');
+  expect([latest.status, latest.json.day]).toEqual([200, large]);
+  expect(latest.text).toBe((await get(`/checkpoints/${large}`)).text);
+  expect(latest.headers['cache-control']).toBe('public, max-age=60');
+});

@@ -1,0 +1,239 @@
+/** `POST /verify` (interface §Verify, §Receipt, §Limits): what is answered, and with which status. */
+import { createHash } from 'node:crypto';
+import { nativeCrypto } from '@svc/protocol/native';
+import { verifyReceipt } from '@svc/receipts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import {
+  ACTION,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+let tenants: Tenants;
+let grant: HeldGrant;
+
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+  grant = await issueGrant(tenants);
+});
+
+const verify = (body: unknown, headers: Record<string, string> = {}, key = tenants.rpKey) =>
+  deployment.call('POST', '/verify', { key, body, headers });
+const verifyText = (rawBody: string) => deployment.call('POST', '/verify', { key: tenants.rpKey, rawBody });
+const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+describe('200', () => {
+  it('ALLOW: every field of a Receipt whose checks all passed, and the signature verifies offline', async () => {
+    const body = await verifyBody(tenants, grant);
+    const answer = await verify(body);
+    const receipt = receiptOf(answer);
+    expect(receipt).toMatchObject({
+      receipt_version: 'svc-receipt-v1',
+      decision: 'ALLOW',
+      reason: null,
+      relying_party: tenants.rpDid,
+      principal: { id: tenants.principalDid, verification: 'domain' },
+      agent: tenants.agent.did,
+      grant_id: grant.grantId,
+      grant_hash: sha256(body.grant),
+      proof_hash: sha256(body.proof),
+      authority: {
+        action: 'commerce:purchase',
+        constraints: { maxAmount: 1000, currency: 'USD' },
+        resources: ['order/*'],
+      },
+      protocol: { result: 'PASS', profile: 'svc-base-v1' },
+      trust: { result: 'PASS', policy_version: 'svc-trust-v1' },
+    });
+    expect(Object.values({ ...receipt.protocol.checks, ...receipt.trust.checks })).toEqual(
+      Array(24).fill(true),
+    );
+    const didDocument = (await deployment.call('GET', '/.well-known/did.json')).json;
+    expect(verifyReceipt(answer.json, didDocument, { crypto: nativeCrypto })).toMatchObject({
+      ok: true,
+      decision: 'ALLOW',
+    });
+  });
+
+  it('DENY is a 200 with a signed Receipt, not an error', async () => {
+    const body = await verifyBody(tenants, grant);
+    const receipt = receiptOf(await verify({ ...body, action: { ...ACTION, amount: 101 } }));
+    expect(receipt).toMatchObject({ decision: 'DENY', reason: 'PROOF_ACTION_MISMATCH', authority: null });
+  });
+
+  it.each([
+    ['grant', '', 'GRANT_MALFORMED'],
+    ['grant', 'x'.repeat(16_385), 'GRANT_MALFORMED'],
+    ['proof', '', 'PROOF_MALFORMED'],
+    ['proof', 'é\u{1F600}', 'PROOF_MALFORMED'],
+    ['action', {}, 'ACTION_MALFORMED'],
+    ['action', { ...ACTION, more: 1 }, 'ACTION_MALFORMED'],
+    ['action', { ...ACTION, amount: -1 }, 'ACTION_MALFORMED'],
+  ])('whatever is wrong inside %s (%#) is evaluated and denied', async (member, value, reason) => {
+    const body = { ...(await verifyBody(tenants, grant)), [member]: value };
+    expect(receiptOf(await verify(body))).toMatchObject({ decision: 'DENY', reason });
+  });
+
+  it.each([
+    ['a member twice in the action', `{"grant":"","proof":"","action":{"type":1,"type":1}}`],
+    ['a fraction in the action', `{"grant":"","proof":"","action":{"amount":1.5}}`],
+    ['a lone surrogate in the Grant', `{"grant":"\\ud800","proof":"","action":{}}`],
+    ['U+0000 in the Grant', `{"grant":"\\u0000","proof":"","action":{}}`],
+    ['an action of depth 40', `{"grant":"","proof":"","action":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`],
+  ])('%s is evaluated and denied, not a 400', async (_name, text) => {
+    const receipt = receiptOf(await verifyText(text));
+    expect(receipt.protocol.checks).toMatchObject({ P1: false, P8: false, P15: false });
+  });
+
+  it('an action whose text says two things is denied even where either of them would be allowed', async () => {
+    const body = await verifyBody(tenants, grant);
+    const text = JSON.stringify(body).replace('"amount":100', '"amount":100,"amount":100');
+    expect(receiptOf(await verifyText(text)).reason).toBe('ACTION_MALFORMED');
+  });
+
+  it('before P3 the Receipt names neither Principal nor Grant and has no authority', async () => {
+    const receipt = receiptOf(await verify({ grant: '', proof: '', action: {} }));
+    for (const member of ['principal', 'grant_id', 'authority', 'expires_at', 'agent', 'request_hash'])
+      expect(receipt).not.toHaveProperty(member);
+  });
+});
+
+describe('400: only the envelope', () => {
+  const jws = 'a.b.c';
+  it.each([
+    ['no body', ''],
+    ['not JSON', '{"grant":'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a string', '"text"'],
+    ['nothing in it', '{}'],
+    ['no grant', JSON.stringify({ proof: jws, action: {} })],
+    ['no proof', JSON.stringify({ grant: jws, action: {} })],
+    ['no action', JSON.stringify({ grant: jws, proof: jws })],
+    ['grant not a string', JSON.stringify({ grant: 1, proof: jws, action: {} })],
+    ['proof null', JSON.stringify({ grant: jws, proof: null, action: {} })],
+    ['action an array', JSON.stringify({ grant: jws, proof: jws, action: [] })],
+    ['action a string', JSON.stringify({ grant: jws, proof: jws, action: 'x' })],
+    ['a member more', JSON.stringify({ grant: jws, proof: jws, action: {}, rp: 'x' })],
+    ['a member twice', `{"grant":"","grant":"","proof":"","action":{}}`],
+    ['__proto__ as a member', `{"grant":"","proof":"","action":{},"__proto__":{}}`],
+    ['a byte order mark', `\uFEFF{"grant":"","proof":"","action":{}}`],
+  ])('%s', async (_name, text) => {
+    const { status, json } = await verifyText(text);
+    expect([status, json.error]).toEqual([400, 'INVALID_REQUEST']);
+  });
+
+  it('an unknown query parameter and a malformed Idempotency-Key', async () => {
+    const body = await verifyBody(tenants, grant);
+    const options = { key: tenants.rpKey, body };
+    expect((await deployment.call('POST', '/verify?rp=x', options)).status).toBe(400);
+    for (const key of ['x'.repeat(65), 'a b', 'ü'])
+      expect((await verify(body, { 'idempotency-key': Buffer.from(key).toString('latin1') })).status).toBe(
+        400,
+      );
+    // None of these spent the Proof.
+    expect(receiptOf(await verify(body)).decision).toBe('ALLOW');
+  });
+});
+
+describe('401', () => {
+  it('a key revoked between two calls is refused on the second, and the Proof is not spent', async () => {
+    const key = await deployment.createKey('rp', tenants.rpDid);
+    expect((await verify(await verifyBody(tenants, grant), {}, key)).status).toBe(200);
+    await deployment.revokeKey(key);
+    const body = await verifyBody(tenants, grant);
+    expect((await verify(body, {}, key)).status).toBe(401);
+    expect(receiptOf(await verify(body)).decision).toBe('ALLOW');
+  });
+});
+
+describe('Idempotency-Key', () => {
+  it('the same body gets the stored Receipt byte for byte; another body is 409 and decides nothing', async () => {
+    const headers = { 'idempotency-key': 'order-1_A' };
+    const body = await verifyBody(tenants, grant);
+    const first = await verify(body, headers);
+    expect(first.headers['svc-idempotent-replay']).toBeUndefined();
+    const again = await verify(body, headers);
+    expect([again.status, again.text, again.headers['svc-idempotent-replay']]).toEqual([
+      200,
+      first.text,
+      'true',
+    ]);
+    const other = await verifyBody(tenants, grant);
+    expect(await verify(other, headers)).toMatchObject({ status: 409, json: { error: 'CONFLICT' } });
+    expect(receiptOf(await verify(other)).decision).toBe('ALLOW');
+  });
+
+  it("belongs to one relying party: another's same key is its own", async () => {
+    const headers = { 'idempotency-key': 'shared' };
+    const other = await deployment.register('/relying-parties', {
+      kind: 'managed',
+      slug: 'idempotent-other',
+    });
+    const mine = receiptOf(await verify(await verifyBody(tenants, grant), headers));
+    const theirs = receiptOf(await verify(await verifyBody(tenants, grant), headers, other.key));
+    expect([mine.decision, theirs.reason]).toEqual(['ALLOW', 'PROOF_AUDIENCE_MISMATCH']);
+  });
+
+  it('a revoked key gets no stored Receipt either', async () => {
+    const headers = { 'idempotency-key': 'before-revocation' };
+    const key = await deployment.createKey('rp', tenants.rpDid);
+    const body = await verifyBody(tenants, grant);
+    expect(receiptOf(await verify(body, headers, key)).decision).toBe('ALLOW');
+    await deployment.revokeKey(key);
+    expect((await verify(body, headers, key)).status).toBe(401);
+  });
+
+  it('a DENY is kept under it as well', async () => {
+    const headers = { 'idempotency-key': 'denied' };
+    const body = { grant: '', proof: '', action: {} };
+    expect((await verify(body, headers)).text).toBe((await verify(body, headers)).text);
+  });
+});
+
+describe('413', () => {
+  const sized = (bytes: number) => {
+    const frame = JSON.stringify({ grant: '', proof: '', action: {} });
+    return frame.replace('"grant":""', `"grant":"${'x'.repeat(bytes - frame.length)}"`);
+  };
+
+  it('64 KB are evaluated, one byte more is 413', async () => {
+    expect(receiptOf(await verifyText(sized(65_536))).reason).toBe('GRANT_MALFORMED');
+    expect(await verifyText(sized(65_537))).toMatchObject({
+      status: 413,
+      json: { error: 'PAYLOAD_TOO_LARGE' },
+    });
+  });
+
+  it('bytes count, not characters', async () => {
+    const text = JSON.stringify({ grant: 'é'.repeat(33_000), proof: '', action: {} });
+    expect((await verifyText(text)).status).toBe(413);
+  });
+});
+
+describe('429', () => {
+  it("counts each key against the relying party's own limit, and a raised limit holds for the next window's calls", async () => {
+    const limited = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 2 } });
+    const second = await deployment.createKey('rp', limited.rpDid);
+    const body = { grant: '', proof: '', action: {} };
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await verify(body, {}, limited.rpKey));
+    for (const { headers } of answers) expect(headers['ratelimit-limit']).toBe('2');
+    // Three calls meet at most two windows of two.
+    expect(answers[0]?.status).toBe(200);
+    expect((await verify(body, {}, second)).status).toBe(200);
+    const path = `/relying-parties/${limited.rpDid}`;
+    await deployment.call('PATCH', path, { key: ADMIN_TOKEN, body: { verify_rate_limit_per_minute: 9 } });
+    const fresh = await deployment.createKey('rp', limited.rpDid);
+    expect((await verify(body, {}, fresh)).headers).toMatchObject({
+      'ratelimit-limit': '9',
+      'ratelimit-remaining': '8',
+    });
+  });
+});

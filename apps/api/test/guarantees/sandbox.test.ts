@@ -1,0 +1,141 @@
+/** The sandbox as a whole: its limit, its keys, what it leaves out of public numbers, and deployments without it. */
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { DOMAIN, startApiNodes } from '../world/api-node.ts';
+import { type ContractAnswer, contractCall, freshAddress } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
+
+const PRINCIPAL = `did:web:${DOMAIN}:org:sandbox`;
+const RP = `did:web:${DOMAIN}:rp:sandbox`;
+
+const deployment = withDeployment({ SVC_DEMO: '1' }, 2);
+const without = withDeployment();
+
+const post = (path: string, body: unknown, node = 0, ip = freshAddress()) =>
+  contractCall(deployment.processes[node]?.baseUrl ?? '', 'POST', path, { body, ip });
+const mint = async (body: object = {}, node = 0) => (await post('/demo/mint', body, node)).json;
+const bodyOf = ({ grant, proof, action }: Readonly<Record<string, unknown>>) => ({ grant, proof, action });
+const verify = async (minted: Readonly<Record<string, unknown>>, node = 0) =>
+  (await post('/demo/verify', bodyOf(minted), node)).json;
+
+describe('the public numbers', () => {
+  it('count none of the sandbox’s own: its parties stand beside the customers, its decisions in no total', async () => {
+    await deployment.createTenants();
+    expect(await verify(await mint())).toMatchObject({ decision: 'ALLOW' });
+    const { json } = await deployment.call('GET', '/metrics');
+    const { rows } = await deployment.sql.query(
+      `select (select count(*) from principals where did <> $1)::int as principals,
+        (select count(*) from relying_parties where did <> $2)::int as rps,
+        (select count(*) from receipts where relying_party <> $2)::int as receipts`,
+      [PRINCIPAL, RP],
+    );
+    const [{ principals, rps, receipts }] = rows;
+    expect(json).toMatchObject({
+      principals: { verified: principals, managed: principals },
+      relying_parties: rps,
+      receipts_total: receipts,
+      verifies: { verifies: receipts },
+      self_test: { principals: 1, relying_parties: 1, organizations: 0 },
+    });
+  });
+});
+
+describe('the limit of an address', () => {
+  it('is 60 calls a minute over all four, its own and not that of other public calls', async () => {
+    for (;;) {
+      const minute = Math.floor(Date.now() / 60_000);
+      const ip = freshAddress();
+      const answers: ContractAnswer[] = [];
+      for (let i = 0; i < 57; i++) answers.push(await deployment.call('GET', '/demo/info', { ip }));
+      for (const path of ['mint', 'verify', 'revoke', 'mint', 'mint'])
+        answers.push(await post(`/demo/${path}`, {}, 0, ip));
+      const other = await deployment.call('GET', '/healthz', { ip });
+      if (minute !== Math.floor(Date.now() / 60_000)) continue;
+      expect(answers.map(({ status }) => status)).toEqual([...Array(57).fill(200), 200, 400, 400, 429, 429]);
+      expect(answers.map(({ headers }) => headers['ratelimit-limit'])).toEqual(Array(62).fill('60'));
+      expect([other.status, other.headers['ratelimit-remaining']]).toEqual([200, '299']);
+      return;
+    }
+  });
+});
+
+describe('without SVC_DEMO', () => {
+  it.each([
+    ['GET', '/demo/info'],
+    ['POST', '/demo/mint'],
+    ['POST', '/demo/verify'],
+    ['POST', '/demo/revoke'],
+    ['GET', '/demo/mint'],
+    ['DELETE', '/demo/info'],
+    ['GET', '/playground'],
+  ])('%s %s is 404, whatever is sent', async (method, path) => {
+    for (const rawBody of ['{', '{}', undefined]) {
+      const options = method === 'POST' && rawBody !== undefined ? { rawBody } : {};
+      const { status, json } = await without.call(method, path, options);
+      expect([status, json.error]).toEqual([404, 'NOT_FOUND']);
+    }
+  });
+
+  it('there is no sandbox Principal', async () => {
+    expect((await without.call('GET', '/org/sandbox/did.json')).status).toBe(404);
+    const { rows } = await without.sql.query('select count(*)::int as count from principals');
+    expect(rows).toEqual([{ count: 0 }]);
+  });
+});
+
+describe('keys of the sandbox', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-sandbox-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const keyStates = async () => {
+    const { rows } = await deployment.sql.query<{ kid: string; state: string }>(
+      'select kid, state from principal_keys where principal = $1 order by created_at',
+      [PRINCIPAL],
+    );
+    return rows.map(({ kid, state }) => [kid.split('#')[1], state]);
+  };
+  /** Starts one node more, with its own key file. */
+  const startWith = async (path: string) =>
+    startApiNodes(1, deployment.databaseUrl, { SVC_DEMO: '1', SVC_SANDBOX_KEYS: path });
+  const newJwk = (kid: string) => ({
+    ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
+    kid,
+  });
+  const writeKeys = (name: string, keys: readonly object[]) => {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify({ keys }));
+    return path;
+  };
+
+  it('rotate with the file: what is new is published, what has left is retired, and its Grants stay good', async () => {
+    const [[first, state] = []] = await keyStates();
+    expect(state).toBe('active');
+    const minted = await mint();
+    const renewed = writeKeys('renewed.json', [newJwk('key-1000000')]);
+    const api = await startWith(renewed);
+    try {
+      expect(await keyStates()).toEqual([
+        [first, 'retired'],
+        ['key-1000000', 'active'],
+      ]);
+      expect(await verify(minted)).toMatchObject({ decision: 'ALLOW' });
+      const { baseUrl } = api.processes[0] ?? { baseUrl: '' };
+      const fresh = (await contractCall(baseUrl, 'POST', '/demo/mint', { body: {} })).json;
+      expect(await verify(fresh)).toMatchObject({ decision: 'ALLOW' });
+      const { json } = await deployment.call('GET', '/org/sandbox/did.json');
+      expect(json.assertionMethod).toEqual([`${PRINCIPAL}#${first}`, `${PRINCIPAL}#key-1000000`]);
+    } finally {
+      await api.stop();
+    }
+  });
+
+  it('a node whose key is retired, or is not the one that its kid names, does not start', async () => {
+    const own = startApiNodes(1, deployment.databaseUrl, { SVC_DEMO: '1' });
+    await expect(own).rejects.toThrow(/#key-\d+ is retired/);
+    const other = writeKeys('other.json', [newJwk('key-1000000')]);
+    await expect(startWith(other)).rejects.toThrow(/key-1000000 was another key before/);
+  });
+});

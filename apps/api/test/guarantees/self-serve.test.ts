@@ -1,0 +1,206 @@
+/** What all routes of self-serve have in common: whom they serve, their limits, and deployments without them (protocol §13). */
+import { describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
+import { type ContractAnswer, contractCall, freshAddress } from '../world/contract-call.ts';
+import { type Deployment, randomSlug, withDeployment } from '../world/deployment.ts';
+
+const PROVISION_KEY = 'provision-key-0123456789-0123456789';
+const OTHER_PROVISION_KEY = 'provision-key-abcdefghij-0123456789';
+const ENV = { SVC_PROVISION_KEYS: `${PROVISION_KEY},${OTHER_PROVISION_KEY}`, SVC_SELF_SERVE: '1' };
+const UNLIMITED = { SVC_SELF_SERVE_PER_MINUTE: '100000', SVC_SELF_SERVE_PER_DAY: '1000000' };
+
+const deployment = withDeployment({ ...ENV, ...UNLIMITED, SVC_ENTITLEMENTS: 'enforce' }, 2);
+const limited = withDeployment({ ...ENV, SVC_SELF_SERVE_PER_DAY: '40' }, 2);
+const without = withDeployment({ SVC_PROVISION_KEYS: PROVISION_KEY });
+
+interface SignUp {
+  readonly slug?: unknown;
+  readonly name?: unknown;
+  readonly admin_email?: unknown;
+  readonly plan?: unknown;
+}
+
+const requestOf = (change: SignUp = {}) => ({
+  slug: randomSlug('t'),
+  name: 'A tenant',
+  admin_email: 'admin@tenant.example',
+  ...change,
+});
+
+interface Sent {
+  readonly on?: Deployment;
+  readonly node?: number;
+  readonly key?: string;
+  readonly customer?: string;
+}
+
+/** Each sign-up is of a customer of its own unless named. */
+const send = (
+  path: string,
+  body: unknown,
+  { on = deployment, node = 0, key = PROVISION_KEY, customer }: Sent = {},
+) =>
+  contractCall(on.processes[node]?.baseUrl ?? '', 'POST', `/orgs/self-serve${path}`, {
+    key,
+    body,
+    headers: { 'x-svc-client-ip': customer ?? freshAddress() },
+  });
+
+interface Starter extends Record<string, unknown> {
+  readonly grant: string;
+  readonly proof: string;
+  readonly verify_curl: string;
+}
+
+interface Bundle {
+  readonly org: Readonly<Record<string, string>>;
+  readonly org_admin_key: string;
+  readonly relying_party: { readonly did: string };
+  readonly rp_verify_key: string;
+  readonly starter: Starter;
+}
+
+const bundleOf = ({ status, text, json }: ContractAnswer): Bundle => {
+  if (status !== 201) throw new Error(`self-serve answered ${status}: ${text}`);
+  return json as unknown as Bundle;
+};
+const signUp = async (change: SignUp = {}, sent: Sent = {}) =>
+  bundleOf(await send('', requestOf(change), sent));
+
+describe.each(['/starter', '/first-receipt'])('%s: which relying party', (path) => {
+  it.each(['did:web:shop.example', `did:web:${DOMAIN}:org:acme`, `did:web:${DOMAIN}:rp:Acme`, 'acme', ''])(
+    '%j is no managed relying party of this service: 400',
+    async (did) => {
+      expect((await send(path, { rp_did: did })).status).toBe(400);
+    },
+  );
+
+  it('one that does not exist, or that self-serve did not make, is a 404, also beside one that it made', async () => {
+    const tenant = await signUp();
+    const byOperator = await deployment.register('/relying-parties', {
+      kind: 'managed',
+      slug: randomSlug('r'),
+    });
+    const second = { kind: 'managed', slug: randomSlug('r') };
+    const byTenant = await deployment.register('/relying-parties', second, tenant.org_admin_key);
+    for (const did of [
+      byOperator.did,
+      byTenant.did,
+      `did:web:${DOMAIN}:rp:nobody`,
+      `did:web:${DOMAIN}:rp:sandbox`,
+    ])
+      expect([did, (await send(path, { rp_did: did })).status]).toEqual([did, 404]);
+  });
+});
+
+describe('limits', () => {
+  /** Runs a burst inside one window of the clock. */
+  const inOneHour = async (burst: () => Promise<ContractAnswer[]>) => {
+    for (;;) {
+      const hour = Math.floor(Date.now() / 3_600_000);
+      const answers = await burst();
+      if (hour === Math.floor(Date.now() / 3_600_000)) return answers;
+    }
+  };
+  const times = async (count: number, call: () => Promise<ContractAnswer>) => {
+    const answers = [];
+    for (let i = 0; i < count; i++) answers.push(await call());
+    return answers;
+  };
+  const seenOf = (answers: readonly ContractAnswer[]) =>
+    answers.map(({ status, headers }) => [
+      status,
+      headers['ratelimit-limit'],
+      headers['ratelimit-remaining'],
+    ]);
+
+  it('5 sign-ups an hour for each customer address, /64 for IPv6, failed ones included', async () => {
+    const answers = await inOneHour(async () => {
+      const prefix = `2001:db8:${Math.floor(Math.random() * 65_535).toString(16)}:1`;
+      let host = 0;
+      const attempt = (change: SignUp) => send('', requestOf(change), { customer: `${prefix}::${++host}` });
+      const all = await times(3, () => attempt({}));
+      return [...all, ...(await times(4, () => attempt({ slug: 'sandbox' })))];
+    });
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 409, 409, 429, 429]);
+    const last = answers.at(-1);
+    expect([last?.headers['ratelimit-limit'], last?.headers['ratelimit-remaining']]).toEqual(['5', '0']);
+    expect(Number(last?.headers['retry-after'])).toBeLessThanOrEqual(3_600);
+    expect(last?.json.message).toContain('5 an hour');
+    expect((await send('', requestOf())).status).toBe(201);
+  });
+
+  it('30 starters and first Receipts an hour for each relying party', async () => {
+    const answers = await inOneHour(async () => {
+      const tenant = await signUp();
+      const body = { rp_did: tenant.relying_party.did };
+      const all = await times(29, () => send('/starter', body));
+      return [...all, ...(await times(2, () => send('/first-receipt', body))), await send('/starter', body)];
+    });
+    expect(seenOf(answers)).toEqual([
+      ...Array.from({ length: 30 }, (_, i) => [200, '30', String(29 - i)]),
+      [429, '30', '0'],
+      [429, '30', '0'],
+    ]);
+  });
+
+  it('60 calls a minute for each provision key, those of the overlap set apart', async () => {
+    for (;;) {
+      const minute = Math.floor(Date.now() / 60_000);
+      const call = (key: string) => send('/starter', { rp_did: 'x' }, { on: limited, node: 1, key });
+      const answers = await times(62, () => call(PROVISION_KEY));
+      const other = await call(OTHER_PROVISION_KEY);
+      if (minute !== Math.floor(Date.now() / 60_000)) continue;
+      expect(answers.map(({ status }) => status)).toEqual([...Array(60).fill(400), 429, 429]);
+      expect(seenOf([other])).toEqual([[400, '60', '59']]);
+      return;
+    }
+  });
+
+  it('new orgs of a day are counted on all nodes together: of more at once exactly the ceiling is made', async () => {
+    const before = async () => {
+      const { rows } = await limited.sql.query<{ day: string; n: number }>(
+        'select day::text, sign_ups as n from self_serve_days order by day desc limit 1',
+      );
+      return rows[0]?.n ?? 0;
+    };
+    expect(await before()).toBe(0);
+    const slug = randomSlug('taken');
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        // Those that fail do not count.
+        send('', requestOf(i < 5 ? { slug } : {}), {
+          on: limited,
+          node: i % 2,
+          // The first one is used up on the second node.
+          key: i % 2 === 0 ? PROVISION_KEY : OTHER_PROVISION_KEY,
+        }),
+      ),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    const { rows } = await limited.sql.query('select count(*)::int as n from orgs');
+    // The turn of the day gives a second ceiling.
+    if (rows[0]?.n > 40) return;
+    expect([count(201), count(201) + count(409) + count(429)]).toEqual([40, 50]);
+    expect([rows[0]?.n, await before()]).toEqual([40, 40]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.json.message).toContain('today');
+    expect(Number(refused?.headers['retry-after'])).toBeLessThanOrEqual(86_400);
+  });
+});
+
+describe('without SVC_SELF_SERVE', () => {
+  it.each(['', '/starter', '/first-receipt'])(
+    '%s is 404 for the console, whatever is sent, 401 for others',
+    async (path) => {
+      for (const rawBody of ['{', '{}', JSON.stringify(requestOf())]) {
+        const options = { key: PROVISION_KEY, rawBody };
+        expect((await without.call('POST', `/orgs/self-serve${path}`, options)).status).toBe(404);
+      }
+      expect((await without.call('POST', `/orgs/self-serve${path}`, { body: {} })).status).toBe(401);
+      expect(
+        (await without.call('POST', `/orgs/self-serve${path}`, { key: ADMIN_TOKEN, body: {} })).status,
+      ).toBe(401);
+    },
+  );
+});

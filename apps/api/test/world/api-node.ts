@@ -1,0 +1,71 @@
+/**
+ * API nodes within the test's own process, composed from source: an edited handler is tested as it stands. A node shares
+ * nothing with the next but the database and the keys, as two processes would.
+ */
+import { loadSecrets } from '@svc/config';
+import { createLogger, readConfig } from '@svc/process';
+import { startApi } from '../../src/compose.ts';
+import { dataFolder } from './data-folder.ts';
+
+export const ADMIN_TOKEN = 'test-admin-token-0123456789abcdefghij';
+export const DOMAIN = 'svc.test';
+
+export interface ApiNode {
+  readonly baseUrl: string;
+  readonly adminUrl: string;
+  /** Every line that the node has logged. */
+  readonly log: readonly string[];
+}
+
+export interface ApiNodes<Node extends ApiNode = ApiNode> {
+  readonly processes: readonly Node[];
+  stop(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What every node of a test file has in common; `env` adds to it. */
+export const nodeEnv = (databaseUrl: string, env: Environment): Environment => ({
+  DATABASE_URL: databaseUrl,
+  SVC_ADMIN_TOKEN: ADMIN_TOKEN,
+  SVC_BASE_URL: `http://${DOMAIN}`,
+  SVC_DATA_DIR: dataFolder(),
+  SVC_DOMAIN: DOMAIN,
+  ...env,
+});
+
+/** Starts `count` nodes that serve the same deployment. */
+export const startApiNodes = async (
+  count: number,
+  databaseUrl: string,
+  env: Environment = {},
+): Promise<ApiNodes> => {
+  const nodes: StartedNode[] = [];
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+  };
+  try {
+    for (let i = 0; i < count; i++) nodes.push(await startOne(databaseUrl, env));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { processes: nodes, stop };
+};
+
+interface StartedNode extends ApiNode {
+  close(): Promise<void>;
+}
+
+const startOne = async (databaseUrl: string, env: Environment): Promise<StartedNode> => {
+  const log: string[] = [];
+  const config = { ...readConfig(nodeEnv(databaseUrl, env)), port: 0, adminPort: 0 };
+  const api = await startApi({
+    config,
+    secrets: loadSecrets(config),
+    databaseUrl,
+    logger: createLogger('info', { write: (line) => void log.push(line) }),
+  });
+  const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
+  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, close: api.close };
+};
