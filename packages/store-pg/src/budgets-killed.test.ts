@@ -1,6 +1,6 @@
 /**
- * PostgreSQL killed at every statement of a consume, and the connection cut before and after every message of a commit in
- * turn and of a restore: no budget is lost and none is spent without its Receipt. A server of the suite's own.
+ * PostgreSQL killed at every statement of a consume, and the connection cut before and after every message of a commit on
+ * budgets and of a restore: no budget is lost and none is spent without its Receipt. A server of the suite's own.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -222,7 +222,7 @@ describe('the connection is cut', () => {
   };
 
   it.each(['before', 'after'] as const)(
-    '%s every message of a commit in turn',
+    '%s every message of a commit on budgets',
     async (when) => {
       const messages = await cutEverywhere(when, async (through) => {
         const before = await checkBooks();

@@ -22,9 +22,9 @@ export interface StoreDeadlines {
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
   readonly commitMs: number;
-  /** Waiting for the turn included: it waits for whoever evaluates under the lock. */
+  /** Waiting for the locks included, which other nodes hold while they evaluate. */
   readonly budgetCommitMs: number;
-  /** How long a commit in turn stands in line for a connection. */
+  /** How long a commit on budgets stands in line for a connection. */
   readonly budgetConnectMs: number;
   /** Administrative statements and transactions. */
   readonly transactionMs: number;
@@ -35,7 +35,7 @@ export interface StoreDeadlines {
 
 export interface StorePoolSizes {
   readonly commits: number;
-  /** Commits that take their turn at one Grant's budgets: they wait with the connection in hand. */
+  /** Commits on budgets: they wait for locks with the connection in hand. */
   readonly budgetCommits: number;
   readonly reads: number;
   readonly ledgerReads: number;

@@ -40,7 +40,7 @@ export class Exchange {
   readonly startedAtMs = performance.now();
   routeId: string = NO_ROUTE;
   caller: Caller | null = null;
-  /** As Express decoded them. */
+  /** Decoded. */
   pathParams: Readonly<Record<string, unknown>> = {};
   /** Set when the client waits for `100 Continue` before sending its body. */
   expectsContinue = false;

@@ -1,19 +1,15 @@
-/**
- * The API's listener. `POST /verify` is answered ahead of Express by the same pipeline; everything else is routed by
- * Express. Time, sizes and connections are bounded.
- */
+/** The API's listener: one exchange for each request. Time, sizes and connections are bounded. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import { routes } from '@svc/contract';
 import type { Logger } from 'pino';
 import { ApiError } from './api-error.ts';
-import { createApp } from './app.ts';
 import { refuseConnection } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import type { HttpDeps } from './deps.ts';
 import { Exchange, type ExchangeSettings, NO_ROUTE } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { Pipeline } from './pipeline.ts';
+import { createDispatch } from './routing.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 import { withoutRedaction } from './without-redaction.ts';
 
@@ -40,18 +36,11 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     isDraining: () => draining,
   };
   const pipeline = new Pipeline(deps);
-  const verify = pipeline.bind('verify');
-  const exchanges = new WeakMap<object, Exchange>();
-  const app = createApp({
+  const dispatch = createDispatch({
     pipeline,
     publicBaseUrl: deps.publicBaseUrl,
     pages: deps.pages,
     securityHeaders,
-    exchangeOf: (request) => {
-      const exchange = exchanges.get(request);
-      if (exchange === undefined) throw new Error('a request without an exchange');
-      return exchange;
-    },
   });
 
   const server = createServer({
@@ -78,20 +67,13 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   };
 
   const route = (exchange: Exchange): void => {
-    const { request, response } = exchange;
+    const { request } = exchange;
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       pipeline.fail(exchange, new ApiError('INVALID_REQUEST', 'The Host header is missing'));
-    } else if (
-      request.url === routes.verify.path &&
-      request.method === 'POST' &&
-      !isStatusHost(request, deps)
-    ) {
-      void pipeline.run(verify, exchange, {});
-    } else {
-      exchanges.set(request, exchange);
-      if (isStatusHost(request, deps)) request.url = onStatusHost(request.url ?? '');
-      app(request, response);
+      return;
     }
+    if (isStatusHost(request, deps)) request.url = onStatusHost(request.url ?? '');
+    void dispatch(exchange);
   };
 
   server.on('request', (request, response) => route(begin(request, response)));

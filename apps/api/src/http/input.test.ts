@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { exampleBody, examplePath, startService, TOKENS } from '../../test/world/http-fixture.ts';
 import { ApiError } from './api-error.ts';
 
-describe('the fast path', () => {
+describe('POST /verify', () => {
   const verify = { token: TOKENS.rp, body: exampleBody('verify') };
 
-  it('answers POST /verify as Express answers the same route with a query mark', async () => {
+  it('is the same with a query mark behind its path', async () => {
     const { call } = await startService();
     const headers = { 'x-request-id': 'same' };
     const fast = await call('POST', '/verify', { ...verify, headers });
@@ -23,7 +23,7 @@ describe('the fast path', () => {
     [400, { token: TOKENS.rp, rawBody: '{"grant":' }],
     [400, { token: TOKENS.rp, body: { grant: '', proof: '' } }],
     [413, { token: TOKENS.rp, rawBody: 'x'.repeat(65_537) }],
-  ])('refuses with %d just as Express does: %o', async (status, options) => {
+  ])('refuses with %d, with a query mark behind its path or without: %o', async (status, options) => {
     const { call } = await startService();
     const fast = await call('POST', '/verify', options);
     const routed = await call('POST', '/verify?', options);

@@ -1,6 +1,6 @@
 /**
- * The one way from a matched route to its answer, used by Express and by the fast path alike: gate, input, handler,
- * answer. What differs between endpoints is in the contract and in their handlers.
+ * The one way from a matched route to its answer: gate, input, handler, answer. What differs between endpoints is in the
+ * contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
 import { ApiError } from './api-error.ts';

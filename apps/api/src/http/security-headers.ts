@@ -1,6 +1,6 @@
 /**
  * Security headers of every answer, as helmet sets them. They never vary by request, so helmet runs once at start
- * against a recorder and the result is copied into each answer, by Express and by the fast path alike.
+ * against a recorder and the result is copied into each answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet, { type HelmetOptions } from 'helmet';

@@ -233,7 +233,7 @@ describe('a decision on balances', () => {
   });
 });
 
-describe('a commit in turn', () => {
+describe('a commit on budgets', () => {
   it('reads under the lock, and knows which Proofs are spent', async () => {
     const { commits, balances } = chainOf(1);
     await commit(commits);

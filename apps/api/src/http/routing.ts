@@ -1,0 +1,148 @@
+/**
+ * What there is at which path: the contract's routes, the reference, the pages, and what answers everything else. 404, 405,
+ * `Allow` and OPTIONS are read off the contract.
+ */
+import { type Route, type RouteId, routes } from '@svc/contract';
+import { ApiError } from './api-error.ts';
+import { docsPages } from './docs.ts';
+import type { Exchange } from './exchange.ts';
+import type { StaticPage } from './pages.ts';
+import { allowAnyOrigin, type Pipeline } from './pipeline.ts';
+import { answerOfError } from './respond.ts';
+import { type Found, type Place, type Respond, Router } from './router.ts';
+import type { SecurityHeaders } from './security-headers.ts';
+
+export interface RoutingOptions {
+  readonly pipeline: Pipeline;
+  readonly publicBaseUrl: string;
+  readonly pages: readonly StaticPage[];
+  readonly securityHeaders: SecurityHeaders;
+}
+
+/** Answers every request. Never rejects. */
+export type Dispatch = (exchange: Exchange) => Promise<void>;
+
+export const createDispatch = (options: RoutingOptions): Dispatch => {
+  const { pipeline } = options;
+  const router = new Router([
+    ...routePlaces(pipeline),
+    ...docsPlaces(options),
+    ...pagePlaces(options),
+    frontDoor(pipeline),
+  ]);
+  return async (exchange) => {
+    try {
+      const { respond, params } = find(router, exchange) ?? { respond: nowhere(pipeline), params: {} };
+      await respond(exchange, params);
+    } catch (error) {
+      pipeline.fail(exchange, error);
+    }
+  };
+
+  function find(router: Router, exchange: Exchange): Found | null {
+    const { method = '', url = '' } = exchange.request;
+    try {
+      return router.find(method, url);
+    } catch (error) {
+      if (!(error instanceof URIError)) throw error;
+      // No route was found, so no limit has counted.
+      pipeline.gate.admitPublic(exchange);
+      throw new ApiError('INVALID_REQUEST', 'the path is not well percent-encoded');
+    }
+  }
+};
+
+const nowhere =
+  ({ gate }: Pipeline): Respond =>
+  (exchange) => {
+    gate.admitPublic(exchange);
+    throw new ApiError('NOT_FOUND', 'There is no such path; /docs lists what there is');
+  };
+
+const routePlaces = (pipeline: Pipeline): Place[] =>
+  idsByPath().map(([template, ids]) => {
+    const methods = ids.map((id): [string, Respond] => {
+      const bound = pipeline.bind(id);
+      return [bound.route.method.toUpperCase(), (exchange, params) => pipeline.run(bound, exchange, params)];
+    });
+    const offered = ids.map((id): Route => routes[id]).filter((route) => pipeline.isOffered(route));
+    const others =
+      offered.length === 0 ? null : otherMethods(allowedMethods(offered), offered.every(isPublic), pipeline);
+    return { template, methods: new Map(methods), others };
+  });
+
+const docsPlaces = ({ pipeline, publicBaseUrl, securityHeaders }: RoutingOptions): Place[] =>
+  docsPages(publicBaseUrl).map((page) =>
+    readPlace(page.path, otherMethods(READ_METHODS, true, pipeline), async (exchange) => {
+      exchange.routeId = 'docs';
+      pipeline.gate.admitPublic(exchange);
+      allowAnyOrigin(exchange);
+      exchange.send(await page.answer(), securityHeaders.docs);
+    }),
+  );
+
+const pagePlaces = ({ pipeline, pages, securityHeaders }: RoutingOptions): Place[] =>
+  pages.map((page) =>
+    readPlace(page.path, otherMethods(READ_METHODS, false, pipeline), (exchange) => {
+      exchange.routeId = 'pages';
+      pipeline.gate.admitPublic(exchange);
+      exchange.send(page.answer(exchange.request.headers['if-none-match']), securityHeaders.pages);
+    }),
+  );
+
+/** A person who opens the bare address in a browser is shown the reference; a program gets the 404 of any path. */
+const frontDoor = (pipeline: Pipeline): Place =>
+  readPlace('/', null, (exchange, params) => {
+    if (exchange.request.headers.accept?.includes('text/html') !== true)
+      return nowhere(pipeline)(exchange, params);
+    exchange.routeId = 'docs';
+    pipeline.gate.admitPublic(exchange);
+    // Relative, so that it works behind a path prefix too.
+    exchange.send({ status: 302, body: '', headers: { Location: 'docs', Vary: 'Accept' } });
+  });
+
+const readPlace = (template: string, others: Respond | null, respond: Respond): Place => ({
+  template,
+  methods: new Map([['GET', respond]]),
+  others,
+});
+
+const isPublic = (route: Route): boolean => route.auth.length === 0;
+
+/** Answers OPTIONS and 405 for a path that exists. */
+const otherMethods =
+  (allow: string, isPublicPath: boolean, { gate }: Pipeline): Respond =>
+  (exchange) => {
+    if (isPublicPath) allowAnyOrigin(exchange);
+    gate.admitPublic(exchange);
+    exchange.addHeader('Allow', allow);
+    if (exchange.request.method === 'OPTIONS') {
+      const preflight = {
+        'Access-Control-Allow-Methods': allow,
+        'Access-Control-Allow-Headers': 'Content-Type, X-Request-ID',
+        'Access-Control-Max-Age': '86400',
+      };
+      exchange.send({ status: 200, body: '', headers: isPublicPath ? preflight : {} });
+    } else {
+      exchange.send(answerOfError(new ApiError('METHOD_NOT_ALLOWED', `This path takes ${allow}`)));
+    }
+  };
+
+const READ_METHODS = 'GET, HEAD, OPTIONS';
+
+const allowedMethods = (found: readonly Route[]): string => {
+  const methods = new Set(found.map((route) => route.method.toUpperCase()));
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods, 'OPTIONS'].join(', ');
+};
+
+/** Route ids by path, fixed segments before parameters, so that `/a/b` is never taken for `/a/{id}`. */
+const idsByPath = (): readonly (readonly [string, readonly RouteId[]])[] => {
+  const byPath = new Map<string, RouteId[]>();
+  for (const id of Object.keys(routes) as RouteId[]) {
+    const { path } = routes[id];
+    byPath.set(path, [...(byPath.get(path) ?? []), id]);
+  }
+  // "{" sorts after every letter, digit and mark that a fixed segment begins with.
+  return [...byPath].sort(([left], [right]) => (left < right ? -1 : 1));
+};
