@@ -1,0 +1,45 @@
+/** Files of the repository, by path from its root. Nothing is ever overwritten. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+
+export const listFolder = (folder: string): readonly string[] => readdirSync(pathOf(folder)).sort();
+
+/** Throws when there is such a file already. */
+export const createFile = (file: string, text: string): void => {
+  mkdirSync(dirname(pathOf(file)), { recursive: true });
+  writeFileSync(pathOf(file), text, { flag: 'wx' });
+};
+
+/** An edit of one file: `text` goes to where `place` ends. */
+export interface Insertion {
+  readonly file: string;
+  readonly place: RegExp;
+  readonly text: string;
+  /** Left out where the file has this. */
+  readonly unless?: string;
+}
+
+/** Makes all insertions or none. Throws when a file is missing, has another shape, or holds one of the texts already. */
+export const insertAll = (insertions: readonly Insertion[]): void => {
+  const texts = new Map<string, string>();
+  for (const { file, place, text, unless } of insertions) {
+    const before = texts.get(file) ?? readFileSync(pathOf(file), 'utf8');
+    if (unless !== undefined && before.includes(unless)) continue;
+    const found = place.exec(before);
+    if (found === null) throw new Error(`${file}: has not the shape that ${place} finds; edit it by hand`);
+    if (before.includes(text)) throw new Error(`${file}: has this already`);
+    const end = found.index + found[0].length;
+    texts.set(file, before.slice(0, end) + text + before.slice(end));
+  }
+  for (const [file, text] of texts) writeFileSync(pathOf(file), text);
+};
+
+/** Throws, saying `what`, when `name` is not of the form. */
+export const requireForm = (name: string, form: RegExp, what: string): RegExpExecArray => {
+  const found = form.exec(name);
+  if (found === null) throw new Error(`${name}: must be ${what}`);
+  return found;
+};
