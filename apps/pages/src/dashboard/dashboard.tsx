@@ -5,15 +5,11 @@ import { Shell } from '../shared/shell.tsx';
 import type { Me } from '../shared/wire.ts';
 import { KeyForm } from './key-form.tsx';
 import { Overview } from './overview.tsx';
+import type { Session } from './session.ts';
 import './dashboard.css';
 
 /** Gone with the tab. */
 const STORED_AS = 'svc-dashboard-key';
-
-export interface Session {
-  readonly key: string;
-  readonly me: Me;
-}
 
 export const Dashboard = () => {
   const [session, setSession] = useState<Session | null>(null);

@@ -5,9 +5,9 @@ import { callApi, problemText } from '../shared/api.ts';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
 import type { DecisionList, DecisionSummary } from '../shared/wire.ts';
-import type { Session } from './dashboard.tsx';
 import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
+import type { Session } from './session.ts';
 
 const PAGE_SIZE = '20';
 

@@ -7,7 +7,7 @@ import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
 import type { Attestation, Decision, DecisionSummary } from '../shared/wire.ts';
-import type { Session } from './dashboard.tsx';
+import type { Session } from './session.ts';
 
 type Loaded =
   | { readonly state: 'loading' }

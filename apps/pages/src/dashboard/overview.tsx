@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { callApi, problemText } from '../shared/api.ts';
 import type { DecisionStats, Me, Usage } from '../shared/wire.ts';
-import type { Session } from './dashboard.tsx';
 import { Decisions } from './decisions.tsx';
 import { Figures } from './figures.tsx';
 import { PERIODS, type PeriodDays, periodOf } from './period.ts';
 import { PrincipalBars } from './principal-bars.tsx';
 import { ReasonBars } from './reason-bars.tsx';
+import type { Session } from './session.ts';
 import { UsageChart } from './usage-chart.tsx';
 
 export const Overview = ({
