@@ -7,3 +7,7 @@ export type JsonObject = { readonly [member: string]: JsonValue };
 /** True for a JSON object; false for arrays, null and scalars. Says nothing about the members. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An own member, or undefined. Never looks at the prototype. */
+export const member = (object: JsonObject, name: string): JsonValue | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;

@@ -3,7 +3,7 @@
  * is signed is held against the keys that it remembers.
  */
 import pg from 'pg';
-import { type Check, type Fault, queryOn } from './check.ts';
+import type { Check, Fault } from './check.ts';
 import { consumptionCheck } from './checks/consumption.ts';
 import { dayChecks } from './checks/days.ts';
 import { evidenceCheck } from './checks/evidence.ts';
@@ -12,6 +12,7 @@ import { receiptCheck } from './checks/receipts.ts';
 import { ruleChecks } from './checks/rules.ts';
 import { statusListCheck } from './checks/status-lists.ts';
 import { usageChecks } from './checks/usage.ts';
+import { queryOn } from './query.ts';
 import { loadServiceKeys } from './service-keys.ts';
 
 const CHECKS: readonly Check[] = [

@@ -1,5 +1,6 @@
 /** One thing that must hold of a database, and how it is looked at. */
-import type { ClientBase, QueryResultRow } from 'pg';
+import type { QueryResultRow } from 'pg';
+import type { Query } from './query.ts';
 import type { ServiceKeys } from './service-keys.ts';
 
 export interface Fault {
@@ -12,7 +13,7 @@ export interface Fault {
 
 export interface CheckContext {
   /** One snapshot for all checks, so that a service at work disturbs none of them. Read only. */
-  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  readonly query: Query;
   readonly keys: ServiceKeys;
   /** So many more things were looked at. */
   advance(count: number): void;
@@ -27,11 +28,6 @@ export interface Check {
   readonly countSql: string;
   run(context: CheckContext): Promise<void>;
 }
-
-export const queryOn =
-  (client: ClientBase): CheckContext['query'] =>
-  async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
-    (await client.query<Row>(text, [...values])).rows;
 
 /**
  * Every row of a table in the order of a key that is text, read in pages. `text` has the key of the last row as $1 (the

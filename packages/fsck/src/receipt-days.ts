@@ -2,10 +2,10 @@
 
 import { encodeUlid } from '@svc/protocol';
 import { dayAfter } from '@svc/transparency';
-import type { CheckContext } from './check.ts';
+import type { Query } from './query.ts';
 
 /** `YYYY-MM-DD` of every partition, ascending. */
-export const listReceiptDays = async ({ query }: Pick<CheckContext, 'query'>): Promise<readonly string[]> => {
+export const listReceiptDays = async ({ query }: { readonly query: Query }): Promise<readonly string[]> => {
   const rows = await query<{ day: string }>(
     `select to_date(right(relname, 8), 'YYYYMMDD')::text as day from pg_inherits join pg_class c on c.oid = inhrelid
      where inhparent = 'receipts'::regclass order by 1`,

@@ -1,17 +1,18 @@
 /** The keys under which the service ever signed, as the database remembers them: they make its DID document. */
-import { decodeMultikey, type JsonObject } from '@svc/protocol';
-import type { CheckContext } from './check.ts';
+import { decodeMultikey } from '@svc/protocol';
+import { readServiceKeys } from '@svc/transparency';
+import type { Query } from './query.ts';
 
 export interface ServiceKeys {
   /** Null when no key was ever used. */
   readonly serviceDid: string | null;
-  /** The document that Receipts are held against. */
-  readonly document: JsonObject;
+  /** What Receipts are held against: the DID document that these keys make, read once. */
+  readonly document: unknown;
   /** Raw public keys by kid. */
   readonly byKid: ReadonlyMap<string, Uint8Array>;
 }
 
-export const loadServiceKeys = async (query: CheckContext['query']): Promise<ServiceKeys> => {
+export const loadServiceKeys = async (query: Query): Promise<ServiceKeys> => {
   const rows = await query<{ kid: string; publicKey: string }>(
     'select kid, public_key as "publicKey" from service_keys order by kid',
   );
@@ -32,5 +33,6 @@ export const loadServiceKeys = async (query: CheckContext['query']): Promise<Ser
     })),
     assertionMethod: rows.map(({ kid }) => kid),
   };
-  return { serviceDid, document, byKid };
+  const read = readServiceKeys(document);
+  return { serviceDid, document: read.ok ? read.keys : document, byKid };
 };

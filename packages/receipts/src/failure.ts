@@ -1,7 +1,6 @@
 /** What can be wrong with a Receipt: a closed list of codes, so that a caller can act on each. */
-import type { Failure as CodedFailure, ServiceFailureCode } from '@svc/transparency';
-
-export { failure, show } from '@svc/transparency';
+import type { Failure as CodedFailure } from '@svc/codec';
+import type { ServiceKeyFailureCode } from '@svc/transparency';
 
 export type FailureCode =
   /** Not JSON, not an object, or longer than a Receipt can be. */
@@ -18,7 +17,7 @@ export type FailureCode =
   | 'payload-not-canonical'
   /** The Receipt shows something else than what was signed. */
   | 'payload-mismatch'
-  | ServiceFailureCode
+  | ServiceKeyFailureCode
   /** `evaluated_at` is not the time in `receipt_id`. */
   | 'wrong-time'
   /** A check has an outcome that the outcomes of its requirements rule out. */

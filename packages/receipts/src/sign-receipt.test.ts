@@ -55,7 +55,8 @@ describe('a signed Receipt', () => {
   });
 
   it('verifies as it was signed', () => {
-    const expected = { ok: true, receipt: { ...body, receipt: signed.jws }, decision: 'ALLOW' };
+    const receipt = { ...body, receipt: signed.jws };
+    const expected = { ok: true, receipt, decision: 'ALLOW', kid: receiptSigner.kid };
     expect(verifyReceipt(signed.text, serviceDocument)).toEqual(expected);
     expect(verifyReceipt(JSON.parse(signed.text), JSON.stringify(serviceDocument))).toEqual(expected);
   });

@@ -12,7 +12,6 @@ export {
 } from './checkpoint/jws.ts';
 export { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint, TREE } from './checkpoint/payload.ts';
 export { parseCheckpoint } from './checkpoint/rules.ts';
-export { type Failure, failure, show } from './failure.ts';
 export type { InclusionFailureCode } from './inclusion/failure.ts';
 export {
   INCLUSION_MAX_CHARS,
@@ -20,12 +19,12 @@ export {
   type VerifiedInclusion,
   verifyReceiptInclusion,
 } from './inclusion/verify-inclusion.ts';
-export { rememberLast } from './remember-last.ts';
 export {
-  checkServiceSignature,
   DID_DOCUMENT_MAX_CHARS,
-  findServiceKey,
-  parseServiceDocument,
-  type ServiceDocument,
-  type ServiceFailureCode,
-} from './service-document.ts';
+  type KeyPurpose,
+  openServiceKeys,
+  readServiceKeys,
+  type ServiceKeyFailure,
+  type ServiceKeyFailureCode,
+  ServiceKeys,
+} from './service-keys.ts';

@@ -3,9 +3,10 @@
  * and format characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
  */
 
+import { type Failure, show } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
 import type { Assumption, AuditResult } from '@svc/receipts/audit';
-import { type Checkpoint, type Failure, show } from '@svc/transparency';
+import type { Checkpoint } from '@svc/transparency';
 
 export type Verdict = 'valid' | 'invalid' | 'undecided';
 
@@ -40,6 +41,8 @@ const describeFailure = ({ code, message }: Failure<string>): string => `  - ${c
 
 export interface Found {
   readonly receipt: Receipt | null;
+  /** Of the key that signed the Receipt. */
+  readonly kid: string | null;
   readonly checkpoint: Checkpoint | null;
   /** What rests on the word of the bundle alone. */
   readonly assumed: readonly Assumption[];
@@ -48,7 +51,7 @@ export interface Found {
 /** The answer to `verify`. */
 export const describeVerified = (
   verdict: Verdict,
-  { receipt, checkpoint, assumed }: Found,
+  { receipt, kid, checkpoint, assumed }: Found,
   failures: readonly Failure<string>[],
   paint: Paint,
 ): string =>
@@ -56,7 +59,7 @@ export const describeVerified = (
     assumed.length === 0
       ? heading(verdict, paint)
       : paint('VALID, BUT ITS KEYS ARE NOT AUTHENTICATED', 'yellow'),
-    ...(receipt ? describeReceipt(receipt) : []),
+    ...(receipt ? describeReceipt(receipt, kid) : []),
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...failures.map(describeFailure),
     ...describeAssumed("  On the bundle's own word, which proves nothing:", assumed, paint),
@@ -73,7 +76,7 @@ const describeAssumed = (title: string, assumed: readonly Assumption[], paint: P
         ...assumed.map(({ path, statement }) => `  * ${printable(statement)} (${path})`),
       ];
 
-const describeReceipt = (receipt: Receipt): string[] => {
+const describeReceipt = (receipt: Receipt, kid: string | null): string[] => {
   const { decision, reason, principal, agent, authority, grant_id: grantId, expires_at: expiresAt } = receipt;
   return [
     line('decision', reason === null ? decision : `${decision} ${reason}`),
@@ -88,7 +91,7 @@ const describeReceipt = (receipt: Receipt): string[] => {
     ...(grantId === undefined ? [] : [line('grant', `${grantId}, until ${expiresAt}`)]),
     ...(authority ? [line('authority', describeAuthority(authority))] : []),
     line('checks', describeChecks(receipt)),
-    line('signed by', kidOf(receipt.receipt)),
+    line('signed by', kid ?? ''),
   ];
 };
 
@@ -108,16 +111,12 @@ const describeChecks = ({ protocol, trust }: Receipt): string => {
   ].join('; ');
 };
 
-/** Of a Receipt that has been verified. */
-const kidOf = (jws: string): string =>
-  JSON.parse(atob(jws.slice(0, jws.indexOf('.')).replaceAll('-', '+').replaceAll('_', '/'))).kid;
-
 /** The answer to `audit`. */
 export const describeAudit = (verdict: Verdict, result: AuditResult, paint: Paint): string =>
   [
     heading(verdict, paint),
     ...result.failures.map(describeFailure),
-    ...(result.receipt ? describeReceipt(result.receipt) : []),
+    ...(result.receipt ? describeReceipt(result.receipt, result.kid) : []),
     ...result.differences.map(
       ({ path, expected, got }) =>
         `  - ${printable(path)} must be ${printable(showOr(expected))} by the engine, not ${printable(showOr(got))}`,

@@ -17,6 +17,7 @@ export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<O
   const document = await readText(command.didDocument, 'the DID document');
   const verified = verifyReceipt(await readReceipt(command.receipt), document, optionsOf(command));
   const receipt = verified.ok ? verified.receipt : null;
+  const kid = verified.ok ? verified.kid : null;
   const included = await runInclusion(command, receipt, document);
   const failures: readonly Failure<string>[] = [
     ...(verified.ok ? [] : verified.failures),
@@ -25,7 +26,10 @@ export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<O
   const verdict = verdictOf(failures);
   const checkpoint = included?.ok === true ? included.checkpoint : null;
   if (!command.json)
-    return answer(verdict, describeVerified(verdict, { receipt, checkpoint, assumed: [] }, failures, paint));
+    return answer(
+      verdict,
+      describeVerified(verdict, { receipt, kid, checkpoint, assumed: [] }, failures, paint),
+    );
   const more = command.inclusion === undefined ? {} : { checkpoint };
   return answer(verdict, JSON.stringify({ verdict, ...summaryOf(receipt), ...more, failures }));
 };
@@ -62,7 +66,7 @@ export const runBundle = async (command: BundleCommand, paint: Paint): Promise<O
   const bundle = await readText(command.bundle, 'the bundle', MAX_BUNDLE_BYTES);
   const verified = verifyBundle(bundle, await readPin(command), nativeCrypto);
   const failures = verified.ok ? [] : verified.failures;
-  const found = verified.ok ? verified : { receipt: null, checkpoint: null, assumed: [] };
+  const found = verified.ok ? verified : { receipt: null, kid: null, checkpoint: null, assumed: [] };
   const { receipt, checkpoint, assumed } = found;
   const verdict = verdictOf(failures);
   if (!command.json) return answer(verdict, describeVerified(verdict, found, failures, paint));

@@ -5,6 +5,8 @@
  */
 import type { JsonObject, JsonValue } from '@svc/codec';
 
+export { member } from '@svc/codec';
+
 export class Findings {
   private firstMalformed: string | null = null;
   private firstUnsupported: string | null = null;
@@ -33,10 +35,6 @@ export class Findings {
     return this.firstMalformedBudget;
   }
 }
-
-/** An own member, or undefined. Never looks at the prototype. */
-export const member = (object: JsonObject, name: string): JsonValue | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined;
 
 /** Names of `object` that are not in `allowed`. */
 export const unknownMembers = (object: JsonObject, allowed: ReadonlySet<string>): string[] =>

@@ -1,4 +1,6 @@
 /** The public evidence behind a Receipt, by hash (protocol §8). The hash decides what is the right text, not its source. */
+
+import { failure } from '@svc/codec';
 import {
   type Answer,
   absent,
@@ -13,8 +15,8 @@ import {
   sha256Of,
   unavailable,
 } from '@svc/protocol';
-import type { ServiceDocument } from '@svc/transparency';
-import { type Failure, failure } from '../failure.ts';
+import type { ServiceKeys } from '@svc/transparency';
+import type { Failure } from '../failure.ts';
 import { type BalanceFailure, readBalances } from './balance-snapshot.ts';
 import { readStatusEntry } from './status-list.ts';
 
@@ -38,7 +40,7 @@ export interface ArtifactContext {
   /** Answers of `GET /grants/{id}/consumption`. */
   readonly consumption: readonly unknown[];
   readonly balancesKnown: boolean;
-  readonly serviceDocument: ServiceDocument;
+  readonly serviceKeys: ServiceKeys;
   readonly crypto: CryptoPort;
 }
 
@@ -115,7 +117,7 @@ const readStatus = (
   const path = '/evidence/status/credential_hash';
   const text = readText(status.credential_hash, 'the status list', path, context, failures);
   if (text === null) return unavailable;
-  const entry = readStatusEntry(text, status, context.serviceDocument, context.crypto);
+  const entry = readStatusEntry(text, status, context.serviceKeys, context.crypto);
   if ('code' in entry) {
     failures.push(entry);
     return unavailable;

@@ -2,6 +2,8 @@
  * The audit: given everything that went into a decision, run the whole engine again and compare (protocol §7–§8).
  * What the artifacts prove is proven again; what only the service knew is taken as stated and reported as assumed.
  */
+
+import { failure } from '@svc/codec';
 import {
   buildReceiptBody,
   type CryptoPort,
@@ -17,9 +19,9 @@ import {
   portableCrypto,
   type ReceiptBody,
 } from '@svc/protocol';
-import { parseServiceDocument } from '@svc/transparency';
-import { type Failure, type FailureCode, failure } from '../failure.ts';
-import { type Difference, listDifferences } from '../json-pointer.ts';
+import { readServiceKeys } from '@svc/transparency';
+import { type Difference, listDifferences } from '../difference.ts';
+import type { Failure, FailureCode } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import { type ArtifactFailure, type EvidenceSource, readArtifacts } from './artifacts.ts';
@@ -32,7 +34,7 @@ export type AuditFailureCode = FailureCode | ArtifactFailure['code'] | OtherRequ
 export interface AuditInput {
   /** An object or its text. */
   readonly receipt: unknown;
-  /** The service's pinned DID document, an object or its text. */
+  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
   readonly serviceDidDocument: unknown;
   /** As presented, character for character. */
   readonly grant: string;
@@ -62,6 +64,8 @@ export interface AuditResult {
   readonly undecided: boolean;
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
+  /** Of the service's key that signed the Receipt; null where it does not verify. */
+  readonly kid: string | null;
   readonly failures: readonly Failure<AuditFailureCode>[];
   /** Empty where Grant, Proof or Action is not the one of the Receipt. `expected` is what the engine says, `got` what the Receipt says. */
   readonly differences: readonly Difference[];
@@ -73,14 +77,14 @@ export interface AuditResult {
 export const audit = (input: AuditInput): AuditResult => {
   const crypto = input.crypto ?? portableCrypto;
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
-  const verified = verifyReceipt(input.receipt, input.serviceDidDocument, options);
-  if (!verified.ok) return refuse(null, verified.failures);
+  const read = readServiceKeys(input.serviceDidDocument);
+  const verified = verifyReceipt(input.receipt, read.ok ? read.keys : input.serviceDidDocument, options);
+  if (!verified.ok || !read.ok) return refuse(null, verified.ok ? [] : verified.failures);
   const { receipt: jws, ...body } = verified.receipt;
-  const serviceDocument = parseServiceDocument(input.serviceDidDocument, []);
-  if (serviceDocument === null || !runsHere(body)) return refuse(verified.receipt, [otherEngine(body)], true);
+  if (!runsHere(body)) return refuse(verified, [otherEngine(body)], true);
   const presented = parsePresented({ ...input, action: input.action });
   const others = findOtherRequest(body, input, presented, crypto);
-  if (others.length > 0) return refuse(verified.receipt, others);
+  if (others.length > 0) return refuse(verified, others);
   const failures: ArtifactFailure[] = [];
   const artifacts = readArtifacts(
     body,
@@ -89,13 +93,13 @@ export const audit = (input: AuditInput): AuditResult => {
       source: input.evidence,
       consumption: input.consumption ?? [],
       balancesKnown: input.facts?.balances !== undefined,
-      ...{ serviceDocument, crypto },
+      ...{ serviceKeys: read.keys, crypto },
     },
     failures,
   );
   if (failures.length > 0) {
     const undecided = failures.every(({ code }) => code === 'missing-evidence');
-    return refuse(verified.receipt, failures, undecided);
+    return refuse(verified, failures, undecided);
   }
   const { recomputed, assumed } = recompute(body, presented, artifacts, input, crypto);
   const differences = listDifferences(asJson(recomputed), asJson(body));
@@ -103,6 +107,7 @@ export const audit = (input: AuditInput): AuditResult => {
     ok: differences.length === 0,
     undecided: false,
     receipt: { ...body, receipt: jws },
+    kid: verified.kid,
     failures: [],
     differences,
     assumed,
@@ -110,10 +115,13 @@ export const audit = (input: AuditInput): AuditResult => {
 };
 
 const refuse = (
-  receipt: Receipt | null,
+  verified: Pick<AuditResult, 'receipt' | 'kid'> | null,
   failures: readonly Failure<AuditFailureCode>[],
   undecided = false,
-): AuditResult => ({ ok: false, undecided, receipt, failures, differences: [], assumed: [] });
+): AuditResult => ({
+  ...{ ok: false, undecided, failures, differences: [], assumed: [] },
+  ...{ receipt: verified?.receipt ?? null, kid: verified?.kid ?? null },
+});
 
 const asJson = (body: ReceiptBody): JsonObject => body as unknown as JsonObject;
 

@@ -3,6 +3,8 @@
  * its holder shall not learn from that what else was spent. Who may ask for the Grant's consumption has its log, which
  * replays to every version. None of this is authenticated: the hash in the Receipt decides what is right.
  */
+
+import { failure } from '@svc/codec';
 import {
   applyConsumption,
   type Balances,
@@ -24,7 +26,7 @@ import {
   sha256Of,
   snapshotHashOf,
 } from '@svc/protocol';
-import { type Failure, failure } from '../failure.ts';
+import type { Failure } from '../failure.ts';
 
 export type BalanceFailure = Failure<'missing-evidence' | 'wrong-balances'>;
 

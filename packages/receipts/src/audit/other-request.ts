@@ -2,8 +2,10 @@
  * Whether what the auditor holds is what this Receipt is about. The hashes tell before the engine runs, and where they
  * differ a comparison would only list what follows from that.
  */
+
+import { failure } from '@svc/codec';
 import { type CryptoPort, type Presented, type ReceiptBody, requestHashOf, sha256Of } from '@svc/protocol';
-import { type Failure, failure } from '../failure.ts';
+import type { Failure } from '../failure.ts';
 
 export type OtherRequestFailure = Failure<'other-grant' | 'other-proof' | 'other-action'>;
 

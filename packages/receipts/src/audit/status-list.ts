@@ -2,6 +2,8 @@
  * The status list that a Receipt names, as an artifact: a JWS by the service's own `#status-<n>` key (interface §Rules,
  * protocol §9). The bit is read again from the list itself.
  */
+
+import { failure, member, show } from '@svc/codec';
 import { type CryptoPort, type JsonObject, parseCompactJws, type ReceiptBody } from '@svc/protocol';
 import {
   decodeBitstring,
@@ -9,9 +11,8 @@ import {
   parseStatusListCredential,
   type StatusListCredential,
 } from '@svc/status-list';
-import { checkServiceSignature, type ServiceDocument } from '@svc/transparency';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import type { ServiceKeys } from '@svc/transparency';
+import type { Failure } from '../failure.ts';
 
 /** A list of 8,388,608 entries that do not compress, base64url twice over. */
 export const STATUS_LIST_MAX_CHARS = 2_600_000;
@@ -29,7 +30,7 @@ type NamedList = NonNullable<ReceiptBody['evidence']['status']>;
 export const readStatusEntry = (
   text: string,
   status: NamedList,
-  document: ServiceDocument,
+  keys: ServiceKeys,
   crypto: CryptoPort,
 ): StatusEntry | StatusListFailure => {
   const refuse = (problem: string): StatusListFailure =>
@@ -39,26 +40,24 @@ export const readStatusEntry = (
   const kid = readKid(jws.header);
   if (kid === null)
     return refuse(`must have exactly the header alg EdDSA, kid and typ vc+jwt, not ${show(jws.header)}`);
-  const wrong = checkServiceSignature(document, 'status', { ...jws, kid }, crypto);
+  const wrong = keys.check('status', { ...jws, kid }, crypto);
   if (wrong !== null) return refuse(`is not signed by the service: ${wrong.message}`);
   const list = parseStatusListCredential(jws.payload);
   if (list === null) return refuse('must be a BitstringStatusListCredential for revocation');
-  const problem = findProblem(list, status, document);
+  const problem = findProblem(list, status, keys);
   return problem === null ? readEntry(list, status, refuse) : refuse(problem);
 };
 
 const readKid = (header: JsonObject): string | null => {
-  const kid = own(header, 'kid');
+  const kid = member(header, 'kid');
   const exact =
-    Object.keys(header).length === 3 && own(header, 'alg') === 'EdDSA' && own(header, 'typ') === 'vc+jwt';
+    Object.keys(header).length === 3 &&
+    member(header, 'alg') === 'EdDSA' &&
+    member(header, 'typ') === 'vc+jwt';
   return exact && typeof kid === 'string' ? kid : null;
 };
 
-const findProblem = (
-  list: StatusListCredential,
-  status: NamedList,
-  { did }: ServiceDocument,
-): string | null => {
+const findProblem = (list: StatusListCredential, status: NamedList, { did }: ServiceKeys): string | null => {
   if (list.issuer !== did) return `must be issued by ${did}, not by ${show(list.issuer)}`;
   if (list.id !== status.credential_url)
     return `must be the one at ${status.credential_url}, not at ${show(list.id)}`;

@@ -2,6 +2,8 @@
  * The evidence in a bundle: what `GET /evidence/{hash}` served, each artifact under its hash. The hash decides what the
  * bytes are: those of `body` as UTF-8, or, where these have another hash, those that `body` spells in base64url.
  */
+
+import { failure, member, show } from '@svc/codec';
 import {
   type CryptoPort,
   decodeBase64url,
@@ -11,8 +13,7 @@ import {
   type ReceiptBody,
   sha256Of,
 } from '@svc/protocol';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import type { Failure } from '../failure.ts';
 import type { BundleFailureCode } from './failure.ts';
 
 /** On the wire. */
@@ -61,7 +62,7 @@ interface Checked {
 
 const checkItem = (item: unknown, path: string, crypto: CryptoPort, failures: Failures): Checked | null => {
   const [hash, type, body] = isJsonObject(item)
-    ? [own(item, 'hash'), own(item, 'content_type'), own(item, 'body')]
+    ? [member(item, 'hash'), member(item, 'content_type'), member(item, 'body')]
     : [];
   if (!isSha256(hash) || typeof type !== 'string' || typeof body !== 'string') {
     const right = 'an object with hash, content_type and body';

@@ -3,10 +3,12 @@
  * authenticate the bundle. A DID alone does not: then the bundle itself says which keys are that service's, anybody
  * could have written it, and the answer says so.
  */
+
+import { failure } from '@svc/codec';
 import { encodeMultikey } from '@svc/protocol';
-import { findServiceKey, type ServiceDocument } from '@svc/transparency';
+import type { KeyPurpose, ServiceKeys } from '@svc/transparency';
 import type { Assumption } from '../audit/assumed-facts.ts';
-import { type Failure, failure } from '../failure.ts';
+import type { Failure } from '../failure.ts';
 import type { BundleFailureCode } from './failure.ts';
 
 /** At least one of the three. */
@@ -35,28 +37,28 @@ export const assertPinned = (pin: BundlePin): void => {
 
 export interface UsedKey {
   readonly kid: string;
-  readonly purpose: 'receipt' | 'status';
+  readonly purpose: KeyPurpose;
 }
 
 /** Whether the keys that were used are pinned, with what rests on the bundle's word alone. */
 export const checkPinned = (
   pin: BundlePin,
-  document: ServiceDocument,
+  keys: ServiceKeys,
   used: readonly UsedKey[],
   failures: Failure<BundleFailureCode>[],
 ): Assumption[] => {
   if ('serviceDidDocument' in pin) return [];
-  const keys = used.flatMap(({ kid, purpose }) => {
-    const key = findServiceKey(document, kid, purpose);
-    return 'publicKey' in key ? [{ kid, multikey: encodeMultikey(key.publicKey) }] : [];
+  const signers = used.flatMap(({ kid, purpose }) => {
+    const key = keys.find(kid, purpose);
+    return key instanceof Uint8Array ? [{ kid, multikey: encodeMultikey(key) }] : [];
   });
   if ('keys' in pin) {
-    for (const { kid, multikey } of keys)
+    for (const { kid, multikey } of signers)
       if (!pin.keys.includes(multikey))
         failures.push(failure('unpinned-key', `${kid} is ${multikey}, which is not pinned`, '/did_document'));
     return [];
   }
-  return keys.map(({ kid, multikey }) => ({
+  return signers.map(({ kid, multikey }) => ({
     path: '/did_document',
     statement: `${kid} is ${multikey}: compare it with the DID document that the service publishes`,
   }));

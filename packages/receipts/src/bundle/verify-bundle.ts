@@ -3,6 +3,7 @@
  * checked offline, years later. Every part is checked as it is on its own, and that they belong together.
  */
 
+import { failure, member, show } from '@svc/codec';
 import {
   type CryptoPort,
   isJsonObject,
@@ -10,13 +11,10 @@ import {
   parseStrictJson,
   portableCrypto,
 } from '@svc/protocol';
-import type { Checkpoint } from '@svc/transparency';
-import { parseServiceDocument, verifyReceiptInclusion } from '@svc/transparency';
+import { type Checkpoint, readServiceKeys, verifyReceiptInclusion } from '@svc/transparency';
 import type { Assumption } from '../audit/assumed-facts.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
-import { readKid, splitReceiptJws } from '../verify/receipt-jws.ts';
 import { verifyReceipt } from '../verify/verify-receipt.ts';
 import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
@@ -31,6 +29,8 @@ export type VerifiedBundle =
       readonly ok: true;
       /** Read from the signed bytes, as is the checkpoint. */
       readonly receipt: Receipt;
+      /** Of the service's key that signed the Receipt. */
+      readonly kid: string;
       readonly checkpoint: Checkpoint;
       /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
       readonly evidence: ReadonlyMap<string, string>;
@@ -56,15 +56,18 @@ export const verifyBundle = (
   const failures: Failures = [];
   const parts = readParts(bundle, failures);
   if (parts === null) return { ok: false, failures };
-  const serviceDidDocument = 'serviceDidDocument' in pin ? pin.serviceDidDocument : parts.did_document;
+  const document = 'serviceDidDocument' in pin ? pin.serviceDidDocument : parts.did_document;
+  const read = readServiceKeys(document);
+  // Where it cannot be read, each check that needs it says so.
+  const serviceDidDocument = read.ok ? read.keys : document;
   const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
 
   const verified = verifyReceipt(parts.receipt, serviceDidDocument, options);
   if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
-  const receipt = verified.ok ? verified.receipt : null;
-  const evidence = checkEvidence(parts.evidence, receipt, crypto, failures);
+  const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
   // Without a Receipt that verifies there is nothing that could be included.
-  if (receipt === null) return { ok: false, failures };
+  if (!verified.ok || !read.ok) return { ok: false, failures };
+  const { receipt, kid } = verified;
   const included = verifyReceiptInclusion({
     receiptId: receipt.receipt_id,
     inclusion: parts.inclusion,
@@ -76,14 +79,13 @@ export const verifyBundle = (
     failures.push(...included.failures.map((one) => within(one, '/inclusion')));
     return { ok: false, failures };
   }
-  const document = parseServiceDocument(serviceDidDocument, []);
   const used = [
-    { kid: kidOf(receipt), purpose: 'receipt' },
+    { kid, purpose: 'receipt' },
     { kid: included.kid, purpose: 'status' },
   ] as const;
-  const assumed = document === null ? [] : checkPinned(pin, document, used, failures);
+  const assumed = checkPinned(pin, read.keys, used, failures);
   if (failures.length > 0) return { ok: false, failures };
-  return { ok: true, receipt, checkpoint: included.checkpoint, evidence, assumed };
+  return { ok: true, receipt, kid, checkpoint: included.checkpoint, evidence, assumed };
 };
 
 const PARTS = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence'] as const;
@@ -98,16 +100,16 @@ const readParts = (
     failures.push(failure('malformed-bundle', `a bundle must be a JSON object, not ${show(bundle)}`, ''));
     return null;
   }
-  if (own(json, 'status') === 'pending' && PARTS.every((name) => own(json, name) === undefined)) {
-    const day = show(own(json, 'day'));
+  if (member(json, 'status') === 'pending' && PARTS.every((name) => member(json, name) === undefined)) {
+    const day = show(member(json, 'day'));
     failures.push(
       failure('inclusion-pending', `the day ${day} is not closed yet: ask for the bundle later`, ''),
     );
     return null;
   }
-  const [receipt, inclusion, checkpoint, didDocument, evidence] = PARTS.map((name) => own(json, name));
+  const [receipt, inclusion, checkpoint, didDocument, evidence] = PARTS.map((name) => member(json, name));
   for (const name of PARTS)
-    if (own(json, name) === undefined)
+    if (member(json, name) === undefined)
       failures.push(failure('missing-member', `/${name} is missing`, `/${name}`));
   return failures.length > 0 ? null : { receipt, inclusion, checkpoint, did_document: didDocument, evidence };
 };
@@ -121,7 +123,3 @@ const readObject = (bundle: unknown): JsonObject | null => {
 /** A failure in one part, as one in the bundle. */
 const within = (one: Failure<BundleFailureCode>, part: string): Failure<BundleFailureCode> =>
   one.path === undefined ? one : { ...one, path: `${part}${one.path}` };
-
-/** Of a Receipt that has been verified. */
-const kidOf = ({ receipt: jws }: Receipt): string =>
-  readKid(splitReceiptJws(jws)?.headerText ?? '', []) ?? '';

@@ -1,5 +1,5 @@
 import { nativeCrypto } from '@svc/protocol/native';
-import { buildWorld, serviceDocument } from '@svc/testkit/receipts/world';
+import { buildWorld, receiptSigner, serviceDocument } from '@svc/testkit/receipts/world';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryWorld } from '../../test/arbitrary-world.ts';
@@ -111,7 +111,8 @@ describe('whatever the engine decides', () => {
     await fc.assert(
       fc.asyncProperty(arbitraryWorld, async (pending) => {
         const { signed, body } = await pending;
-        const expected = { ok: true, receipt: { ...body, receipt: signed.jws }, decision: body.decision };
+        const receipt = { ...body, receipt: signed.jws };
+        const expected = { ok: true, receipt, decision: body.decision, kid: receiptSigner.kid };
         const options = { crypto: nativeCrypto };
         expect(verifyReceipt(signed.text, serviceDocument, options)).toEqual(expected);
         expect(verifyReceipt(JSON.parse(signed.text), serviceDocument, options)).toEqual(expected);

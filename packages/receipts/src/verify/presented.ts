@@ -1,7 +1,8 @@
 /** The Receipt as handed in, an object or its text, before anything about it is believed. */
+
+import { failure, member, show } from '@svc/codec';
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import type { Failure } from '../failure.ts';
 import { RECEIPT_MAX_CHARS } from '../receipt.ts';
 import { spliceReceipt } from '../receipt-text.ts';
 import { type JwsParts, splitReceiptJws } from './receipt-jws.ts';
@@ -46,7 +47,7 @@ const readObject = (receipt: unknown, failures: Failure[]): Presented | null => 
     failures.push(failure('malformed-receipt', `the Receipt must be an object, not ${show(receipt)}`, ''));
     return null;
   }
-  const jws = own(receipt, 'receipt');
+  const jws = member(receipt, 'receipt');
   if (typeof jws !== 'string') {
     const problem = jws === undefined ? failure('missing-member', '/receipt is missing', '/receipt') : null;
     failures.push(

@@ -3,10 +3,11 @@
  * nothing else is read: header and payload must be their own RFC 8785 form, which leaves no room for a duplicate
  * member, another escape or another number. Nothing here is authenticated.
  */
+
+import { failure, member, show } from '@svc/codec';
 import { decodeBase64url, decodeUtf8, isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
 import { canonicalTextOrNull } from '../canonical.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../json-pointer.ts';
+import type { Failure } from '../failure.ts';
 import { RECEIPT_JWS_MAX_CHARS, RECEIPT_TYP } from '../receipt.ts';
 
 export interface JwsParts {
@@ -58,7 +59,7 @@ const PADDING = /={1,2}$/;
 /** The kid, or null where there is none; whatever is wrong with the header is added to `failures`. */
 export const readKid = (headerText: string, failures: Failure[]): string | null => {
   const header = parseOrNull(headerText);
-  const kid = header === null ? undefined : own(header, 'kid');
+  const kid = header === null ? undefined : member(header, 'kid');
   if (headerText !== `{"alg":"EdDSA","kid":${JSON.stringify(kid)},"typ":"${RECEIPT_TYP}"}`)
     failures.push(
       failure(

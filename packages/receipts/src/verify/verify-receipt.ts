@@ -2,17 +2,18 @@
  * Checking a Receipt offline against the service's pinned DID document: form, signature, and whether it agrees with
  * itself (interface §Receipt, protocol §7–§8). No clock and no network: a Receipt that was right stays right.
  */
+
+import { checkShape, failure, show } from '@svc/codec';
 import { type CryptoPort, type JsonObject, portableCrypto, type ReceiptBody } from '@svc/protocol';
-import { checkServiceSignature, parseServiceDocument, type ServiceFailureCode } from '@svc/transparency';
+import { openServiceKeys } from '@svc/transparency';
 import { canonicalTextOrNull } from '../canonical.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { listDifferences } from '../json-pointer.ts';
+import { listDifferences } from '../difference.ts';
+import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
+import { RECEIPT_BODY_SHAPE } from './body-shape.ts';
 import { checkConsistency } from './consistency.ts';
 import { type Presented, readPresented } from './presented.ts';
 import { readKid, readPayload } from './receipt-jws.ts';
-import { RECEIPT_BODY_SHAPE } from './receipt-shape.ts';
-import { checkShape } from './shape.ts';
 
 export interface VerifyOptions {
   /** Portable JavaScript unless given; `@svc/protocol/native` is an order of magnitude faster on servers. */
@@ -27,12 +28,15 @@ export type VerifiedReceipt =
       /** Read from the signed bytes, whatever was handed in. */
       readonly receipt: Receipt;
       readonly decision: 'ALLOW' | 'DENY';
+      /** Of the service's key that signed it. */
+      readonly kid: string;
     }
   | { readonly ok: false; readonly failures: readonly Failure[] };
 
 /**
- * Verifies a Receipt, an object or its text, against the service's DID document, an object or its text. Never throws:
- * whatever is wrong is in `failures`, all of it. `ok` says that the service signed exactly this and that it is
+ * Verifies a Receipt, an object or its text, against the service's DID document: an object, its text, or what
+ * `readServiceKeys` made of it, which saves reading it again for each of many Receipts. Never throws: whatever is wrong is
+ * in `failures`, all of it. `ok` says that the service signed exactly this and that it is
  * consistent; it does not say that the Receipt is for your request (compare `request_hash`) or that it is an ALLOW.
  */
 export const verifyReceipt = (
@@ -41,26 +45,17 @@ export const verifyReceipt = (
   options: VerifyOptions = {},
 ): VerifiedReceipt => {
   const failures: Failure[] = [];
-  const unreadable: Failure<ServiceFailureCode>[] = [];
-  const document = parseServiceDocument(serviceDidDocument, unreadable, options.serviceDid);
-  failures.push(...unreadable);
+  const keys = openServiceKeys(serviceDidDocument, failures, options.serviceDid);
   const presented = readPresented(receipt, failures);
   if (presented === null) return { ok: false, failures };
   const body = readBody(presented, failures);
-  const { parts } = presented;
+  const { jws, parts } = presented;
   const kid = parts && readKid(parts.headerText, failures);
-  if (parts !== null && kid !== null && document !== null) {
-    const wrong = checkServiceSignature(
-      document,
-      'receipt',
-      { ...parts, kid },
-      options.crypto ?? portableCrypto,
-    );
-    if (wrong !== null) failures.push(wrong);
-  }
-  const { jws } = presented;
-  if (failures.length > 0 || body === null || jws === null) return { ok: false, failures };
-  return { ok: true, receipt: { ...body, receipt: jws }, decision: body.decision };
+  const wrong =
+    parts && kid !== null && keys?.check('receipt', { ...parts, kid }, options.crypto ?? portableCrypto);
+  if (wrong) failures.push(wrong);
+  if (failures.length > 0 || body === null || jws === null || kid === null) return { ok: false, failures };
+  return { ok: true, receipt: { ...body, receipt: jws }, decision: body.decision, kid };
 };
 
 /** Whether a value has the form of a Receipt and agrees with itself. Nothing is authenticated. */
@@ -100,7 +95,7 @@ const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): 
 
 const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
   const found: Failure[] = [];
-  checkShape(body, RECEIPT_BODY_SHAPE, '', found);
+  checkShape(body, RECEIPT_BODY_SHAPE, { what: 'Receipt', failures: found });
   checkConsistency(body as unknown as ReceiptBody, found);
   failures.push(...found);
   return found.length === 0;

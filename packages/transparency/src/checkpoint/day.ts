@@ -1,19 +1,15 @@
 /** UTC days, and which one a Receipt belongs to: that of the time in its ULID (protocol §12). */
 
+import { parseTimestamp, ulidTimeMs } from '@svc/codec';
 import { hashLeaf, type Sha256 } from '@svc/merkle';
-import { isReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { isReceiptId, ulidOf } from '@svc/protocol';
 
 const DAY_MS = 86_400_000;
-const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const DATE_CHARS = 'YYYY-MM-DD'.length;
 
 /** `YYYY-MM-DD`, and a day that there is. */
-export const isDay = (text: unknown): text is string => {
-  if (typeof text !== 'string' || !FORM.test(text)) return false;
-  // `Date` rolls 30 February over; the way back shows it.
-  const startMs = dayStartMs(text);
-  return !Number.isNaN(startMs) && dayAt(startMs) === text;
-};
+export const isDay = (text: unknown): text is string =>
+  typeof text === 'string' && parseTimestamp(`${text}T00:00:00Z`) !== null;
 
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, DATE_CHARS);
 

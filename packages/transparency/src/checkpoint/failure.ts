@@ -1,5 +1,5 @@
 /** What can be wrong with a signed checkpoint. The codes are named as those of `@svc/receipts` are. */
-import type { Failure } from '../failure.ts';
+import type { Failure } from '@svc/codec';
 
 export type CheckpointFailureCode =
   /** Not a compact JWS of three canonical base64url parts over JSON objects, or too long. */

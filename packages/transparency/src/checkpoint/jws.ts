@@ -5,15 +5,16 @@
 import {
   type CryptoPort,
   encodeBase64urlText,
+  failure,
   type JsonObject,
   jcs,
   type ParsedJws,
   parseCompactJws,
   portableCrypto,
   type Signer,
+  show,
   signCompactJws,
-} from '@svc/protocol';
-import { failure, show } from '../failure.ts';
+} from '@svc/codec';
 import type { CheckpointFailure } from './failure.ts';
 import { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint } from './payload.ts';
 import { parseCheckpoint } from './rules.ts';

@@ -3,47 +3,42 @@
  * ids of that day, an empty day said in the one way there is. Nothing here is authenticated.
  */
 
-import { CompactRange, formatHash } from '@svc/merkle';
 import {
+  checkShape,
+  closed,
+  failure,
   isJsonObject,
-  isReceiptId,
   isSha256,
   type JsonObject,
-  type JsonValue,
+  oneOf,
   parseDidWeb,
-} from '@svc/protocol';
-import { failure, show } from '../failure.ts';
+  type Shape,
+  scalar,
+  text,
+} from '@svc/codec';
+import { CompactRange, formatHash } from '@svc/merkle';
+import { isReceiptId } from '@svc/protocol';
 import { dayEndMs, dayOfReceipt, isDay, leafOfReceipt } from './day.ts';
 import type { CheckpointFailure } from './failure.ts';
 import { type Checkpoint, TREE } from './payload.ts';
 
-interface Rule {
-  /** Completes "must be …". */
-  readonly right: string;
-  readonly is: (value: JsonValue) => boolean;
-}
+const idOrNull = scalar('a Receipt id or null', (value) => value === null || isReceiptId(value));
+const integerFrom = (min: number) => (value: unknown) => Number.isSafeInteger(value) && Number(value) >= min;
 
-const isNumber = (value: JsonValue, min: number): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= min;
-const idOrNull: Rule = {
-  right: 'a Receipt id or null',
-  is: (value) => value === null || isReceiptId(value),
-};
-
-const RULES: Readonly<Record<keyof Checkpoint, Rule>> = {
-  day: { right: 'a day as YYYY-MM-DD', is: isDay },
+const SHAPE = closed({
+  day: scalar('a day as YYYY-MM-DD', isDay),
   first_receipt_id: idOrNull,
-  iat: { right: 'an integer of seconds', is: (value) => isNumber(value, 1) },
-  iss: { right: 'a did:web DID', is: (value) => typeof value === 'string' && parseDidWeb(value) !== null },
+  iat: scalar('an integer of seconds', integerFrom(1)),
+  iss: text('a did:web DID', (value) => parseDidWeb(value) !== null),
   last_receipt_id: idOrNull,
-  previous_root: {
-    right: '"sha256:" and 64 lower-case hex characters, or null',
-    is: (value) => value === null || isSha256(value),
-  },
-  root: { right: '"sha256:" and 64 lower-case hex characters', is: isSha256 },
-  tree: { right: `"${TREE}"`, is: (value) => value === TREE },
-  tree_size: { right: 'an integer from 0 on', is: (value) => isNumber(value, 0) },
-};
+  previous_root: scalar(
+    '"sha256:" and 64 lower-case hex characters, or null',
+    (value) => value === null || isSha256(value),
+  ),
+  root: scalar('"sha256:" and 64 lower-case hex characters', isSha256),
+  tree: oneOf(TREE),
+  tree_size: scalar('an integer from 0 on', integerFrom(0)),
+} satisfies Record<keyof Checkpoint, Shape>);
 
 /** The checkpoint in parsed JSON, or everything that is wrong with it. */
 export const parseCheckpoint = (
@@ -61,25 +56,9 @@ export const parseCheckpoint = (
 
 /** Everything that is wrong; what members say together is looked at once each has its form. */
 export const checkRules = (payload: JsonObject): CheckpointFailure[] => {
-  const failures = [
-    ...Object.keys(payload)
-      .filter((name) => !Object.hasOwn(RULES, name))
-      .map((name) =>
-        failure('unknown-member', `${show(name)} is not a member of a checkpoint`, `/${escapePointer(name)}`),
-      ),
-    ...Object.entries(RULES).flatMap(([name, rule]) => checkMember(payload, name, rule)),
-  ];
+  const failures: CheckpointFailure[] = [];
+  checkShape(payload, SHAPE, { what: 'checkpoint', failures });
   return failures.length > 0 ? failures : checkAgreement(payload as unknown as Checkpoint);
-};
-
-const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
-
-const checkMember = (payload: JsonObject, name: string, { right, is }: Rule): CheckpointFailure[] => {
-  const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
-  if (value === undefined) return [failure('missing-member', `/${name} is missing`, `/${name}`)];
-  return is(value)
-    ? []
-    : [failure('malformed-member', `/${name} must be ${right}, not ${show(value)}`, `/${name}`)];
 };
 
 const checkAgreement = (checkpoint: Checkpoint): CheckpointFailure[] => {

@@ -3,12 +3,20 @@
  * §Transparency). Only what is signed counts; what stands beside it must say the same.
  */
 
-import { type CryptoPort, isJsonObject, type JsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import {
+  type CryptoPort,
+  type Failure,
+  failure,
+  isJsonObject,
+  type JsonObject,
+  member,
+  parseStrictJson,
+  sha256Of,
+  show,
+} from '@svc/codec';
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../checkpoint/jws.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../own.ts';
-import { checkServiceSignature, type ServiceDocument } from '../service-document.ts';
+import type { ServiceKeys } from '../service-keys.ts';
 import type { InclusionFailureCode } from './failure.ts';
 
 export type CheckpointFailures = Failure<InclusionFailureCode>[];
@@ -25,7 +33,7 @@ export const readCheckpoint = (given: unknown, failures: CheckpointFailures): Ch
   if (text !== null && !text.startsWith('{')) return { jws: text, record: null };
   const parsed = text === null ? null : parseStrictJson(text);
   const json = parsed === null ? given : parsed.ok ? parsed.value : undefined;
-  const jws = isJsonObject(json) ? own(json, 'checkpoint') : undefined;
+  const jws = isJsonObject(json) ? member(json, 'checkpoint') : undefined;
   if (isJsonObject(json) && typeof jws === 'string') return { jws, record: json };
   failures.push(
     failure('malformed-checkpoint', `the checkpoint must be a Checkpoint or its JWS, not ${show(given)}`),
@@ -38,7 +46,7 @@ const AT = '/checkpoint';
 /** Verifies form and signature, and that the record says what was signed. Null with failures otherwise. */
 export const verifyCheckpointSource = (
   { jws, record }: CheckpointSource,
-  document: ServiceDocument | null,
+  keys: ServiceKeys | null,
   crypto: CryptoPort,
   failures: CheckpointFailures,
 ): SignedCheckpoint | null => {
@@ -48,8 +56,8 @@ export const verifyCheckpointSource = (
       failures.push(failure(code, `the checkpoint: ${message}`, AT));
     return null;
   }
-  if (document === null) return null;
-  const wrong = checkServiceSignature(document, 'status', signed, crypto);
+  if (keys === null) return null;
+  const wrong = keys.check('status', signed, crypto);
   if (wrong !== null) failures.push(failure(wrong.code, `the checkpoint: ${wrong.message}`, AT));
   if (record !== null)
     checkRecord(record, { ...signed.checkpoint, kid: signed.kid }, sha256Of(crypto, jws), failures);
@@ -64,7 +72,7 @@ export const checkRecord = (
   failures: CheckpointFailures,
 ): void => {
   for (const [name, right] of Object.entries({ ...signed, checkpoint_hash: hash })) {
-    const said = own(record, name);
+    const said = member(record, name);
     if (said !== undefined && said !== right)
       failures.push(
         failure(

@@ -1,10 +1,10 @@
 /** What can be wrong with the proof that a Receipt is in its day's checkpoint. */
 import type { CheckpointFailureCode } from '../checkpoint/failure.ts';
-import type { ServiceFailureCode } from '../service-document.ts';
+import type { ServiceKeyFailureCode } from '../service-keys.ts';
 
 export type InclusionFailureCode =
   | CheckpointFailureCode
-  | ServiceFailureCode
+  | ServiceKeyFailureCode
   /** The Receipt is of another day than the checkpoint. */
   | 'wrong-time'
   /** A record says something else than the checkpoint that it holds. */

@@ -1,9 +1,22 @@
 /** The answer of `GET /decisions/{receipt_id}/inclusion` (interface §Transparency), before anything in it is believed. */
 
-import { isJsonObject, isReceiptId, isSha256, type JsonObject, type JsonValue } from '@svc/protocol';
+import {
+  checkShape,
+  type Failure,
+  failure,
+  isJsonObject,
+  isSha256,
+  type JsonObject,
+  member,
+  open,
+  type Shape,
+  type ShapeFailureCode,
+  scalar,
+  show,
+  text,
+} from '@svc/codec';
+import { isReceiptId } from '@svc/protocol';
 import { isDay } from '../checkpoint/day.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../own.ts';
 import type { InclusionFailureCode } from './failure.ts';
 
 /** Members that are of no concern here may stand beside these. */
@@ -26,27 +39,24 @@ const HEX = /^[0-9a-f]{64}$/;
 /** A tree of 2^53 leaves has no longer path. */
 const MAX_STEPS = 53;
 
-const isText = (value: JsonValue | undefined): value is string => typeof value === 'string';
-const isHex = (value: JsonValue | undefined): boolean => isText(value) && HEX.test(value);
-const isFrom = (min: number) => (value: JsonValue | undefined) =>
-  Number.isSafeInteger(value) && Number(value) >= min;
+const isHex = (value: unknown): boolean => typeof value === 'string' && HEX.test(value);
+const integerFrom = (min: number) =>
+  scalar(`an integer from ${min} on`, (value) => Number.isSafeInteger(value) && Number(value) >= min);
 
-const FORMS: Readonly<
-  Record<keyof InclusionRecord, readonly [right: string, is: (value: JsonValue | undefined) => boolean]>
-> = {
-  receipt_id: ['"drc_" and a ULID', isReceiptId],
-  day: ['a day as YYYY-MM-DD', isDay],
-  leaf: ['64 lower-case hex characters', isHex],
-  leaf_index: ['an integer from 0 on', isFrom(0)],
-  tree_size: ['an integer from 1 on', isFrom(1)],
-  root: ['"sha256:" and 64 lower-case hex characters', isSha256],
-  audit_path: [
+const SHAPE = open({
+  receipt_id: scalar('"drc_" and a ULID', isReceiptId),
+  day: scalar('a day as YYYY-MM-DD', isDay),
+  leaf: scalar('64 lower-case hex characters', isHex),
+  leaf_index: integerFrom(0),
+  tree_size: integerFrom(1),
+  root: scalar('"sha256:" and 64 lower-case hex characters', isSha256),
+  audit_path: scalar(
     `at most ${MAX_STEPS} hashes of 64 lower-case hex characters`,
     (value) => Array.isArray(value) && value.length <= MAX_STEPS && value.every(isHex),
-  ],
-  checkpoint: ['a compact JWS', isText],
-  kid: ['the kid of the checkpoint', isText],
-};
+  ),
+  checkpoint: text('a compact JWS', () => true),
+  kid: text('the kid of the checkpoint', () => true),
+} satisfies Record<keyof InclusionRecord, Shape>);
 
 /** Reads the proof, parsed JSON, or null with what is wrong in `failures`. */
 export const parseInclusion = (
@@ -58,20 +68,16 @@ export const parseInclusion = (
     return null;
   }
   if (isPending(json)) {
-    const day = show(own(json, 'day'));
+    const day = show(member(json, 'day'));
     failures.push(failure('inclusion-pending', `the day ${day} is not closed yet: ask for the proof later`));
     return null;
   }
-  const before = failures.length;
-  for (const [name, [right, is]] of Object.entries(FORMS)) {
-    const value = own(json, name);
-    if (value === undefined) failures.push(failure('missing-member', `/${name} is missing`, `/${name}`));
-    else if (!is(value))
-      failures.push(failure('malformed-member', `/${name} must be ${right}, not ${show(value)}`, `/${name}`));
-  }
-  return failures.length === before ? (json as unknown as InclusionRecord) : null;
+  const found: Failure<ShapeFailureCode>[] = [];
+  checkShape(json, SHAPE, { what: 'inclusion proof', failures: found });
+  failures.push(...found);
+  return found.length === 0 ? (json as unknown as InclusionRecord) : null;
 };
 
 /** The answer while the day is open. */
 const isPending = (json: JsonObject): boolean =>
-  own(json, 'status') !== undefined && own(json, 'audit_path') === undefined;
+  member(json, 'status') !== undefined && member(json, 'audit_path') === undefined;

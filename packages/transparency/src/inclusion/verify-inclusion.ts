@@ -2,14 +2,14 @@
  * That a Receipt is in the checkpoint of its day, offline (interface §Transparency, protocol §12). Size and root are
  * taken from the signed checkpoint, the leaf from the Receipt's id; what the proof itself says about them must agree.
  */
+
+import { type CryptoPort, type Failure, failure, parseStrictJson, portableCrypto, show } from '@svc/codec';
 import { formatHash, parseHash, verifyInclusion } from '@svc/merkle';
-import { type CryptoPort, parseStrictJson, portableCrypto } from '@svc/protocol';
 import { findCheckpointDifference } from '../checkpoint/chain.ts';
 import { dayOfReceipt, leafOfReceipt } from '../checkpoint/day.ts';
 import { parseSignedCheckpoint } from '../checkpoint/jws.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { parseServiceDocument, type ServiceFailureCode } from '../service-document.ts';
+import { openServiceKeys } from '../service-keys.ts';
 import { type CheckpointSource, readCheckpoint, verifyCheckpointSource } from './checkpoint-record.ts';
 import type { InclusionFailureCode } from './failure.ts';
 import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
@@ -28,7 +28,7 @@ export interface InclusionToVerify {
    * the one in the proof counts, and a service that tells two readers of different checkpoints is not noticed.
    */
   readonly checkpoint?: unknown;
-  /** The service's pinned DID document, an object or its text. */
+  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
   readonly serviceDidDocument: unknown;
   /** The DID that the pinned document must be of. */
   readonly serviceDid?: string;
@@ -49,12 +49,10 @@ export type VerifiedInclusion =
 /** Verifies the proof. Never throws: whatever is wrong is in `failures`, with JSON pointers into the proof. */
 export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclusion => {
   const failures: Failures = [];
-  const found: Failure<ServiceFailureCode>[] = [];
-  const document = parseServiceDocument(input.serviceDidDocument, found, input.serviceDid);
-  failures.push(...found);
+  const keys = openServiceKeys(input.serviceDidDocument, failures, input.serviceDid);
   const record = parseInclusion(readJson(input.inclusion), failures);
   const source = findSource(record, input.checkpoint, failures);
-  const signed = source && verifyCheckpointSource(source, document, input.crypto ?? portableCrypto, failures);
+  const signed = source && verifyCheckpointSource(source, keys, input.crypto ?? portableCrypto, failures);
   if (record !== null) checkReceipt(record, input.receiptId, failures);
   if (record !== null && signed !== null) checkAgainst(record, input.receiptId, signed.checkpoint, failures);
   if (record !== null && signed !== null && record.kid !== signed.kid)

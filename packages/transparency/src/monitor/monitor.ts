@@ -4,8 +4,9 @@
  * roots. A day's root does not depend on the days before it, so the chain alone would not show that an older day was
  * rewritten: days that are known are fetched again.
  */
+
+import type { CryptoPort } from '@svc/codec';
 import type { Sha256 } from '@svc/merkle';
-import type { CryptoPort } from '@svc/protocol';
 import { findChainBreak } from '../checkpoint/chain.ts';
 import { dayAfter } from '../checkpoint/day.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';

@@ -3,22 +3,15 @@
  * trusts. Nothing that the service serves adds to them.
  */
 
-import { type CryptoPort, decodeMultikey, isJsonObject } from '@svc/protocol';
+import { type CryptoPort, decodeMultikey, failure, show } from '@svc/codec';
 import type { SignedCheckpoint } from '../checkpoint/jws.ts';
-import { type Failure, failure, show } from '../failure.ts';
-import { own } from '../own.ts';
-import {
-  checkServiceSignature,
-  parseServiceDocument,
-  type ServiceDocument,
-  type ServiceFailureCode,
-} from '../service-document.ts';
+import { openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
 
 export interface MonitorPin {
   /** Null: that of the first checkpoint seen. */
   readonly serviceDid: string | null;
   /** Null where a pinned key signed. */
-  check(signed: SignedCheckpoint): Failure<ServiceFailureCode> | null;
+  check(signed: SignedCheckpoint): ServiceKeyFailure | null;
   /** Every pinned key as a Multikey, with its kid where that is pinned too. */
   readonly keys: readonly { readonly kid: string | null; readonly multikey: string }[];
 }
@@ -35,29 +28,18 @@ export const pinDocument = (
   serviceDid: string | undefined,
   crypto: CryptoPort,
 ): Pinned => {
-  const failures: Failure<ServiceFailureCode>[] = [];
-  const parsed = parseServiceDocument(document, failures, serviceDid);
+  const failures: ServiceKeyFailure[] = [];
+  const keys = openServiceKeys(document, failures, serviceDid);
   const [wrong] = failures;
-  if (wrong !== undefined || parsed === null) return refuse(wrong?.message ?? 'it cannot be read');
+  if (wrong !== undefined || keys === null) return refuse(wrong?.message ?? 'it cannot be read');
   return {
     ok: true,
     pin: {
-      serviceDid: parsed.did,
-      keys: keysOf(parsed),
-      check: (signed) => checkServiceSignature(parsed, 'status', signed, crypto),
+      serviceDid: keys.did,
+      keys: keys.list(),
+      check: (signed) => keys.check('status', signed, crypto),
     },
   };
-};
-
-/** Every key that a document names under a kid of its own. */
-export const keysOf = ({ did, json }: ServiceDocument): { kid: string; multikey: string }[] => {
-  const methods = own(json, 'verificationMethod');
-  return (Array.isArray(methods) ? methods : []).flatMap((method) => {
-    const id = isJsonObject(method) ? own(method, 'id') : undefined;
-    const multikey = isJsonObject(method) ? own(method, 'publicKeyMultibase') : undefined;
-    if (typeof id !== 'string' || typeof multikey !== 'string') return [];
-    return [{ kid: id.startsWith('#') ? `${did}${id}` : id, multikey }];
-  });
 };
 
 /** Ed25519 Multikeys. */
@@ -77,7 +59,7 @@ export const pinKeys = (
     kid,
     signingInput,
     signature,
-  }: SignedCheckpoint): Failure<ServiceFailureCode> | null => {
+  }: SignedCheckpoint): ServiceKeyFailure | null => {
     if (serviceDid !== undefined && checkpoint.iss !== serviceDid)
       return failure('wrong-service', `it is of ${checkpoint.iss}, not of ${serviceDid}`);
     if (keys.some((key) => crypto.verify(key, signingInput, signature))) return null;

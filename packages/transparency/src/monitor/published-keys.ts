@@ -2,15 +2,10 @@
  * The service's published DID document, held against the pin: a service that shows others other keys than ours could
  * show them other checkpoints. It never adds to what is believed.
  */
-import { parseDidWeb } from '@svc/protocol';
-import { type Failure, show } from '../failure.ts';
-import {
-  DID_DOCUMENT_MAX_CHARS,
-  parseServiceDocument,
-  type ServiceFailureCode,
-} from '../service-document.ts';
+import { parseDidWeb, show } from '@svc/codec';
+import { DID_DOCUMENT_MAX_CHARS, openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
 import type { Alarm, Doubt } from './finding.ts';
-import { keysOf, type MonitorPin } from './pin.ts';
+import type { MonitorPin } from './pin.ts';
 import { type Source, SourceError } from './source.ts';
 
 export interface KeyComparison {
@@ -37,11 +32,11 @@ export const comparePublishedKeys = async (options: Options): Promise<KeyCompari
   try {
     const { status, text } = await source.fetchText(PATH, DID_DOCUMENT_MAX_CHARS);
     if (status !== 200) return doubt(`it answered ${status}`);
-    const failures: Failure<ServiceFailureCode>[] = [];
-    const document = parseServiceDocument(text, failures, serviceDid);
-    if (document === null || failures.length > 0)
+    const failures: ServiceKeyFailure[] = [];
+    const published = openServiceKeys(text, failures, serviceDid);
+    if (published === null || failures.length > 0)
       return doubt(failures[0]?.message ?? `it answered ${show(text)}`);
-    return compare(pin, keysOf(document));
+    return compare(pin, published.list());
   } catch (error) {
     if (error instanceof SourceError) return doubt(error.message);
     throw error;

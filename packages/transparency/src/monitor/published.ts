@@ -1,10 +1,8 @@
 /** One checkpoint as the service serves it (interface §Transparency): only what is signed counts. */
 
-import { type CryptoPort, isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import { type CryptoPort, isJsonObject, member, parseStrictJson, sha256Of, show } from '@svc/codec';
 import type { Checkpoint } from '../checkpoint/payload.ts';
-import { show } from '../failure.ts';
 import { type CheckpointFailures, checkRecord } from '../inclusion/checkpoint-record.ts';
-import { own } from '../own.ts';
 import type { MonitorPin } from './pin.ts';
 import { readSigned } from './seen.ts';
 import { type Source, SourceError } from './source.ts';
@@ -46,7 +44,7 @@ export const fetchCheckpoint = async (
 const readPublished = (text: string, day: string, pin: MonitorPin, crypto: CryptoPort): Found => {
   const json = parseStrictJson(text);
   const record = json.ok && isJsonObject(json.value) ? json.value : null;
-  const jws = record === null ? undefined : own(record, 'checkpoint');
+  const jws = record === null ? undefined : member(record, 'checkpoint');
   // Signed by nobody, as what a proxy in between says of itself.
   if (record === null || typeof jws !== 'string')
     return { kind: 'unknown', message: `it answered something else than a checkpoint: ${show(text)}` };

@@ -4,12 +4,10 @@
  * in a chain.
  */
 
-import { isJsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { isJsonObject, type JsonValue, member, parseStrictJson, show } from '@svc/codec';
 import { findChainBreak } from '../checkpoint/chain.ts';
 import { parseSignedCheckpoint, type SignedCheckpoint } from '../checkpoint/jws.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';
-import { show } from '../failure.ts';
-import { own } from '../own.ts';
 import type { MonitorPin } from './pin.ts';
 
 export interface SeenDay {
@@ -40,7 +38,7 @@ export const parseSeen = (text: string, pin: MonitorPin): ParsedSeen => {
   const json = parseStrictJson(text);
   if (!json.ok) return refuse(`it is not JSON: ${json.problem} at character ${json.offset}`);
   const { value } = json;
-  const days = isJsonObject(value) && own(value, 'format') === FORMAT ? own(value, 'days') : undefined;
+  const days = isJsonObject(value) && member(value, 'format') === FORMAT ? member(value, 'days') : undefined;
   if (!Array.isArray(days)) return refuse(`it is not of the form ${FORMAT}`);
   const seen: SeenDay[] = [];
   for (const one of days) {
@@ -56,15 +54,15 @@ const refuse = (problem: string): ParsedSeen => ({ ok: false, problem });
 
 /** What is wrong, as text. */
 const parseDay = (value: JsonValue, pin: MonitorPin): SeenDay | string => {
-  const jws = isJsonObject(value) ? own(value, 'checkpoint') : undefined;
-  const isWhole = isJsonObject(value) ? own(value, 'leaves_checked') : undefined;
+  const jws = isJsonObject(value) ? member(value, 'checkpoint') : undefined;
+  const isWhole = isJsonObject(value) ? member(value, 'leaves_checked') : undefined;
   if (!isJsonObject(value) || typeof jws !== 'string' || typeof isWhole !== 'boolean')
     return `${show(value)} is no day`;
   const read = readSigned(jws, pin);
-  if (!read.ok) return `the checkpoint of ${show(own(value, 'day'))}: ${read.problem}`;
+  if (!read.ok) return `the checkpoint of ${show(member(value, 'day'))}: ${read.problem}`;
   const { checkpoint } = read.signed;
-  if (own(value, 'day') !== checkpoint.day)
-    return `the checkpoint of ${show(own(value, 'day'))} is of ${checkpoint.day}`;
+  if (member(value, 'day') !== checkpoint.day)
+    return `the checkpoint of ${show(member(value, 'day'))} is of ${checkpoint.day}`;
   return { checkpoint, jws, isWhole };
 };
 

@@ -1,10 +1,15 @@
-/** What can be wrong with something that was published: a closed list of codes for each kind, so that a caller can act on each. */
-export interface Failure<Code extends string> {
+/** What is wrong with something that was read: values, never exceptions, each with a code from its reader's closed list. */
+export interface Failure<Code extends string = string> {
   readonly code: Code;
   /** What is wrong and what would be right, for people. May quote what was read: escape it before showing it. */
   readonly message: string;
   /** JSON pointer (RFC 6901) into what was read. Absent where the fault lies outside it. */
   readonly path?: string;
+}
+
+/** Where a reader adds what it finds: an array of failures with these codes, and perhaps others. */
+export interface FailureSink<Code extends string> {
+  push(...found: Failure<Code>[]): unknown;
 }
 
 export const failure = <Code extends string>(code: Code, message: string, path?: string): Failure<Code> =>

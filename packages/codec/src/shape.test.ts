@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Failure } from './failure.ts';
+import { checkShape, closed, oneOf, open, type Shape, type ShapeFailureCode, scalar, text } from './shape.ts';
+
+const findIn = (value: unknown, shape: Shape): Failure<ShapeFailureCode>[] => {
+  const failures: Failure<ShapeFailureCode>[] = [];
+  checkShape(value, shape, { what: 'parcel', failures });
+  return failures;
+};
+
+const size = closed(
+  { width: scalar('an integer', Number.isInteger) },
+  { unit: oneOf('mm', 'm') },
+  ({ width }, path, { failures }) => {
+    if (width === 0)
+      failures.push({
+        code: 'malformed-member',
+        message: `${path} must have a width`,
+        path: `${path}/width`,
+      });
+  },
+);
+const parcel = closed({ name: text('not empty', (value) => value !== ''), size: { ...size, orNull: true } });
+
+describe('a closed shape', () => {
+  it.each([
+    { name: 'a', size: { width: 1 } },
+    { name: 'a', size: { width: 1, unit: 'm' } },
+    { name: 'a', size: null },
+  ])('accepts an object in which every member has its form: %j', (value) => {
+    expect(findIn(value, parcel)).toEqual([]);
+  });
+
+  it('names everything that is wrong, each with its pointer', () => {
+    expect(findIn({ name: 7, size: { unit: 'ft' }, 'a/b': 1 }, parcel)).toEqual([
+      { code: 'malformed-member', message: '/name must be not empty, not 7', path: '/name' },
+      { code: 'malformed-member', message: '/size/unit must be "mm" or "m", not "ft"', path: '/size/unit' },
+      { code: 'missing-member', message: '/size/width is missing', path: '/size/width' },
+      { code: 'unknown-member', message: '/a~1b is not a member of a parcel', path: '/a~1b' },
+    ]);
+  });
+
+  it('asks what the form of each member does not say of the object that has them', () => {
+    expect(findIn({ name: 'a', size: { width: 0 } }, parcel)).toEqual([
+      { code: 'malformed-member', message: '/size must have a width', path: '/size/width' },
+    ]);
+  });
+
+  it.each([[[]], ['text'], [null], [undefined]])('refuses what is no object: %j', (value) => {
+    expect(findIn(value, parcel).map(({ code, path }) => ({ code, path }))).toEqual([
+      { code: 'malformed-member', path: '' },
+    ]);
+  });
+
+  it('does not take a member of the prototype for one of the object', () => {
+    expect(findIn(Object.create({ name: 'a', size: null }), parcel).map(({ code }) => code)).toEqual([
+      'missing-member',
+      'missing-member',
+    ]);
+    expect(findIn(JSON.parse('{"__proto__":1,"name":"a","size":null}'), parcel)).toEqual([
+      { code: 'unknown-member', message: '/__proto__ is not a member of a parcel', path: '/__proto__' },
+    ]);
+  });
+});
+
+it('an open shape leaves other members alone', () => {
+  const shape = open({ name: oneOf('a') });
+  expect(findIn({ name: 'a', more: 1 }, shape)).toEqual([]);
+  expect(findIn({ more: 1 }, shape).map(({ code }) => code)).toEqual(['missing-member']);
+});

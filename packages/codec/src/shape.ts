@@ -1,0 +1,129 @@
+/**
+ * Shapes as data: objects whose members each have one right form. Every departure is named, not just the first. A shape
+ * says nothing about what members mean together; that is checked once each has its form.
+ */
+import { type FailureSink, failure, show } from './failure.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import { joinPointer } from './json-pointer.ts';
+
+export type ShapeFailureCode = 'missing-member' | 'unknown-member' | 'malformed-member';
+
+/** A value that is right or wrong as a whole. */
+export interface Scalar {
+  readonly kind: 'scalar';
+  /** Completes "must be …". */
+  readonly right: string;
+  readonly is: (value: unknown) => boolean;
+}
+
+interface Member {
+  readonly shape: Shape;
+  readonly required: boolean;
+}
+
+export interface ObjectShape {
+  readonly kind: 'object';
+  readonly members: ReadonlyMap<string, Member>;
+  readonly required: readonly string[];
+  /** Whether other members than these are refused. */
+  readonly isClosed: boolean;
+  readonly orNull: boolean;
+  /** For what the form of each member does not say; called once the object is known to be one. */
+  readonly then?: (object: JsonObject, path: string, reading: ShapeReading) => void;
+}
+
+export type Shape = Scalar | ObjectShape;
+
+export interface ShapeReading {
+  /** What is read, as "Receipt". */
+  readonly what: string;
+  readonly failures: FailureSink<ShapeFailureCode>;
+}
+
+export const scalar = (right: string, is: (value: unknown) => boolean): Scalar => ({
+  kind: 'scalar',
+  right,
+  is,
+});
+
+/** A string for which `is` holds. */
+export const text = (right: string, is: (value: string) => boolean): Scalar =>
+  scalar(right, (value) => typeof value === 'string' && is(value));
+
+export const oneOf = (...options: readonly string[]): Scalar =>
+  scalar(options.map((option) => `"${option}"`).join(' or '), (value) =>
+    options.some((option) => option === value),
+  );
+
+type Members = Readonly<Record<string, Shape>>;
+
+const objectOf = (required: Members, optional: Members, isClosed: boolean): ObjectShape => ({
+  kind: 'object',
+  isClosed,
+  orNull: false,
+  members: new Map<string, Member>([
+    ...Object.entries(required).map(([name, shape]) => [name, { shape, required: true }] as const),
+    ...Object.entries(optional).map(([name, shape]) => [name, { shape, required: false }] as const),
+  ]),
+  required: Object.keys(required),
+});
+
+/** An object with these members and no others. */
+export const closed = (
+  required: Members,
+  optional: Members = {},
+  then?: ObjectShape['then'],
+): ObjectShape => ({ ...objectOf(required, optional, true), ...(then === undefined ? {} : { then }) });
+
+/** An object with these members, beside which there may be others. */
+export const open = (required: Members): ObjectShape => objectOf(required, {}, false);
+
+/** Adds to the failures everything in which `value` departs from the shape. */
+export const checkShape = (value: unknown, shape: Shape, reading: ShapeReading, path = ''): void => {
+  if (shape.kind === 'object') checkObject(value, shape, reading, path);
+  else if (!shape.is(value)) reportMalformed(shape.right, value, reading, path);
+};
+
+const reportMalformed = (right: string, value: unknown, { what, failures }: ShapeReading, path: string) => {
+  const place = path === '' ? `the ${what}` : path;
+  failures.push(failure('malformed-member', `${place} must be ${right}, not ${show(value)}`, path));
+};
+
+const checkObject = (value: unknown, shape: ObjectShape, reading: ShapeReading, path: string): void => {
+  if (value === null && shape.orNull) return;
+  if (!isJsonObject(value)) {
+    reportMalformed('an object', value, reading, path);
+    return;
+  }
+  let requiredSeen = 0;
+  for (const name of Object.keys(value)) {
+    const member = shape.members.get(name);
+    if (member === undefined) {
+      if (shape.isClosed) reportUnknown(reading, joinPointer(path, name));
+      continue;
+    }
+    if (member.required) requiredSeen++;
+    const inner = value[name];
+    // Paths are written only where they are needed, and no name in a shape needs escaping: this runs for every member.
+    if (member.shape.kind === 'object' || !member.shape.is(inner))
+      checkShape(inner, member.shape, reading, `${path}/${name}`);
+  }
+  if (requiredSeen < shape.required.length) listMissing(value, shape, reading, path);
+  shape.then?.(value, path, reading);
+};
+
+const reportUnknown = ({ what, failures }: ShapeReading, path: string): void =>
+  void failures.push(failure('unknown-member', `${path} is not a member of a ${what}`, path));
+
+const listMissing = (
+  value: JsonObject,
+  shape: ObjectShape,
+  { failures }: ShapeReading,
+  path: string,
+): void => {
+  for (const name of shape.required)
+    if (!Object.hasOwn(value, name)) {
+      const at = joinPointer(path, name);
+      failures.push(failure('missing-member', `${at} is missing`, at));
+    }
+};

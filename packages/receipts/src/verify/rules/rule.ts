@@ -1,0 +1,54 @@
+/** What a rule about a Receipt's body is, and what several rules need to know of one body. */
+import type { ReceiptBody } from '@svc/protocol';
+import type { FailureCode } from '../../failure.ts';
+import { findPublishedTable, type PublishedCheck, type PublishedTable } from '../published.ts';
+
+export type Report = (code: FailureCode, message: string, path: string) => void;
+
+export interface Rule {
+  /** JSON pointers to all that it reads; it runs only if all of that is well formed. */
+  readonly reads: readonly string[];
+  readonly check: (reading: Reading, report: Report) => void;
+}
+
+export const CHECKS = ['/protocol/checks', '/trust/checks'];
+export const PROFILE = ['/protocol/profile', '/protocol/profile_hash'];
+
+export const pathOf = (id: string): string => `/${id.startsWith('P') ? 'protocol' : 'trust'}/checks/${id}`;
+
+/** Each answer is found once, and only when asked for. */
+export class Reading {
+  readonly #groupPassed: { protocol?: boolean; trust?: boolean } = {};
+  #table: PublishedTable | null | undefined;
+
+  constructor(readonly body: ReceiptBody) {}
+
+  outcome(id: string): boolean | 'skipped' | undefined {
+    return (id.startsWith('P') ? this.body.protocol : this.body.trust).checks[id];
+  }
+
+  passed(id: string): boolean {
+    return this.outcome(id) === true;
+  }
+
+  groupPassed(group: 'protocol' | 'trust'): boolean {
+    this.#groupPassed[group] ??= Object.values(this.body[group].checks).every((outcome) => outcome === true);
+    return this.#groupPassed[group];
+  }
+
+  get allPassed(): boolean {
+    return this.groupPassed('protocol') && this.groupPassed('trust');
+  }
+
+  /** Null for a profile that is not known, or known under other hashes only. */
+  get table(): PublishedTable | null {
+    const { profile, profile_hash: hash } = this.body.protocol;
+    this.#table ??= findPublishedTable(profile, hash);
+    return this.#table;
+  }
+
+  /** Skipped although all that it requires passed: what it had to look up was unavailable. */
+  isUnavailable({ id, requires }: PublishedCheck): boolean {
+    return this.outcome(id) === 'skipped' && requires.every((required) => this.passed(required));
+  }
+}

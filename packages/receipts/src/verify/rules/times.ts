@@ -1,0 +1,47 @@
+/** Times agree with each other: the id, the expiry, and how old evidence may be (protocol §8). */
+import { formatTimestamp, ulidTimeMs } from '@svc/codec';
+import { ulidOf } from '@svc/protocol';
+import { findTrustConfig } from '../published.ts';
+import { CHECKS, pathOf, type Reading, type Report, type Rule } from './rule.ts';
+
+const checkTime = ({ body }: Reading, report: Report): void => {
+  const right = formatTimestamp(ulidTimeMs(ulidOf(body.receipt_id)) ?? 0);
+  if (body.evaluated_at !== right)
+    report('wrong-time', `evaluated_at must be the time in receipt_id, ${right}`, '/evaluated_at');
+};
+
+const SECONDS_CHARS = 'YYYY-MM-DDThh:mm:ss'.length;
+
+/** Texts of one form compare as the instants do. `expires_at` is a whole second, so fractions make no difference. */
+const checkExpiry = (reading: Reading, report: Report): void => {
+  const { expires_at: expiresAt, evaluated_at: at } = reading.body;
+  if (expiresAt === undefined) return;
+  const unexpired = at.slice(0, SECONDS_CHARS) < expiresAt.slice(0, SECONDS_CHARS);
+  if (reading.outcome('P5') !== unexpired)
+    report(
+      'contradiction',
+      `P5 must be ${unexpired}: expires_at is ${expiresAt}, evaluated_at ${at}`,
+      pathOf('P5'),
+    );
+};
+
+const checkFreshness = ({ body: { evaluated_at: at, evidence } }: Reading, report: Report): void => {
+  const known = findTrustConfig(evidence.trust_config_version);
+  if (known === null) return;
+  const atMs = Date.parse(at);
+  const check = (seenAt: string | undefined, maxAgeSeconds: number, path: string) => {
+    if (seenAt !== undefined && atMs - Date.parse(seenAt) > maxAgeSeconds * 1000)
+      report('stale-evidence', `${path} must be at most ${maxAgeSeconds} s before evaluated_at`, path);
+  };
+  const { issuer_resolution: resolution, status } = evidence;
+  check(resolution?.resolved_at, known.didDocumentMaxAgeSeconds, '/evidence/issuer_resolution/resolved_at');
+  check(status?.checked_at, known.statusListMaxAgeSeconds, '/evidence/status/checked_at');
+};
+
+/** Alone, since the other faults are listed in the order of what they follow from: this one comes first. */
+export const ID_TIME_RULE: Rule = { reads: ['/receipt_id', '/evaluated_at'], check: checkTime };
+
+export const TIME_RULES: readonly Rule[] = [
+  { reads: [...CHECKS, '/expires_at', '/evaluated_at'], check: checkExpiry },
+  { reads: ['/evidence', '/evaluated_at'], check: checkFreshness },
+];

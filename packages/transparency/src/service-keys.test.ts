@@ -1,0 +1,116 @@
+import { encodeMultikey } from '@svc/codec';
+import { nativeCrypto } from '@svc/codec/native';
+import { describe, expect, it } from 'vitest';
+import { publicKeyOf, SERVICE, signerOf } from '../test/service.ts';
+import { openServiceKeys, readServiceKeys, type ServiceKeyFailure, ServiceKeys } from './service-keys.ts';
+
+const methodOf = (id: string, seed: number) => ({
+  ...{ id, type: 'Multikey', controller: SERVICE },
+  publicKeyMultibase: encodeMultikey(publicKeyOf(seed)),
+});
+const documentOf = <Method extends { readonly id: string }>(methods: readonly Method[]) => ({
+  id: SERVICE,
+  verificationMethod: methods,
+  assertionMethod: methods.map(({ id }) => id),
+});
+const document = documentOf([methodOf(`${SERVICE}#receipt-1`, 1), methodOf('#status-1', 2)]);
+
+const keysOf = (given: unknown): ServiceKeys => {
+  const read = readServiceKeys(given);
+  if (!read.ok) throw new Error(read.failures[0]?.message);
+  return read.keys;
+};
+const codeOf = (found: Uint8Array | ServiceKeyFailure) =>
+  found instanceof Uint8Array ? 'found' : found.code;
+
+describe('the keys of a pinned document', () => {
+  it.each([
+    ['an object', document],
+    ['its text', JSON.stringify(document)],
+    ['what was read of it before', keysOf(document)],
+  ])('are read from %s', (_, given) => {
+    const keys = keysOf(given);
+    expect(keys.did).toBe(SERVICE);
+    expect(keys.find(`${SERVICE}#receipt-1`, 'receipt')).toEqual(publicKeyOf(1));
+    expect(keys.find(`${SERVICE}#status-1`, 'status')).toEqual(publicKeyOf(2));
+    expect(keys.list()).toEqual([
+      { kid: `${SERVICE}#receipt-1`, multikey: encodeMultikey(publicKeyOf(1)) },
+      { kid: `${SERVICE}#status-1`, multikey: encodeMultikey(publicKeyOf(2)) },
+    ]);
+  });
+
+  it('are read once: what happens to the object afterwards changes no key', () => {
+    const later = structuredClone(document);
+    const keys = keysOf(later);
+    for (const method of later.verificationMethod) method.publicKeyMultibase = encodeMultikey(publicKeyOf(9));
+    later.assertionMethod.length = 0;
+    expect(keys.find(`${SERVICE}#receipt-1`, 'receipt')).toEqual(publicKeyOf(1));
+    expect(keys.list().map(({ multikey }) => multikey)).not.toContain(encodeMultikey(publicKeyOf(9)));
+  });
+
+  it.each([
+    ['a key for another purpose', `${SERVICE}#receipt-1`, document, 'unknown-key'],
+    ['a key of another service', 'did:web:other.example#status-1', document, 'wrong-service'],
+    ['a number that begins with 0', `${SERVICE}#status-01`, document, 'unknown-key'],
+    ['a key that the document does not have', `${SERVICE}#status-2`, document, 'unknown-key'],
+    [
+      'a key not under assertionMethod',
+      `${SERVICE}#status-1`,
+      { ...document, assertionMethod: [] },
+      'unknown-key',
+    ],
+    [
+      'a key named twice, once relatively',
+      `${SERVICE}#status-1`,
+      documentOf([methodOf(`${SERVICE}#status-1`, 1), methodOf('#status-1', 1)]),
+      'unusable-key',
+    ],
+    [
+      'a key that another DID controls',
+      `${SERVICE}#status-1`,
+      documentOf([{ ...methodOf('#status-1', 1), controller: 'did:web:other.example' }]),
+      'unusable-key',
+    ],
+    [
+      'a key that is no Multikey',
+      `${SERVICE}#status-1`,
+      documentOf([{ ...methodOf('#status-1', 1), type: 'JsonWebKey' }]),
+      'unusable-key',
+    ],
+  ])('do not have %s', (_, kid, given, code) => {
+    expect(codeOf(keysOf(given).find(kid, 'status'))).toBe(code);
+  });
+
+  it('verify what was signed with them, and nothing else', async () => {
+    const keys = keysOf(document);
+    const kid = `${SERVICE}#status-1`;
+    const signature = await signerOf(2).sign(new TextEncoder().encode('a.b'));
+    expect(keys.check('status', { kid, signingInput: 'a.b', signature }, nativeCrypto)).toBeNull();
+    expect(keys.check('status', { kid, signingInput: 'a.c', signature }, nativeCrypto)?.code).toBe(
+      'wrong-signature',
+    );
+  });
+});
+
+describe('a document is refused', () => {
+  it.each([
+    ['that is no JSON', '{'],
+    ['that is no object', []],
+    ['that is absent', undefined],
+    ['without a DID', {}],
+    ['of another method', { ...document, id: 'did:key:z6Mk' }],
+    ['with a member twice', `{"id":"${SERVICE}","id":"${SERVICE}"}`],
+    ['that is a Receipt', { receipt_id: 'drc_', id: SERVICE }],
+  ])('%s', (_, given) => {
+    expect(readServiceKeys(given)).toMatchObject({
+      ok: false,
+      failures: [{ code: 'malformed-did-document' }],
+    });
+  });
+
+  it('of another service than asked for, which is named beside what else is wrong', () => {
+    const failures: ServiceKeyFailure[] = [];
+    expect(openServiceKeys(document, failures, 'did:web:other.example')).toBeInstanceOf(ServiceKeys);
+    expect(failures.map(({ code }) => code)).toEqual(['wrong-service']);
+  });
+});

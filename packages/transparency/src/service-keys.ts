@@ -1,0 +1,182 @@
+/**
+ * The keys of the service, from the DID document that whoever checks has pinned (interface §DidDocument). They are the
+ * root of trust: the reader obtained the document once, over a channel that he trusts, and it is read once. A signed
+ * artifact names its key by `kid`, and a key counts only as a strict Ed25519 Multikey listed under `assertionMethod`.
+ */
+import {
+  type CryptoPort,
+  decodeMultikey,
+  type Failure,
+  type FailureSink,
+  failure,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+  parseDidWeb,
+  parseStrictJson,
+  show,
+} from '@svc/codec';
+
+export type ServiceKeyFailureCode =
+  /** The pinned service DID document cannot be read. Nothing is known about the signature. */
+  | 'malformed-did-document'
+  /** The DID document, or the kid, is of another service. */
+  | 'wrong-service'
+  /** The kid is not in the document, or not under assertionMethod. */
+  | 'unknown-key'
+  /** The kid is in the document, but is no strict Ed25519 Multikey. */
+  | 'unusable-key'
+  | 'wrong-signature';
+
+export type ServiceKeyFailure = Failure<ServiceKeyFailureCode>;
+
+/** What a key signs: Receipts, or checkpoints and status lists. */
+export type KeyPurpose = 'receipt' | 'status';
+
+export const DID_DOCUMENT_MAX_CHARS = 1_048_576;
+
+/** Reads the document, an object or its text. One that has been read can be passed wherever a document is asked for. */
+export const readServiceKeys = (
+  document: unknown,
+):
+  | { readonly ok: true; readonly keys: ServiceKeys }
+  | { readonly ok: false; readonly failures: readonly ServiceKeyFailure[] } => {
+  if (document instanceof ServiceKeys) return { ok: true, keys: document };
+  const refuse = (problem: string) => ({
+    ok: false as const,
+    failures: [failure('malformed-did-document', problem)],
+  });
+  const json = readJson(document);
+  if (typeof json === 'string') return refuse(`the DID document must be a JSON object: ${json}`);
+  if (member(json, 'receipt_id') !== undefined)
+    return refuse('this is a Receipt; the DID document is what the service serves at /.well-known/did.json');
+  const did = member(json, 'id');
+  if (typeof did !== 'string' || parseDidWeb(did) === null)
+    return refuse(`the id of the DID document must be a did:web DID, not ${show(did)}`);
+  return { ok: true, keys: new ServiceKeys(did, json) };
+};
+
+/**
+ * The same for a check that names everything that is wrong: null with what is wrong in `failures`. A document of
+ * another service than `serviceDid` is a failure and is read all the same.
+ */
+export const openServiceKeys = (
+  document: unknown,
+  failures: FailureSink<ServiceKeyFailureCode>,
+  serviceDid?: string,
+): ServiceKeys | null => {
+  const read = readServiceKeys(document);
+  if (!read.ok) {
+    failures.push(...read.failures);
+    return null;
+  }
+  const { did } = read.keys;
+  if (serviceDid !== undefined && did !== serviceDid)
+    failures.push(failure('wrong-service', `the DID document is of ${did}, not of ${serviceDid}`));
+  return read.keys;
+};
+
+/** What is wrong, as text. */
+const readJson = (document: unknown): JsonObject | string => {
+  if (typeof document !== 'string') return isJsonObject(document) ? document : `it is ${show(document)}`;
+  if (document.length > DID_DOCUMENT_MAX_CHARS) return 'it is too long';
+  const parsed = parseStrictJson(document);
+  if (!parsed.ok) return `${parsed.problem} at character ${parsed.offset}`;
+  return isJsonObject(parsed.value) ? parsed.value : `it is ${show(parsed.value)}`;
+};
+
+/** Of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
+export class ServiceKeys {
+  /** By absolute kid, in the order of the document. More than one: it cannot be told which was meant. */
+  readonly #methods = new Map<string, readonly JsonObject[]>();
+  readonly #asserted = new Set<string>();
+  /** Decoded once each, and only those that are asked for. */
+  readonly #found = new Map<string, Uint8Array>();
+
+  constructor(
+    readonly did: string,
+    document: JsonObject,
+  ) {
+    for (const method of listOf(member(document, 'verificationMethod'))) {
+      const kid = isJsonObject(method) ? absolute(did, member(method, 'id')) : null;
+      if (kid !== null && isJsonObject(method))
+        this.#methods.set(kid, [...(this.#methods.get(kid) ?? []), { ...method }]);
+    }
+    for (const id of listOf(member(document, 'assertionMethod'))) {
+      const kid = absolute(did, id);
+      if (kid !== null) this.#asserted.add(kid);
+    }
+  }
+
+  /** Every key that the document names, as a Multikey, usable or not. */
+  list(): readonly { readonly kid: string; readonly multikey: string }[] {
+    return [...this.#methods].flatMap(([kid, methods]) =>
+      methods.flatMap((method) => {
+        const multikey = member(method, 'publicKeyMultibase');
+        return typeof multikey === 'string' ? [{ kid, multikey }] : [];
+      }),
+    );
+  }
+
+  /** The raw key that `kid` names for this purpose, not yet checked for strength, or what is wrong with it. */
+  find(kid: string, purpose: KeyPurpose): Uint8Array | ServiceKeyFailure {
+    const { did } = this;
+    if (!kid.startsWith(`${did}#`))
+      return failure('wrong-service', `the kid ${show(kid)} is not of the pinned service ${did}`);
+    const fragment = kid.slice(did.length + 1);
+    if (!fragment.startsWith(`${purpose}-`) || !KEY_NUMBER.test(fragment.slice(purpose.length + 1)))
+      return failure('unknown-key', `the kid must be ${did}#${purpose}-<n>, not ${show(kid)}`);
+    const found = this.#found.get(kid) ?? this.#decode(kid);
+    if (found instanceof Uint8Array) this.#found.set(kid, found);
+    return found;
+  }
+
+  #decode(kid: string): Uint8Array | ServiceKeyFailure {
+    const { did } = this;
+    const [method, ...others] = this.#methods.get(kid) ?? [];
+    if (method === undefined)
+      return failure('unknown-key', `the DID document has no verification method ${kid}`);
+    if (others.length > 0)
+      return failure('unusable-key', `the DID document has several verification methods ${kid}`);
+    if (!this.#asserted.has(kid))
+      return failure('unknown-key', `the DID document does not list ${kid} under assertionMethod`);
+    const multikey = member(method, 'publicKeyMultibase');
+    const key = typeof multikey === 'string' ? decodeMultikey(multikey) : null;
+    if (member(method, 'type') !== 'Multikey' || member(method, 'controller') !== did || key === null)
+      return failure('unusable-key', `${kid} must be an Ed25519 Multikey that ${did} controls`);
+    return key;
+  }
+
+  /** Verifies a signature under one of these keys; null where all is well. */
+  check(
+    purpose: KeyPurpose,
+    { kid, signingInput, signature }: ServiceSignature,
+    crypto: CryptoPort,
+  ): ServiceKeyFailure | null {
+    const key = this.find(kid, purpose);
+    if (!(key instanceof Uint8Array)) return key;
+    if (crypto.verify(key, signingInput, signature)) return null;
+    // Verification admits strict keys only, so which of the two failed matters only now.
+    return crypto.isStrictKey(key)
+      ? failure('wrong-signature', `the signature does not verify under ${kid}`)
+      : failure('unusable-key', `${kid} must be canonical, torsion-free and not of small order`);
+  }
+}
+
+export interface ServiceSignature {
+  readonly kid: string;
+  /** Exactly what was signed. */
+  readonly signingInput: string;
+  readonly signature: Uint8Array;
+}
+
+const KEY_NUMBER = /^[1-9][0-9]*$/;
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+
+/** A DID URL may be written relative to its document (DID Core §3.2.2). */
+const absolute = (did: string, id: JsonValue | undefined): string | null => {
+  if (typeof id !== 'string') return null;
+  return id.startsWith('#') ? `${did}${id}` : id;
+};
