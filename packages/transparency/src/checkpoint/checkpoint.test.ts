@@ -146,9 +146,9 @@ describe('what a checkpoint says', () => {
 
   it('names every fault, not only the first', () => {
     expect(parsed({ day: 'x', tree: 'y', more: 1 })).toEqual([
-      'unknown-member /more',
       'malformed-member /day',
       'malformed-member /tree',
+      'unknown-member /more',
     ]);
   });
 
