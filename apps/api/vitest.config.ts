@@ -1,4 +1,9 @@
 import { project } from '../../vitest.shared.ts';
 
 // Test files share a worker and its modules: loading the API anew for each of them would cost more than their tests.
-export default project('api', { isolate: false, setupFiles: ['test/world/setup.ts'] });
+// What is polled for has as long as any test: a loaded machine is slow, not wrong.
+export default project('api', {
+  isolate: false,
+  setupFiles: ['test/world/setup.ts'],
+  expect: { poll: { timeout: 20_000 } },
+});

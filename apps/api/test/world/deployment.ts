@@ -38,6 +38,8 @@ export interface Deployment<Node extends ApiNode = ApiNode> {
   /** A live key, stored as the service stores its own. */
   createKey(role: ApiKeyRole, subject: string): Promise<string>;
   revokeKey(key: string): Promise<void>;
+  /** Resolves when `count` sessions of this database, and of no other on the server, wait for a lock. */
+  untilWaiting(count: number): Promise<void>;
 }
 
 export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5).toString('hex')}`;
@@ -106,6 +108,16 @@ const declare = <Node extends ApiNode>(
         [keyHash],
       );
       if (rowCount !== 1) throw new Error('no such key');
+    },
+    untilWaiting: async (count) => {
+      for (let waiting = 0; waiting < count; ) {
+        // What it shows is otherwise remembered until the end of the transaction.
+        await deployment.sql.query('select pg_stat_clear_snapshot()');
+        const { rowCount } = await deployment.sql.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        waiting = rowCount ?? 0;
+      }
     },
   };
   return deployment;

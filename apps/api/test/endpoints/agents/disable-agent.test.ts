@@ -259,18 +259,6 @@ const onesOf = (credential: string): number[] => {
 };
 
 describe('an allocation under way when the kill switch is thrown', () => {
-  /** Resolves when `count` sessions of this database wait for a lock. */
-  const waiting = async (count: number): Promise<void> => {
-    const text =
-      "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    for (;;) {
-      // What it shows is otherwise remembered until the end of the transaction.
-      await deployment.sql.query('select pg_stat_clear_snapshot()');
-      const { rows } = await deployment.sql.query<{ n: number }>(text);
-      if ((rows[0]?.n ?? 0) >= count) return;
-    }
-  };
-
   it('is over before it and revoked by it: none slips between', async () => {
     const { principalDid, principalKey } = await deployment.createTenants();
     const { did } = await newAgent();
@@ -278,9 +266,9 @@ describe('an allocation under way when the kill switch is thrown', () => {
     await deployment.sql.query('begin');
     await deployment.sql.query('select from status_lists where principal = $1 for update', [principalDid]);
     const allocating = allocate(principalKey, did);
-    await waiting(1);
+    await deployment.untilWaiting(1);
     const disabling = disable(did, principalKey);
-    await waiting(2);
+    await deployment.untilWaiting(2);
     await deployment.sql.query('commit');
     const late = await allocating;
     const { status, json } = await disabling;

@@ -109,10 +109,7 @@ it('a key that is being revoked issues no other one', async () => {
   await sql.query('begin');
   await sql.query('update api_keys set revoked_at = now() where key_id = $1', [rp.body.api_key_id]);
   const issuing = post('/api-keys', rp.key, {});
-  const isWaiting = async () =>
-    (await sql.query(`select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`))
-      .rowCount;
-  while (!(await isWaiting()));
+  await deployment.untilWaiting(1);
   await sql.query('commit');
   const { status, json } = await issuing;
   expect([status, json.error]).toEqual([401, 'UNAUTHORIZED']);

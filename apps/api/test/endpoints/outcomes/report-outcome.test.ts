@@ -180,12 +180,6 @@ describe('a correction', () => {
 });
 
 describe('who may report', () => {
-  const untilOneWaits = async (): Promise<void> => {
-    for (;;) {
-      const { rowCount } = await deployment.sql.query('select from pg_locks where not granted');
-      if (rowCount !== 0) return;
-    }
-  };
   const audited = async (receiptId: string) =>
     (
       await deployment.sql.query<{ actor: string; did: string; key_id: string; details: object }>(
@@ -231,7 +225,7 @@ describe('who may report', () => {
     await deployment.sql.query('begin');
     await deployment.revokeKey(key);
     const answer = report(receiptId, FULFILLED, key);
-    await untilOneWaits();
+    await deployment.untilWaiting(1);
     await deployment.sql.query('commit');
     expect((await answer).status).toBe(401);
     expect(await ledgerOf(receiptId)).toEqual([]);
