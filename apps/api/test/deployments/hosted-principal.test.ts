@@ -1,13 +1,13 @@
 /**
  * A hosted Principal from registration to the loss of its domain, over real HTTP: its own web server on loopback, two
- * API processes, PostgreSQL. Time is what the database says it is, so ages are set there instead of waited for.
+ * API nodes, PostgreSQL. Time is what the database says it is, so ages are set there instead of waited for.
  */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-node.ts';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { startApiProcesses } from '../world/api-process.ts';
 import { contractCall } from '../world/contract-call.ts';
 import { randomSlug } from '../world/deployment.ts';
 import {
@@ -36,17 +36,17 @@ beforeAll(async () => {
 afterAll(() => sql?.end());
 
 let host: PrincipalHost;
-let api: ApiProcesses;
+let api: ApiNodes;
 let name: string;
 let did: string;
 
-/** Each test has its own host, name and processes, so that nothing is remembered of another's. */
-const withNodes = (count: number): void => {
+/** Each test has its own host, name and nodes, so that nothing is remembered of another's. */
+const withNodes = (count: number, start: typeof startApiNodes = startApiNodes): void => {
   beforeEach(async () => {
     host = await startPrincipalHost();
     name = `${randomSlug('host')}.example`;
     did = `did:web:${name}`;
-    api = await startApiProcesses(count, database.url, mapEnv());
+    api = await start(count, database.url, mapEnv());
   });
   afterEach(async () => {
     await api?.stop();
@@ -112,10 +112,10 @@ const verdict = async (tenants: Tenants, grant: HeldGrant, node = 0) => {
   const { decision, reason } = await ask(tenants, grant, node);
   return reason ?? decision;
 };
-/** New processes: nothing of before is remembered. */
+/** A new node: nothing of before is remembered. */
 const restart = async (env = mapEnv()) => {
   await api.stop();
-  api = await startApiProcesses(1, database.url, env);
+  api = await startApiNodes(1, database.url, env);
 };
 const age = (column: 'document_resolved_at' | 'last_proven_at', interval: string) =>
   sql.query(`update principals set ${column} = now() - $2::interval, version = version + 1 where did = $1`, [
@@ -398,7 +398,7 @@ describe('the DID document, when a verification needs it', () => {
 });
 
 describe('loss of verification under load at two processes', () => {
-  withNodes(2);
+  withNodes(2, startApiProcesses);
 
   const ROUNDS = 6;
   const LOADS = 8;

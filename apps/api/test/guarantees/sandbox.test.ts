@@ -4,22 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DOMAIN, startApiNodes } from '../world/api-node.ts';
+import { startApiNodes } from '../world/api-node.ts';
 import { type ContractAnswer, contractCall, freshAddress } from '../world/contract-call.ts';
 import { withDeployment } from '../world/deployment.ts';
+import { PRINCIPAL, RP, withSandbox } from '../world/sandbox.ts';
 
-const PRINCIPAL = `did:web:${DOMAIN}:org:sandbox`;
-const RP = `did:web:${DOMAIN}:rp:sandbox`;
-
-const deployment = withDeployment({ SVC_DEMO: '1' }, 2);
+const { deployment, post, mint, verify } = withSandbox();
 const without = withDeployment();
-
-const post = (path: string, body: unknown, node = 0, ip = freshAddress()) =>
-  contractCall(deployment.processes[node]?.baseUrl ?? '', 'POST', path, { body, ip });
-const mint = async (body: object = {}, node = 0) => (await post('/demo/mint', body, node)).json;
-const bodyOf = ({ grant, proof, action }: Readonly<Record<string, unknown>>) => ({ grant, proof, action });
-const verify = async (minted: Readonly<Record<string, unknown>>, node = 0) =>
-  (await post('/demo/verify', bodyOf(minted), node)).json;
 
 describe('the public numbers', () => {
   it('count none of the sandbox’s own: its parties stand beside the customers, its decisions in no total', async () => {

@@ -1,18 +1,10 @@
 /** `GET /demo/info` (interface §Endpoints, Sandbox): who plays. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { contractCall } from '../../world/contract-call.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { AUTHORITY, PRINCIPAL, RP, withSandbox } from '../../world/sandbox.ts';
 
-const PRINCIPAL = `did:web:${DOMAIN}:org:sandbox`;
-const RP = `did:web:${DOMAIN}:rp:sandbox`;
-const AUTHORITY = {
-  action: 'commerce:purchase',
-  constraints: { maxAmount: 50_000, currency: 'USD' },
-  resources: ['sandbox/**'],
-};
-
-const deployment = withDeployment({ SVC_DEMO: '1' }, 2);
+const { deployment } = withSandbox();
 
 let info: Readonly<Record<string, unknown>>;
 beforeAll(async () => {

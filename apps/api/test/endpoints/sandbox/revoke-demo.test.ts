@@ -1,22 +1,8 @@
 /** `POST /demo/revoke` (interface §Endpoints, Sandbox). */
 import { describe, expect, it } from 'vitest';
-import { contractCall, freshAddress } from '../../world/contract-call.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { AUTHORITY, withSandbox } from '../../world/sandbox.ts';
 
-const AUTHORITY = {
-  action: 'commerce:purchase',
-  constraints: { maxAmount: 50_000, currency: 'USD' },
-  resources: ['sandbox/**'],
-};
-
-const deployment = withDeployment({ SVC_DEMO: '1' }, 2);
-
-const post = (path: string, body: unknown, node = 0, ip = freshAddress()) =>
-  contractCall(deployment.processes[node]?.baseUrl ?? '', 'POST', path, { body, ip });
-const mint = async (body: object = {}, node = 0) => (await post('/demo/mint', body, node)).json;
-const bodyOf = ({ grant, proof, action }: Readonly<Record<string, unknown>>) => ({ grant, proof, action });
-const verify = async (minted: Readonly<Record<string, unknown>>, node = 0) =>
-  (await post('/demo/verify', bodyOf(minted), node)).json;
+const { deployment, post, mint, verify } = withSandbox();
 
 describe('/demo/revoke', () => {
   it('revokes a minted Grant for both nodes, and again without harm', async () => {
