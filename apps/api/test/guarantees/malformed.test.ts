@@ -8,7 +8,7 @@ import { ACTION, type HeldGrant, issueGrant, type Tenants, verifyBody } from '..
 const SEED = Math.floor(Math.random() * 2 ** 31);
 const CASES = 700;
 const CALLS_PER_KEY = 100;
-const AT_ONCE = 16;
+const AT_ONCE = 4;
 
 const deployment = withDeployment();
 let orgId: string;
