@@ -3,6 +3,7 @@
  * its verifier.
  */
 import { PROFILES } from '@svc/protocol';
+import { PROTOCOL_CHECKS, TRUST_CHECKS } from './check-ids.ts';
 
 const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
 
@@ -26,7 +27,6 @@ export const EXAMPLE = {
 export const exampleApiKey = (prefix: string) => `${prefix}${'EXAMPLE'.repeat(7)}`;
 
 const passed = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, true]));
-const numbered = (count: number) => Array.from({ length: count }, (_, index) => `P${index + 1}`);
 
 export const exampleReceipt = {
   receipt_version: 'svc-receipt-v1',
@@ -63,8 +63,8 @@ export const exampleReceipt = {
     result: 'PASS',
     profile: 'svc-base-v1',
     profile_hash: PROFILES['svc-base-v1'].hash,
-    checks: passed(numbered(20)),
+    checks: passed(PROTOCOL_CHECKS),
   },
-  trust: { result: 'PASS', policy_version: 'svc-trust-v1', checks: passed(['T1', 'T2', 'T3', 'T5']) },
+  trust: { result: 'PASS', policy_version: 'svc-trust-v1', checks: passed(TRUST_CHECKS) },
   receipt: EXAMPLE.jws,
 };

@@ -6,16 +6,8 @@
 import type { CryptoPort } from '@svc/codec';
 import { hasBudget } from './budgets/budget.ts';
 import type { Consumption } from './budgets/consumption.ts';
-import type {
-  CheckContext,
-  CheckId,
-  CheckResult,
-  Consulted,
-  Evidence,
-  Presented,
-  RelyingParty,
-} from './checks/check.ts';
-import { CHECK_IDS, CHECKS } from './checks/table.ts';
+import type { CheckContext, CheckResult, Consulted, Presented, RelyingParty } from './checks/check.ts';
+import { CHECK_IDS, CHECKS, type CheckId, type Evidence } from './checks/table.ts';
 import type { Facts, Lookup } from './facts.ts';
 import { parseAction } from './model/action.ts';
 import { parseGrant } from './model/grant.ts';
@@ -98,7 +90,7 @@ export const evaluate = (
   });
   for (const check of CHECKS)
     if (check.requires.every((id) => run.outcomes[id] === true))
-      run.record(check.id, check.run(run.evidence as Evidence, run.context));
+      run.record(check.id, check.run(run.evidence, run.context));
   return run.result();
 };
 

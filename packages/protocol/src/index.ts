@@ -60,7 +60,7 @@ export * from './budgets/consumption.ts';
 export * from './budgets/period.ts';
 export * from './budgets/snapshot.ts';
 export * from './checks/check.ts';
-export { CHECK_IDS, CHECKS, PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
+export * from './checks/table.ts';
 export * from './evaluate.ts';
 export * from './evaluate-json.ts';
 export * from './facts.ts';

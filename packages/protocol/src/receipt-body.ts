@@ -13,8 +13,7 @@ import {
 } from '@svc/codec';
 import type { Consumption } from './budgets/consumption.ts';
 import { snapshotHashOf } from './budgets/snapshot.ts';
-import type { CheckId } from './checks/check.ts';
-import { PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
+import { type CheckId, PROTOCOL_CHECK_IDS, TRUST_CHECK_IDS } from './checks/table.ts';
 import type { CheckOutcome, Decided, VerifyRequest } from './evaluate.ts';
 import { type Action, canonicalAction } from './model/action.ts';
 import { type Capability, inCanonicalOrder } from './model/capability.ts';

@@ -33,12 +33,13 @@ const rows = (text: string, first: RegExp): string[][] =>
     .filter(([cell = '']) => first.test(cell));
 
 it('the table of checks is the engine’s', () => {
-  const expected = CHECKS.map(({ id, requires, title, reasons }, i) => [
+  const expected = CHECKS.map(({ id, requires, title, reasons, cites }, i) => [
     String(i + 1),
     id,
     requires.length === CHECKS.length - 1 ? 'all above' : requires.join(', ') || '–',
     title,
     reasons.join(', '),
+    cites.map((source) => source.replace('protocol ', '')).join(', '),
   ]);
   expect(rows(protocol, /^[0-9]+$/)).toEqual(expected);
 });

@@ -1,5 +1,5 @@
 /** The 24 checks and the reasons of a DENY, said for people. Conditions and order are the engine's (protocol §7). */
-import type { CheckId, ReasonCode } from '@svc/protocol';
+import { CHECK_IDS, type CheckId, type ReasonCode } from '@svc/protocol';
 
 interface Meaning {
   /** Three or four words. */
@@ -7,7 +7,7 @@ interface Meaning {
   readonly means: string;
 }
 
-export const CHECK_MEANINGS: Readonly<Record<CheckId, Meaning>> = {
+const CHECK_MEANINGS: Readonly<Partial<Record<CheckId, Meaning>>> = {
   P1: {
     name: 'Grant well formed',
     means:
@@ -74,6 +74,9 @@ export const CHECK_MEANINGS: Readonly<Record<CheckId, Meaning>> = {
   },
 };
 
+/** A check that has no words here yet is shown by its id alone; its rule stands beside it. */
+export const meaningOf = (id: CheckId): Meaning => CHECK_MEANINGS[id] ?? { name: id, means: '' };
+
 export const REASON_MEANINGS: Readonly<Record<ReasonCode, string>> = {
   GRANT_MALFORMED: 'The Grant cannot be read as a Grant of this protocol.',
   UNSUPPORTED_FEATURE: 'The Grant asks for something that this profile does not know.',
@@ -104,11 +107,18 @@ export const REASON_MEANINGS: Readonly<Record<ReasonCode, string>> = {
   ISSUER_NOT_TRUSTED: 'Reserved; nothing in this policy answers it.',
 };
 
-/** The stages that a request passes, in pipeline order. */
-export const STAGES: readonly { readonly name: string; readonly ids: readonly CheckId[] }[] = [
-  { name: 'The Grant', ids: ['P1', 'T1', 'T2', 'T3', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7'] },
-  { name: 'The Proof', ids: ['P8', 'P9', 'P10', 'P11', 'P12', 'P13'] },
-  { name: 'The Action', ids: ['P15', 'P14'] },
-  { name: 'The authority', ids: ['P16', 'P17', 'P18', 'P19', 'P20'] },
-  { name: 'Once only', ids: ['T5'] },
+/** The stages that a request passes, and the check with which each begins. */
+const STAGE_BEGINNINGS: readonly (readonly [name: string, first: CheckId])[] = [
+  ['The Grant', 'P1'],
+  ['The Proof', 'P8'],
+  ['The Action', 'P15'],
+  ['The authority', 'P16'],
+  ['Once only', 'T5'],
 ];
+
+export const STAGES: readonly { readonly name: string; readonly ids: readonly CheckId[] }[] =
+  STAGE_BEGINNINGS.map(([name, first], i) => {
+    const [, next] = STAGE_BEGINNINGS[i + 1] ?? [];
+    const end = next === undefined ? CHECK_IDS.length : CHECK_IDS.indexOf(next);
+    return { name, ids: CHECK_IDS.slice(CHECK_IDS.indexOf(first), end) };
+  });

@@ -3,7 +3,7 @@
  * means and, where it failed, why. `lit` lights only the first so many, for a page that plays them in order.
  */
 import { CHECKS, type CheckId, type ReasonCode } from '@svc/protocol';
-import { CHECK_MEANINGS, REASON_MEANINGS, STAGES } from './check-meanings.ts';
+import { meaningOf, REASON_MEANINGS, STAGES } from './check-meanings.ts';
 import { Icon } from './icons.tsx';
 import './pipeline.css';
 
@@ -42,7 +42,7 @@ export const Pipeline = ({ outcomes, reason, lit = CHECKS.length }: PipelineProp
         {STAGES.map(({ name, ids }) => (
           <span key={name} class="track-stage" style={{ flexGrow: ids.length }}>
             {ids.map((id) => (
-              <i key={id} class={`dot dot-${stateFor(id)}`} title={`${id} ${CHECK_MEANINGS[id].name}`} />
+              <i key={id} class={`dot dot-${stateFor(id)}`} title={`${id} ${meaningOf(id).name}`} />
             ))}
           </span>
         ))}
@@ -80,7 +80,7 @@ const CheckRow = ({
   readonly reason: ReasonCode | null;
   readonly outcomes: Outcomes;
 }) => {
-  const { name, means } = CHECK_MEANINGS[id];
+  const { name, means } = meaningOf(id);
   const check = CHECKS.find((one) => one.id === id);
   const missing = check?.requires.filter((required) => outcomes[required] !== true) ?? [];
   return (
@@ -96,7 +96,9 @@ const CheckRow = ({
           <p>{means}</p>
           {state === 'wrong' && <Why reasons={reason === null ? (check?.reasons ?? []) : [reason]} />}
           {state === 'idle' && <p class="check-why-idle">{whySkipped(missing)}</p>}
-          <p class="check-rule">True when {check?.title}.</p>
+          <p class="check-rule">
+            True when {check?.title}. Written in: {check?.cites.join(', ')}.
+          </p>
         </div>
       </details>
     </li>

@@ -1,14 +1,9 @@
 /** Receipt (interface §Receipt, protocol §8). Field presence follows how far the checks got. */
 import { REASON_CODES, RESERVED_REASONS } from '@svc/protocol';
 import { z } from 'zod';
+import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
 import { exampleReceipt } from '../examples.ts';
 import { compactJws, didKey, didWeb, grantId, receiptId, sha256, timestamp, uri } from '../formats.ts';
-
-const PROTOCOL_CHECKS = [
-  ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P10'],
-  ...['P11', 'P12', 'P13', 'P14', 'P15', 'P16', 'P17', 'P18', 'P19', 'P20'],
-] as const;
-const TRUST_CHECKS = ['T1', 'T2', 'T3', 'T5'] as const;
 
 export const reasonCode = z.enum(REASON_CODES).meta({ id: 'ReasonCode' });
 

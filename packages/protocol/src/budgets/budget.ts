@@ -5,7 +5,6 @@
  */
 import type { JsonObject, JsonValue } from '@svc/codec';
 import type { ActionType } from '../model/action.ts';
-import type { Capability } from '../model/capability.ts';
 import { isNonNegativeInteger, member } from '../model/members.ts';
 import { isPeriod, PERIODS, type Period } from './period.ts';
 
@@ -45,12 +44,18 @@ export const findBudgetProblem = (action: ActionType, constraints: JsonObject): 
 const isWellTyped = (key: string, value: JsonValue): boolean =>
   key === 'period' ? isPeriod(value) : isNonNegativeInteger(value);
 
+/** The part of a Capability that budgets are in. */
+interface Constrained {
+  readonly action: ActionType;
+  readonly constraints: JsonObject;
+}
+
 /** Whether anything in this Capability is used up. */
-export const hasBudget = ({ action, constraints }: Capability): boolean =>
+export const hasBudget = ({ action, constraints }: Constrained): boolean =>
   BUDGET_KEYS[action].some((key) => Object.hasOwn(constraints, key));
 
 /** The budget of a Capability whose constraints are well formed, or null where nothing in it is used up. */
-export const budgetOf = (capability: Capability): Budget | null => {
+export const budgetOf = (capability: Constrained): Budget | null => {
   if (!hasBudget(capability)) return null;
   const { action, constraints } = capability;
   const uses = limitOf(constraints, 'maxUses');

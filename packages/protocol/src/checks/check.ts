@@ -1,15 +1,14 @@
 /**
  * What a check is. Each reads only the evidence of the checks that it requires, so reading what is not proven
- * does not compile, and "skipped" follows from the table.
+ * does not compile, and "skipped" follows from the requirements.
  */
 
 import type { CryptoPort, DidWeb, Sha256 } from '@svc/codec';
 import type { Balances } from '../budgets/balances.ts';
-import type { Consumption } from '../budgets/consumption.ts';
 import type { DocumentFact, Facts, Lookup } from '../facts.ts';
 import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
-import type { Grant, ParsedGrant } from '../model/grant.ts';
+import type { ParsedGrant } from '../model/grant.ts';
 import type { GrantId } from '../model/ids.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { Proof } from '../model/proof.ts';
@@ -17,60 +16,12 @@ import type { ReasonCode } from '../model/reason-code.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { TrustConfig } from '../trust-config.ts';
 
-/** What each check proves, by id. */
-export interface Evidence {
-  /** Well formed, unauthenticated. */
-  P1: { readonly grant: Grant };
-  T1: {
-    readonly key: { readonly state: 'active' | 'retired' | 'compromised'; readonly sinceMs: number } | null;
-    readonly verification: 'verified' | 'unverified';
-  };
-  T2: null;
-  T3: null;
-  /** The Grant is still unauthenticated. */
-  P2: { readonly grant: Grant; readonly publicKey: Uint8Array };
-  /** Authenticated: the Principal signed exactly this. */
-  P3: { readonly grant: Grant };
-  P4: null;
-  P5: null;
-  P6: null;
-  P7: null;
-  /** Well formed, unauthenticated. */
-  P8: { readonly proof: Proof };
-  /** Authenticated: the Agent signed exactly this. */
-  P9: { readonly proof: Proof };
-  P10: null;
-  P11: null;
-  P12: null;
-  P13: null;
-  /** Well formed; what the relying party says. */
-  P15: { readonly action: Action };
-  P14: null;
-  P16: Survivors;
-  P17: Survivors;
-  P18: Survivors;
-  P19: Survivors & { readonly consumptions: Consumptions };
-  P20: Survivors & {
-    readonly authority: Capability;
-    /** What an ALLOW on this authority consumes; null where nothing of it is used up. */
-    readonly consumption: Consumption | null;
-  };
-  T5: null;
-}
-
 /** The Action, and the Capabilities of the Grant that every narrowing check so far holds for. */
 export interface Survivors {
   readonly grantId: GrantId;
   readonly action: Action;
   readonly survivors: readonly Capability[];
 }
-
-/** What each survivor that has a budget would consume of it. */
-export type Consumptions = ReadonlyMap<Capability, Consumption>;
-
-export type CheckId = keyof Evidence;
-export type ProtocolCheckId = Extract<CheckId, `P${string}`>;
-export type TrustCheckId = Extract<CheckId, `T${string}`>;
 
 /** The request as presented and parsed; only P1, P8 and P15 read it. */
 export interface Presented {
@@ -140,17 +91,38 @@ export const narrow = (
   return survivors.length > 0 ? pass({ grantId, action, survivors }) : deny(reason);
 };
 
-export interface Check<Id extends CheckId, Requires extends CheckId = never> {
+/** Where a rule is written down: the interface, docs/protocol.md or an RFC, each with its section. */
+export type Citation = `interface §${string}` | `protocol §${number}` | `RFC ${number} §${string}`;
+
+/** A check as it is declared. */
+export interface Check<Id extends string, Proves> {
   readonly id: Id;
   /** One sentence that reads as the condition for true. */
   readonly title: string;
-  readonly requires: readonly Requires[];
+  readonly cites: readonly Citation[];
+  /** Ids of the checks that must be true before this one runs. */
+  readonly requires: readonly string[];
   /** Every reason that this check can deny with. */
   readonly reasons: readonly ReasonCode[];
-  run(evidence: Pick<Evidence, Requires>, context: CheckContext): CheckResult<Evidence[Id]>;
+  run(evidence: object, context: CheckContext): CheckResult<Proves>;
 }
 
-/** Declares a check; its type parameters are read off `id` and `requires`. Marked pure, so that bundlers drop what nobody uses. */
-export const defineCheck = <Id extends CheckId, Requires extends CheckId = never>(
-  check: Check<Id, Requires>,
-): Check<Id, Requires> => check;
+/** What these checks prove, by id. */
+export type EvidenceOf<Checks extends Check<string, unknown>> = {
+  readonly [One in Checks as One['id']]: One extends Check<string, infer Proves> ? Proves : never;
+};
+
+/**
+ * Declares a check. It reads the evidence of the checks that it requires, and no other compiles. Marked pure, so that
+ * bundlers drop what nobody uses.
+ */
+export const defineCheck = <
+  const Id extends string,
+  Proves,
+  const Requires extends readonly Check<string, unknown>[],
+>(
+  declaration: Omit<Check<Id, Proves>, 'requires' | 'run'> & {
+    readonly requires: Requires;
+    run(evidence: EvidenceOf<Requires[number]>, context: CheckContext): CheckResult<Proves>;
+  },
+): Check<Id, Proves> => ({ ...declaration, requires: declaration.requires.map(({ id }) => id) });

@@ -1,9 +1,13 @@
-/** P1: the Grant is a well-formed credential of this profile (protocol §1, §2). */
+/**
+ * P1: the Grant is a well-formed credential of this profile (protocol §1, §2).
+ * The Grant that it hands on is unauthenticated.
+ */
 import { defineCheck, deny, pass } from './check.ts';
 
 export const p01GrantWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P1',
   title: 'the Grant is well formed and asks for nothing that this profile does not know',
+  cites: ['interface §Grant', 'protocol §1', 'protocol §2', 'RFC 7515 §7.1', 'RFC 8259 §4'],
   requires: [],
   reasons: ['GRANT_MALFORMED', 'UNSUPPORTED_FEATURE'],
   run: (_, { presented: { grant }, profile }) => {

@@ -9,17 +9,20 @@ import {
   type Consulted,
   defineCheck,
   deny,
-  type Evidence,
   need,
   pass,
   unavailableNow,
 } from './check.ts';
+import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
+import { t01IssuerRegistered } from './t01-issuer-registered.ts';
+import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
 
 export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
   id: 'P2',
   title:
     "the kid is a usable Ed25519 key in the issuer's DID document, under assertionMethod, not retired before the Grant was allocated",
-  requires: ['P1', 'T1', 'T3'],
+  cites: ['interface §Key states', 'protocol §7', 'RFC 8037 §2'],
+  requires: [p01GrantWellFormed, t01IssuerRegistered, t03KeyNotCompromised],
   reasons: ['ISSUER_KEY_NOT_FOUND'],
   run: ({ P1: { grant }, T1 }, context) => {
     const { document } = context.facts;
@@ -35,6 +38,12 @@ export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
     return retiredKey(grant, publicKey, T1.key.sinceMs, context, consulted);
   },
 });
+
+/** The Grant is still unauthenticated. */
+interface KeyFound {
+  readonly grant: Grant;
+  readonly publicKey: Uint8Array;
+}
 
 type Document = Extract<
   NonNullable<CheckContext['facts']['document']>,
@@ -53,7 +62,7 @@ const retiredKey = (
   retiredAtMs: number,
   { facts: { allocation } }: CheckContext,
   consulted: Consulted,
-): CheckResult<Evidence['P2']> => {
+): CheckResult<KeyFound> => {
   if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
   if (allocation.answer === 'unavailable') return unavailableNow(consulted);
   const allocatedInTime = allocation.answer === 'found' && allocation.value.allocatedAtMs <= retiredAtMs;

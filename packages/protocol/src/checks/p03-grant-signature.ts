@@ -1,10 +1,12 @@
 /** P3: the Grant's signature verifies under the key that P2 found. From here on the Grant is authenticated. */
 import { defineCheck, deny, pass } from './check.ts';
+import { p02IssuerKeyFound } from './p02-issuer-key-found.ts';
 
 export const p03GrantSignature = /* @__PURE__ */ defineCheck({
   id: 'P3',
   title: "the Grant's signature verifies",
-  requires: ['P2'],
+  cites: ['interface §Grant', 'protocol §1', 'RFC 8032 §5.1.7'],
+  requires: [p02IssuerKeyFound],
   reasons: ['GRANT_SIGNATURE_INVALID'],
   run: ({ P2: { grant, publicKey } }, { crypto }) =>
     crypto.verify(publicKey, grant.signingInput, grant.signature)

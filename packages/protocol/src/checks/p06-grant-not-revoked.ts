@@ -14,11 +14,13 @@ import {
   pass,
   unavailableNow,
 } from './check.ts';
+import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p06GrantNotRevoked = /* @__PURE__ */ defineCheck({
   id: 'P6',
   title: 'the Grant is as the service allocated it, and its bit in the current status list is 0',
-  requires: ['P3'],
+  cites: ['interface §Grant allocation, status entry, summary', 'protocol §7', 'protocol §9'],
+  requires: [p03GrantSignature],
   reasons: ['AUTHORITY_REVOKED'],
   run: ({ P3: { grant } }, context) => {
     const { allocation } = context.facts;

@@ -1,10 +1,12 @@
 /** P7: the Grant is meant for this relying party, or for any. */
 import { defineCheck, demand } from './check.ts';
+import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p07Audience = /* @__PURE__ */ defineCheck({
   id: 'P7',
   title: 'audience is absent or contains the calling relying party',
-  requires: ['P3'],
+  cites: ['interface §Grant', 'protocol §2'],
+  requires: [p03GrantSignature],
   reasons: ['AUDIENCE_MISMATCH'],
   run: ({ P3: { grant } }, { relyingParty }) =>
     demand(grant.audience === null || grant.audience.includes(relyingParty.did), 'AUDIENCE_MISMATCH'),

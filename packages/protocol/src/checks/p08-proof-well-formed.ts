@@ -1,9 +1,13 @@
-/** P8: the Proof is well formed (protocol §1, §3). */
+/**
+ * P8: the Proof is well formed (protocol §1, §3).
+ * The Proof that it hands on is unauthenticated.
+ */
 import { defineCheck, deny, pass } from './check.ts';
 
 export const p08ProofWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P8',
   title: 'the Proof is well formed',
+  cites: ['interface §Proof', 'protocol §1', 'protocol §3', 'RFC 7515 §7.1'],
   requires: [],
   reasons: ['PROOF_MALFORMED'],
   run: (_, { presented: { proof } }) => (proof.ok ? pass({ proof: proof.value }) : deny(proof.reason)),

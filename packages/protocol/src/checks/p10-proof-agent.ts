@@ -1,10 +1,13 @@
 /** P10: the Agent that signed the Proof is the one the Grant names. */
 import { defineCheck, demand } from './check.ts';
+import { p03GrantSignature } from './p03-grant-signature.ts';
+import { p09ProofSignature } from './p09-proof-signature.ts';
 
 export const p10ProofAgent = /* @__PURE__ */ defineCheck({
   id: 'P10',
   title: "the Proof's iss is the Grant's subject",
-  requires: ['P3', 'P9'],
+  cites: ['interface §Proof', 'protocol §3', 'protocol §7'],
+  requires: [p03GrantSignature, p09ProofSignature],
   reasons: ['PROOF_AGENT_MISMATCH'],
   run: ({ P3: { grant }, P9: { proof } }) => demand(proof.agent === grant.agent, 'PROOF_AGENT_MISMATCH'),
 });

@@ -1,10 +1,12 @@
 /** P12: the Proof was made for this relying party; one made for another cannot be used here. */
 import { defineCheck, demand } from './check.ts';
+import { p09ProofSignature } from './p09-proof-signature.ts';
 
 export const p12ProofAudience = /* @__PURE__ */ defineCheck({
   id: 'P12',
   title: "the Proof's aud is the calling relying party",
-  requires: ['P9'],
+  cites: ['interface §Proof', 'protocol §3'],
+  requires: [p09ProofSignature],
   reasons: ['PROOF_AUDIENCE_MISMATCH'],
   run: ({ P9: { proof } }, { relyingParty }) =>
     demand(proof.audience === relyingParty.did, 'PROOF_AUDIENCE_MISMATCH'),

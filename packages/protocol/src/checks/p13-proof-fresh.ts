@@ -1,10 +1,12 @@
 /** P13: the Proof is fresh. Both ends are included; compared in milliseconds (protocol §7). */
 import { defineCheck, demand } from './check.ts';
+import { p09ProofSignature } from './p09-proof-signature.ts';
 
 export const p13ProofFresh = /* @__PURE__ */ defineCheck({
   id: 'P13',
   title: "the Proof's iat lies within the relying party's proof window, with the clock skew allowed ahead",
-  requires: ['P9'],
+  cites: ['interface §Proof', 'protocol §7'],
+  requires: [p09ProofSignature],
   reasons: ['PROOF_EXPIRED'],
   run: ({ P9: { proof } }, { nowMs, relyingParty, trust }) => {
     const iatMs = proof.iatSeconds * 1000;

@@ -3,12 +3,15 @@ import { normalizeHtu } from '@svc/codec';
 import { type Action, canonicalAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';
+import { p09ProofSignature } from './p09-proof-signature.ts';
+import { p15ActionWellFormed } from './p15-action-well-formed.ts';
 
 export const p14ProofAction = /* @__PURE__ */ defineCheck({
   id: 'P14',
   title:
     "the Proof's action is the Action; for an api:call its htm and htu are the Action's method and resource",
-  requires: ['P9', 'P15'],
+  cites: ['interface §Proof', 'protocol §4', 'protocol §7', 'RFC 8785 §3.2'],
+  requires: [p09ProofSignature, p15ActionWellFormed],
   reasons: ['PROOF_ACTION_MISMATCH'],
   run: ({ P9: { proof }, P15: { action } }) =>
     demand(

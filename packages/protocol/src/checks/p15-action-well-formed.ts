@@ -4,6 +4,7 @@ import { defineCheck, deny, pass } from './check.ts';
 export const p15ActionWellFormed = /* @__PURE__ */ defineCheck({
   id: 'P15',
   title: 'the Action is well formed',
+  cites: ['interface §Action', 'protocol §5'],
   requires: [],
   reasons: ['ACTION_MALFORMED'],
   run: (_, { presented: { action } }) =>

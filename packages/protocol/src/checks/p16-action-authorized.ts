@@ -3,11 +3,14 @@ import type { Action } from '../model/action.ts';
 import type { Capability } from '../model/capability.ts';
 import { isStringArray } from '../model/members.ts';
 import { defineCheck, narrow } from './check.ts';
+import { p03GrantSignature } from './p03-grant-signature.ts';
+import { p15ActionWellFormed } from './p15-action-well-formed.ts';
 
 export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P16',
   title: 'some Capability has this action type and, for an api:call, this method',
-  requires: ['P3', 'P15'],
+  cites: ['interface §Capability', 'protocol §7'],
+  requires: [p03GrantSignature, p15ActionWellFormed],
   reasons: ['ACTION_NOT_AUTHORIZED'],
   run: ({ P3: { grant }, P15: { action } }) =>
     narrow(

@@ -1,10 +1,12 @@
 /** P18: some survivor is in the currency of the purchase; an API call has none. */
 import { defineCheck, narrow } from './check.ts';
+import { p17ConstraintsKnown } from './p17-constraints-known.ts';
 
 export const p18CurrencyAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P18',
   title: "some survivor has the Action's currency (api:call: always)",
-  requires: ['P17'],
+  cites: ['interface §Capability', 'protocol §7'],
+  requires: [p17ConstraintsKnown],
   reasons: ['CURRENCY_NOT_AUTHORIZED'],
   run: ({ P17 }) =>
     narrow(

@@ -13,19 +13,25 @@ import {
   type CheckResult,
   defineCheck,
   deny,
-  type Evidence,
   need,
   pass,
   type Survivors,
   unavailableNow,
 } from './check.ts';
+import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
+
+interface Affordable extends Survivors {
+  /** What each survivor that has a budget would consume of it. */
+  readonly consumptions: ReadonlyMap<Capability, Consumption>;
+}
 
 export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P19',
   title: 'some survivor allows the amount (api:call: always)',
-  requires: ['P18'],
+  cites: ['interface §Capability', 'interface §Consumable Grants', 'protocol §7', 'protocol §11'],
+  requires: [p18CurrencyAuthorized],
   reasons: ['AMOUNT_EXCEEDS_AUTHORITY'],
-  run: ({ P18 }, context) => {
+  run: ({ P18 }, context): CheckResult<Affordable> => {
     const survivors = P18.survivors.filter((capability) => allowsAmount(capability, P18.action));
     if (survivors.length === 0) return deny('AMOUNT_EXCEEDS_AUTHORITY');
     if (!context.profile.budgets || !survivors.some(hasBudget))
@@ -37,7 +43,7 @@ export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
 const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>
   action.type === 'api:call' || (isNonNegativeInteger(maxAmount) && action.amount <= maxAmount);
 
-const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult<Evidence['P19']> => {
+const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult<Affordable> => {
   const { grantId } = candidates;
   const { balances: answer } = context.facts;
   if (answer === undefined) return need({ fact: 'balances', grantId });
@@ -54,7 +60,7 @@ const openBudgets = (
   { action, survivors: candidates }: Survivors,
   balances: Balances,
   { crypto, nowMs }: CheckContext,
-): Pick<Evidence['P19'], 'survivors' | 'consumptions'> => {
+): Pick<Affordable, 'survivors' | 'consumptions'> => {
   const amount = action.type === 'api:call' ? 0 : action.amount;
   const survivors: Capability[] = [];
   const consumptions = new Map<Capability, Consumption>();

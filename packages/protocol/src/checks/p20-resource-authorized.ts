@@ -6,11 +6,13 @@ import { normalizeHtu } from '@svc/codec';
 import type { Action } from '../model/action.ts';
 import { resourceMatcher, urlMatcher } from '../resources/resource-pattern.ts';
 import { defineCheck, deny, pass } from './check.ts';
+import { p19AmountAuthorized } from './p19-amount-authorized.ts';
 
 export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   id: 'P20',
   title: 'some survivor matches the resource',
-  requires: ['P19'],
+  cites: ['interface §Capability', 'protocol §6', 'RFC 3986 §6.2.2'],
+  requires: [p19AmountAuthorized],
   reasons: ['RESOURCE_NOT_AUTHORIZED'],
   run: ({ P19: { consumptions, ...P19 } }) => {
     const matches = matcherOf(P19.action);

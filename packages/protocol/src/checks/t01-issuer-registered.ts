@@ -1,10 +1,12 @@
 /** T1: the Grant names a registered Principal as its issuer (protocol §7). */
 import { defineCheck, deny, need, pass, unavailableNow } from './check.ts';
+import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 
 export const t01IssuerRegistered = /* @__PURE__ */ defineCheck({
   id: 'T1',
   title: 'the issuer is a registered Principal',
-  requires: ['P1'],
+  cites: ['interface §Principal', 'protocol §7'],
+  requires: [p01GrantWellFormed],
   reasons: ['ISSUER_UNKNOWN'],
   run: ({ P1: { grant } }, { facts: { principal } }) => {
     if (principal === undefined) return need({ fact: 'principal', did: grant.issuer, kid: grant.kid });

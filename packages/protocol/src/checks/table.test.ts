@@ -1,31 +1,30 @@
+import { readFileSync } from 'node:fs';
 import { outcomeOf } from '@svc/vectors/src/evaluate-vectors.ts';
 import { readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_REASONS, RESERVED_REASONS, TRUST_REASONS } from '../model/reason-code.ts';
 import { PROFILES } from '../profiles/index.ts';
-import type { CheckId } from './check.ts';
-import { CHECK_IDS, CHECKS } from './table.ts';
+import { CHECK_IDS, CHECKS, type CheckId } from './table.ts';
 
 const vectors = readEvaluateVectors();
 
 describe('the table of checks', () => {
-  it('has P1–P20, T1, T2, T3 and T5 in pipeline order', () => {
-    expect(CHECK_IDS.join(' ')).toBe(
-      'P1 T1 T2 T3 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P15 P14 P16 P17 P18 P19 P20 T5',
-    );
+  it('requires only checks that come before, and last of all every one of them', () => {
+    for (const [i, { requires }] of CHECKS.entries())
+      for (const required of requires) expect(CHECK_IDS.slice(0, i)).toContain(required);
+    expect(CHECKS.at(-1)?.requires).toEqual(CHECK_IDS.slice(0, -1));
+    expect(new Set(CHECK_IDS).size).toBe(CHECKS.length);
   });
 
-  it('requires what the protocol says, and only checks that come before', () => {
-    const requirements = Object.fromEntries(CHECKS.map(({ id, requires }) => [id, requires.join(' ')]));
-    const { T5: everythingElse, ...rest } = requirements;
-    expect(rest).toEqual({
-      ...{ P1: '', T1: 'P1', T2: 'T1', T3: 'T1', P2: 'P1 T1 T3', P3: 'P2', P4: 'P3', P5: 'P3', P6: 'P3' },
-      ...{ P7: 'P3', P8: '', P9: 'P8', P10: 'P3 P9', P11: 'P3 P9', P12: 'P9', P13: 'P9', P15: '' },
-      ...{ P14: 'P9 P15', P16: 'P3 P15', P17: 'P16', P18: 'P17', P19: 'P18', P20: 'P19' },
-    });
-    expect(everythingElse).toBe(CHECK_IDS.slice(0, -1).join(' '));
-    for (const [i, { requires }] of CHECKS.entries())
-      for (const required of requires) expect(CHECK_IDS.indexOf(required)).toBeLessThan(i);
+  it('says of each check where its rule is written: in the interface, and in a section of docs/protocol.md', () => {
+    const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8');
+    const sections = new Set([...page.matchAll(/^## (\d+)\. /gm)].map(([, number]) => `protocol §${number}`));
+    for (const { cites } of CHECKS) {
+      expect(cites.some((source) => source.startsWith('interface §'))).toBe(true);
+      const own = cites.filter((source) => source.startsWith('protocol §'));
+      expect(own).not.toHaveLength(0);
+      for (const source of own) expect(sections).toContain(source);
+    }
   });
 
   it('declares every reason but the reserved ones and the one for what is unavailable, each once', () => {
@@ -90,6 +89,7 @@ describe('the vectors under svc-base-v2', () => {
 });
 
 describe('a published profile', () => {
+  // The hash covers every check with its place, title, requirements and reasons.
   it.each([
     ['svc-base-v1', 'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950'],
     ['svc-base-v2', 'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05'],

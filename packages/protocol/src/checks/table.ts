@@ -2,7 +2,7 @@
  * The 24 checks in pipeline order (protocol §7). The order decides the reason of a DENY; a requirement always
  * points backwards.
  */
-import type { Check, CheckId, ProtocolCheckId, TrustCheckId } from './check.ts';
+import type { Check, EvidenceOf } from './check.ts';
 import { p01GrantWellFormed } from './p01-grant-well-formed.ts';
 import { p02IssuerKeyFound } from './p02-issuer-key-found.ts';
 import { p03GrantSignature } from './p03-grant-signature.ts';
@@ -28,10 +28,7 @@ import { t02IssuerVerified } from './t02-issuer-verified.ts';
 import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
 import { t05ProofUnspent } from './t05-proof-unspent.ts';
 
-/** A check as the runner sees it: the types that tie evidence to requirements have done their work. */
-export type AnyCheck = Check<CheckId, CheckId>;
-
-export const CHECKS: readonly AnyCheck[] = [
+const BEFORE_SPENDING = [
   p01GrantWellFormed,
   t01IssuerRegistered,
   t02IssuerVerified,
@@ -55,8 +52,32 @@ export const CHECKS: readonly AnyCheck[] = [
   p18CurrencyAuthorized,
   p19AmountAuthorized,
   p20ResourceAuthorized,
-  t05ProofUnspent,
-] as readonly unknown[] as readonly AnyCheck[];
+] as const;
+
+type Pipeline = readonly [...typeof BEFORE_SPENDING, typeof t05ProofUnspent];
+
+export type CheckId = Pipeline[number]['id'];
+export type ProtocolCheckId = Extract<CheckId, `P${string}`>;
+export type TrustCheckId = Extract<CheckId, `T${string}`>;
+
+/** What each check proves, by id. */
+export type Evidence = EvidenceOf<Pipeline[number]>;
+
+/** A check as the runner sees it: the types that tie evidence to requirements have done their work. */
+export interface AnyCheck extends Check<CheckId, unknown> {
+  readonly requires: readonly CheckId[];
+}
+
+/** T5 requires every check above it: a Proof is spent by an ALLOW and by nothing else. */
+const spending = /* @__PURE__ */ (() => ({
+  ...t05ProofUnspent,
+  requires: BEFORE_SPENDING.map(({ id }) => id),
+}))();
+
+export const CHECKS = [...BEFORE_SPENDING, spending] as readonly Check<
+  CheckId,
+  unknown
+>[] as readonly AnyCheck[];
 
 const isProtocol = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
 const isTrust = (id: CheckId): id is TrustCheckId => id.startsWith('T');

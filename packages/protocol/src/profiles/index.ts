@@ -4,7 +4,8 @@ import { portableCrypto, type Sha256, sha256Of } from '@svc/codec';
 import { CHECKS } from '../checks/table.ts';
 import { BASE_V1 } from './base-v1.ts';
 import { BASE_V2 } from './base-v2.ts';
-import { type Profile, type ProfileId, profileDocument } from './profile.ts';
+import { profileDocument } from './document.ts';
+import type { Profile, ProfileId } from './profile.ts';
 
 export type { Profile, ProfileId };
 
