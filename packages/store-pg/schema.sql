@@ -317,6 +317,48 @@ create table usage_monthly_by_principal (
   verifies bigint not null
 );
 
+create type svc_decision as (
+  ordinal integer,
+  receipt_id text,
+  decision text,
+  reason text,
+  evaluated_at_ms bigint,
+  relying_party text,
+  relying_party_version bigint,
+  key_hash text,
+  key_id text,
+  used_principal text,
+  used_principal_version bigint,
+  used_grant_id text,
+  principal text,
+  grant_id text,
+  agent text,
+  action_type text,
+  amount bigint,
+  currency text,
+  resource text,
+  method text,
+  spend_grant_id text,
+  spend_jti text,
+  spend_expires_at_ms bigint,
+  idempotency_key text,
+  idempotency_body_hash text,
+  org_id text,
+  entitlement_version bigint,
+  is_capped boolean,
+  is_enforced boolean,
+  balances_grant_id text,
+  balances_version bigint,
+  budget_key text,
+  delta_total bigint,
+  delta_period bigint,
+  delta_uses bigint,
+  period_start_ms bigint,
+  limit_total bigint,
+  limit_per_period bigint,
+  limit_uses bigint
+);
+
 alter table agents add constraint agents_pkey PRIMARY KEY (principal, did);
 alter table agents add constraint agents_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
 alter table api_keys add constraint api_keys_key_hash_check CHECK ((length(key_hash) = 32));
@@ -514,6 +556,64 @@ CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
 AS $function$
   select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC';
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_balances_version(p_grant_id text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return (select coalesce(max(version), 0) from consumption_events where grant_id = p_grant_id);
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_claim_keys(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_outcomes text[];
+begin
+  with
+    candidate as (
+      select distinct on (d.relying_party, d.idempotency_key)
+        d.relying_party,
+        d.idempotency_key as key,
+        d.idempotency_body_hash as body_hash,
+        d.receipt_id
+      from unnest(p_decisions) as d
+      where d.idempotency_key is not null and p_outcomes[d.ordinal] is null
+      order by d.relying_party, d.idempotency_key, d.ordinal
+    ),
+    claimed as (
+      insert into idempotency_keys as stored (relying_party, key, body_hash, receipt_id, created_at)
+      select c.relying_party, c.key, c.body_hash, c.receipt_id, v_now
+      from candidate as c
+      order by c.relying_party, c.key
+      on conflict (relying_party, key) do update
+        set
+          body_hash = excluded.body_hash,
+          receipt_id = excluded.receipt_id,
+          created_at = excluded.created_at
+        where stored.created_at < v_now - interval '10 minutes'
+      returning stored.receipt_id
+    )
+  select
+    array_agg(
+      case
+        when d.idempotency_key is not null
+        and p_outcomes[d.ordinal] is null
+        and c.receipt_id is null then 'IDEMPOTENCY_TAKEN'
+        else p_outcomes[d.ordinal]
+      end
+      order by d.ordinal
+    )
+  into v_outcomes
+  from
+    unnest(p_decisions) as d
+    left join claimed as c on c.receipt_id = d.receipt_id;
+  return v_outcomes;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_clear_old_actions(p_limit integer, OUT passed integer, OUT cleared integer)
  RETURNS record
  LANGUAGE plpgsql
@@ -557,7 +657,7 @@ begin
   return true;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jws text[], p_decision text[], p_reason text[], p_evaluated_at_ms bigint[], p_relying_party text[], p_relying_party_version bigint[], p_key_hash text[], p_key_id text[], p_used_principal text[], p_used_principal_version bigint[], p_used_grant_id text[], p_principal text[], p_grant_id text[], p_agent text[], p_action_type text[], p_amount bigint[], p_currency text[], p_resource text[], p_method text[], p_spend_grant_id text[], p_spend_jti text[], p_spend_expires_at_ms bigint[], p_idempotency_key text[], p_idempotency_body_hash text[], p_org_id text[], p_entitlement_version bigint[], p_is_capped boolean[], p_is_enforced boolean[], p_budgets jsonb[])
+CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_decisions svc_decision[], p_jws text[])
  RETURNS text[]
  LANGUAGE plpgsql
  SET lock_timeout TO '400ms'
@@ -566,242 +666,55 @@ CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_receipt_id text[], p_jw
  SET jit TO 'off'
 AS $function$
 declare
-  -- Null while a decision is still on its way into the ledger.
-  v_outcome text[];
-  v_deadline timestamptz := clock_timestamp() + interval '400 milliseconds';
-  v_now timestamptz;
-  v_sealed_before text;
-  v_key integer;
-  v_missed_principals integer[] := '{}';
-  v_missed_days integer[] := '{}';
-  v_missed_orgs integer[] := '{}';
-  v_is_exclusive boolean;
-  v_has_budgets boolean := cardinality(array_remove(p_budgets, null)) > 0;
-  v_missed_budgets integer[] := '{}';
-  v_claimed text[];
+  v_outcomes text[];
+  v_any record;
+  v_missed integer[];
 begin
-  if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'decisions are committed under READ COMMITTED only' using errcode = 'invalid_transaction_state';
+  if current_setting('transaction_isolation') != 'read committed' then
+    raise exception 'decisions are committed under READ COMMITTED only'
+      using errcode = 'invalid_transaction_state';
   end if;
   -- An acknowledged decision must survive a crash, however the server is configured.
   if current_setting('synchronous_commit') = 'off' then
     perform set_config('synchronous_commit', 'on', true);
   end if;
+  select
+    bool_or(is_capped) as caps,
+    count(balances_grant_id) > 0 as balances,
+    count(idempotency_key) > 0 as keys,
+    count(spend_jti) > 0 as proofs
+  into v_any
+  from unnest(p_decisions);
 
-  for v_key in select distinct hashtext(did) from unnest(p_used_principal) as did where did is not null order by 1 loop
-    if not svc_lock_shared(1, v_key, v_deadline) then
-      v_missed_principals := v_missed_principals || v_key;
-    end if;
-  end loop;
-  for v_key in select distinct (ms / 86400000)::integer from unnest(p_evaluated_at_ms) as ms order by 1 loop
-    if not svc_lock_shared(2, v_key, v_deadline) then
-      v_missed_days := v_missed_days || v_key;
-    end if;
-  end loop;
-  if cardinality(array_remove(p_org_id, null)) > 0 then
-    for v_key, v_is_exclusive in
-      select hashtext(d.org_id), bool_or(d.is_capped) from unnest(p_org_id, p_is_capped) as d (org_id, is_capped)
-      where d.org_id is not null group by 1 order by 1
-    loop
-      if not (case when v_is_exclusive then svc_lock_exclusive(8, v_key, v_deadline)
-          else svc_lock_shared(8, v_key, v_deadline) end) then
-        v_missed_orgs := v_missed_orgs || v_key;
-      end if;
-    end loop;
+  v_outcomes := svc_take_locks(p_decisions, clock_timestamp() + interval '400 milliseconds');
+  if v_any.balances then
+    v_missed := svc_try_balances(p_decisions);
   end if;
-  if v_has_budgets then
-    for v_key in select distinct hashtext(b ->> 'grant_id') from unnest(p_budgets) as b where b is not null order by 1 loop
-      if not pg_try_advisory_xact_lock(9, v_key) then
-        v_missed_budgets := v_missed_budgets || v_key;
-      end if;
-    end loop;
+  v_outcomes := svc_judge(p_decisions, v_outcomes);
+  if v_any.caps then
+    v_outcomes := svc_judge_caps(p_decisions, v_outcomes);
   end if;
-
-  v_now := clock_timestamp();
-  select sealed_before into strict v_sealed_before from ledger_seal;
-  select array_agg(
-    case
-      when hashtext(d.used_principal) = any (v_missed_principals) or (d.ms / 86400000)::integer = any (v_missed_days)
-        or hashtext(d.org_id) = any (v_missed_orgs)
-        then 'LOCKED'
-      when d.spend_grant_id is distinct from (case d.decision when 'ALLOW' then d.grant_id end)
-        or (d.decision = 'ALLOW' and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id))
-        then 'REFUSED'
-      when to_timestamp(d.ms / 1000.0) > v_now or to_timestamp(d.ms / 1000.0) < v_now - interval '2 seconds'
-        or d.receipt_id < v_sealed_before
-        then 'CLOCK'
-      when k.key_hash is null or k.revoked_at is not null
-        then 'KEY_REVOKED'
-      when c.day is not null
-        or r.version is distinct from d.relying_party_version
-        or (d.used_principal is not null and p.version is distinct from d.used_principal_version)
-        or (d.org_id is not null and coalesce(e.version, 0) is distinct from d.entitlement_version)
-        -- The lock that was taken must be the lock of this Grant's Principal.
-        or (d.used_grant_id is not null and (g.revocation_recorded_at is not null
-            or g.principal is null or g.principal is distinct from d.used_principal))
-        then 'STALE'
-      when d.is_enforced and (e.production is distinct from 'allowed' or e.production_until <= to_timestamp(d.ms / 1000.0))
-        then 'PLAN_REQUIRED'
-    end order by d.ordinal)
-  into v_outcome
-  from unnest(p_receipt_id, p_evaluated_at_ms, p_decision, p_relying_party, p_relying_party_version, p_key_hash,
-      p_used_principal, p_used_principal_version, p_used_grant_id, p_grant_id, p_spend_grant_id,
-      p_org_id, p_entitlement_version, p_is_enforced)
-    with ordinality as d (receipt_id, ms, decision, relying_party, relying_party_version, key_hash,
-      used_principal, used_principal_version, used_grant_id, grant_id, spend_grant_id,
-      org_id, entitlement_version, is_enforced, ordinal)
-  left join closed_days c on c.day = date '1970-01-01' + (d.ms / 86400000)::integer
-  left join relying_parties r on r.did = d.relying_party
-  left join api_keys k on k.key_hash = decode(d.key_hash, 'hex')
-  left join principals p on p.did = d.used_principal
-  left join entitlements e on e.org_id = d.org_id
-  left join grants g on g.id = d.used_grant_id;
-
-  -- Before anything is claimed: who stands beyond the cap in the order of the batch. The mark is settled at the end.
-  if true = any (p_is_capped) then
-    select array_agg(case when d.is_enforced and d.outcome is null and d.place > d.room then 'ABOVE_CAP' else d.outcome end
-      order by d.ordinal)
-    into v_outcome
-    from (
-      select d.ordinal, d.outcome, d.is_enforced, e.check_cap - e.checks_since_cap as room,
-        count(*) filter (where d.outcome is null and e.org_id is not null)
-          over (partition by d.org_id order by d.ordinal) as place
-      from unnest(p_org_id, p_evaluated_at_ms, p_is_enforced, v_outcome)
-        with ordinality as d (org_id, ms, is_enforced, outcome, ordinal)
-      left join entitlements e on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.ms / 1000.0)
-    ) as d;
+  if v_any.balances then
+    v_outcomes := svc_judge_budgets(p_decisions, v_missed, v_outcomes);
   end if;
-
-  if v_has_budgets then
-    v_outcome := svc_judge_budgets(p_budgets, v_missed_budgets, v_outcome);
+  if v_any.keys then
+    v_outcomes := svc_claim_keys(p_decisions, v_outcomes);
   end if;
-
-  if cardinality(array_remove(p_idempotency_key, null)) > 0 then
-    with candidate as (
-      select distinct on (d.relying_party, d.key) d.relying_party, d.key, d.body_hash, d.receipt_id
-      from unnest(p_relying_party, p_idempotency_key, p_idempotency_body_hash, p_receipt_id, v_outcome)
-        with ordinality as d (relying_party, key, body_hash, receipt_id, outcome, ordinal)
-      where d.key is not null and d.outcome is null
-      order by d.relying_party, d.key, d.ordinal
-    ), claimed as (
-      insert into idempotency_keys as stored (relying_party, key, body_hash, receipt_id, created_at)
-      select c.relying_party, c.key, c.body_hash, c.receipt_id, v_now from candidate c order by c.relying_party, c.key
-      on conflict (relying_party, key) do update
-        set body_hash = excluded.body_hash, receipt_id = excluded.receipt_id, created_at = excluded.created_at
-        where stored.created_at < v_now - interval '10 minutes'
-      returning stored.receipt_id
-    )
-    select array_agg(
-      case when d.key is not null and d.outcome is null and c.receipt_id is null then 'IDEMPOTENCY_TAKEN'
-      else d.outcome end order by d.ordinal)
-    into v_outcome
-    from unnest(p_idempotency_key, p_receipt_id, v_outcome) with ordinality as d (key, receipt_id, outcome, ordinal)
-    left join claimed c on c.receipt_id = d.receipt_id;
+  if v_any.proofs then
+    v_outcomes := svc_spend_proofs(p_decisions, v_outcomes);
   end if;
-
-  if cardinality(array_remove(p_spend_jti, null)) > 0 then
-    with candidate as (
-      select distinct on (d.grant_id, d.jti) d.grant_id, d.jti, d.expires_at_ms, d.ordinal
-      from unnest(p_spend_grant_id, p_spend_jti, p_spend_expires_at_ms, v_outcome)
-        with ordinality as d (grant_id, jti, expires_at_ms, outcome, ordinal)
-      where d.grant_id is not null and d.outcome is null
-      order by d.grant_id, d.jti, d.ordinal
-    ), claimed as (
-      insert into spent_proofs (grant_id, jti, expires_at)
-      select c.grant_id, c.jti, to_timestamp(c.expires_at_ms / 1000.0) from candidate c order by c.grant_id, c.jti
-      on conflict (grant_id, jti) do nothing
-      returning grant_id, jti
-    ), winner as (
-      select c.ordinal from candidate c join claimed using (grant_id, jti)
-    )
-    select array_agg(
-      case when d.grant_id is not null and d.outcome is null and w.ordinal is null then 'REPLAY'
-      else d.outcome end order by d.ordinal)
-    into v_outcome
-    from unnest(p_spend_grant_id, v_outcome) with ordinality as d (grant_id, outcome, ordinal)
-    left join winner w on w.ordinal = d.ordinal;
-
-    if cardinality(array_remove(p_idempotency_key, null)) > 0 and 'REPLAY' = any (v_outcome) then
-      delete from idempotency_keys stored
-      using unnest(p_relying_party, p_idempotency_key, p_receipt_id, v_outcome)
-        as d (relying_party, key, receipt_id, outcome)
-      where d.outcome = 'REPLAY' and stored.relying_party = d.relying_party and stored.key = d.key
-        and stored.receipt_id = d.receipt_id;
-    end if;
+  if v_any.balances then
+    v_outcomes := svc_settle_budgets(p_decisions, v_missed, v_outcomes);
   end if;
-
-  if v_has_budgets and array_position(v_outcome, null) is not null then
-    v_claimed := v_outcome;
-    v_outcome := svc_judge_budgets(p_budgets, v_missed_budgets, v_outcome);
-    if v_outcome is distinct from v_claimed then
-      delete from idempotency_keys stored
-      using unnest(p_relying_party, p_idempotency_key, p_receipt_id, v_claimed, v_outcome)
-        as d (relying_party, key, receipt_id, claimed, outcome)
-      where d.claimed is null and d.outcome is not null and stored.relying_party = d.relying_party and stored.key = d.key
-        and stored.receipt_id = d.receipt_id;
-      delete from spent_proofs stored
-      using unnest(p_spend_grant_id, p_spend_jti, v_claimed, v_outcome) as d (grant_id, jti, claimed, outcome)
-      where d.claimed is null and d.outcome is not null and stored.grant_id = d.grant_id and stored.jti = d.jti;
-      -- What lost to one of them in this batch has not lost.
-      select array_agg(case when d.outcome = 'REPLAY' and s.jti is null then 'OVERTAKEN' else d.outcome end order by d.ordinal)
-      into v_outcome
-      from unnest(p_spend_grant_id, p_spend_jti, v_outcome) with ordinality as d (grant_id, jti, outcome, ordinal)
-      left join spent_proofs s on s.grant_id = d.grant_id and s.jti = d.jti;
-    end if;
-    perform svc_consume(p_budgets, p_receipt_id, p_evaluated_at_ms, v_outcome);
+  perform svc_store(p_decisions, p_jws, v_outcomes);
+  if v_any.caps then
+    v_outcomes := svc_settle_caps(p_decisions, v_outcomes);
+    perform svc_count_caps(p_decisions, v_outcomes);
   end if;
-
-  if array_position(v_outcome, null) is not null then
-    insert into receipts (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
-      evaluated_at, action_type, amount, currency, resource, method, jws, content_hash, production_check)
-    select d.receipt_id, d.relying_party, d.principal, d.grant_id, d.agent, d.key_id, d.decision, d.reason,
-      to_timestamp(d.evaluated_at_ms / 1000.0), d.action_type, d.amount, d.currency, d.resource, d.method, d.jws,
-      sha256(convert_to(d.jws, 'UTF8')), d.org_id is not null
-    from unnest(p_receipt_id, p_relying_party, p_principal, p_grant_id, p_agent, p_key_id, p_decision, p_reason,
-        p_evaluated_at_ms, p_action_type, p_amount, p_currency, p_resource, p_method, p_jws,
-        p_org_id, v_outcome)
-      as d (receipt_id, relying_party, principal, grant_id, agent, key_id, decision, reason,
-        evaluated_at_ms, action_type, amount, currency, resource, method, jws,
-        org_id, outcome)
-    where d.outcome is null;
-  end if;
-
-  if true = any (p_is_capped) then
-    if 'ABOVE_CAP' = any (v_outcome) then
-      -- Where one that had a place was not stored after all, the next in line tries again.
-      with freed as (
-        select e.org_id, e.check_cap - e.checks_since_cap - count(*) filter (where d.outcome is null) as room
-        from unnest(p_org_id, p_evaluated_at_ms, v_outcome) as d (org_id, ms, outcome)
-        join entitlements e on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.ms / 1000.0)
-        group by e.org_id
-      )
-      select array_agg(
-        case when d.outcome is distinct from 'ABOVE_CAP' then d.outcome
-          when d.place <= f.room then 'STALE'
-          else 'PLAN_REQUIRED' end order by d.ordinal)
-      into v_outcome
-      from (
-        select d.org_id, d.outcome, d.ordinal,
-          count(*) filter (where d.outcome = 'ABOVE_CAP') over (partition by d.org_id order by d.ordinal) as place
-        from unnest(p_org_id, v_outcome) with ordinality as d (org_id, outcome, ordinal)
-      ) as d
-      left join freed f on f.org_id = d.org_id;
-    end if;
-    -- The org's exclusive lock is held: nobody else counts.
-    update entitlements e set checks_since_cap = e.checks_since_cap + stored.checks
-    from (
-      select d.org_id, count(*) as checks
-      from unnest(p_org_id, p_evaluated_at_ms, v_outcome) as d (org_id, ms, outcome)
-      join entitlements e on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.ms / 1000.0)
-      where d.outcome is null and e.check_cap is not null
-      group by d.org_id
-    ) as stored
-    where e.org_id = stored.org_id;
-  end if;
-  return array_replace(v_outcome, null, 'STORED');
-end
+  return array_replace(v_outcomes, null, 'STORED');
+end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_consume(p_budgets jsonb[], p_receipt_id text[], p_evaluated_at_ms bigint[], p_outcome text[])
+CREATE OR REPLACE FUNCTION public.svc_consume(p_decisions svc_decision[], p_outcomes text[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -809,97 +722,17 @@ declare
   v_budgets integer;
   v_moved integer;
 begin
+  perform svc_log_consumption(p_decisions, p_outcomes);
   with
-    event as (
-      insert into consumption_events
-        (
-          grant_id,
-          version,
-          key,
-          delta_total,
-          delta_period,
-          delta_uses,
-          period_start,
-          cause,
-          cause_id,
-          receipt_id,
-          recorded_at
-        )
-      select
-        d.budget ->> 'grant_id',
-        (d.budget ->> 'version')::bigint + 1,
-        d.budget ->> 'key',
-        (d.budget ->> 'delta_total')::bigint,
-        (d.budget ->> 'delta_period')::bigint,
-        (d.budget ->> 'delta_uses')::bigint,
-        to_timestamp((d.budget ->> 'period_start_ms')::bigint / 1000.0),
-        'consume',
-        d.receipt_id,
-        d.receipt_id,
-        to_timestamp(d.ms / 1000.0)
-      from
-        unnest(p_budgets, p_receipt_id, p_evaluated_at_ms, p_outcome) as d (budget, receipt_id, ms, outcome)
-      where d.outcome is null and d.budget ->> 'key' is not null
-      returning *
-    ),
-    last_event as (
-      select distinct on (e.grant_id, e.key) e.* from event as e order by e.grant_id, e.key, e.version desc
-    ),
-    budget as (
-      select distinct
-        d.budget ->> 'grant_id' as grant_id,
-        d.budget ->> 'key' as key,
-        (d.budget ->> 'limit_total')::bigint as total,
-        (d.budget ->> 'limit_per_period')::bigint as per_period,
-        (d.budget ->> 'limit_uses')::bigint as uses
-      from unnest(p_budgets, p_outcome) as d (budget, outcome)
-      where d.outcome is null and d.budget ->> 'key' is not null
-    ),
-    movement as (
-      select
-        b.*,
-        l.period_start,
-        l.recorded_at,
-        sum(e.delta_total)::bigint as delta_total,
-        sum(e.delta_uses)::bigint as delta_uses,
-        sum(e.delta_period) filter (
-          where e.period_start is not distinct from l.period_start
-        )::bigint as delta_period
-      from
-        budget as b
-        join last_event as l using (grant_id, key)
-        join event as e using (grant_id, key)
-      group by b.grant_id, b.key, b.total, b.per_period, b.uses, l.period_start, l.recorded_at
-    ),
+    movement as (select * from svc_sum_consumption(p_decisions, p_outcomes)),
     moved as (
-      insert into consumption_balances as stored (
-        grant_id,
-        key,
-        spent_total,
-        spent_in_period,
-        period_start,
-        uses_spent,
-        limit_total,
-        limit_per_period,
-        limit_uses,
-        updated_at
-      )
-      select
-        m.grant_id,
-        m.key,
-        m.delta_total,
-        m.delta_period,
-        m.period_start,
-        m.delta_uses,
-        m.total,
-        m.per_period,
-        m.uses,
-        m.recorded_at
+      insert into consumption_balances as stored
+      select m.*
       from movement as m
       where
-        svc_is_within(0, m.delta_total, m.total)
-        and svc_is_within(0, m.delta_period, m.per_period)
-        and svc_is_within(0, m.delta_uses, m.uses)
+        svc_is_within(0, m.spent_total, m.limit_total)
+        and svc_is_within(0, m.spent_in_period, m.limit_per_period)
+        and svc_is_within(0, m.uses_spent, m.limit_uses)
       on conflict (grant_id, key) do update
         set
           spent_total = stored.spent_total + excluded.spent_total,
@@ -931,6 +764,26 @@ begin
   if v_moved != v_budgets then
     raise exception 'a budget would be overdrawn' using errcode = 'integrity_constraint_violation';
   end if;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_count_caps(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update entitlements as e
+  set checks_since_cap = e.checks_since_cap + stored.checks
+  from
+    (
+      select d.org_id, count(*) as checks
+      from
+        unnest(p_decisions) as d
+        join entitlements as e
+          on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.evaluated_at_ms / 1000.0)
+      where p_outcomes[d.ordinal] is null and e.check_cap is not null
+      group by d.org_id
+    ) as stored
+  where e.org_id = stored.org_id;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_count_sealed_checks(p_org_id text, p_since timestamp with time zone, OUT checks bigint, OUT sealed_before text)
@@ -1086,6 +939,13 @@ begin
   return v_counted;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_day_number(p_ms bigint)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select (p_ms / 86400000)::integer;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1137,7 +997,66 @@ CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, 
 AS $function$
   select p_delta = 0 or p_limit is null or p_spent + p_delta <= p_limit;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_judge_budgets(p_budgets jsonb[], p_missed integer[], p_outcome text[])
+CREATE OR REPLACE FUNCTION public.svc_judge(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_sealed_before text;
+begin
+  select sealed_before into strict v_sealed_before from ledger_seal;
+  return (
+    select
+      array_agg(
+        case
+          when p_outcomes[d.ordinal] is not null then p_outcomes[d.ordinal]
+          when d.spend_grant_id is distinct from (
+            case d.decision
+              when 'ALLOW' then d.grant_id
+            end
+          )
+          or (
+            d.decision = 'ALLOW'
+            and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id)
+          ) then 'REFUSED'
+          when to_timestamp(d.evaluated_at_ms / 1000.0) not between v_now - interval '2 seconds' and v_now
+          or d.receipt_id < v_sealed_before then 'CLOCK'
+          when k.key_hash is null
+          or k.revoked_at is not null then 'KEY_REVOKED'
+          when c.day is not null
+          or r.version is distinct from d.relying_party_version
+          or (d.used_principal is not null and p.version is distinct from d.used_principal_version)
+          or (d.org_id is not null and coalesce(e.version, 0) is distinct from d.entitlement_version)
+          -- The lock that was taken must be the lock of this Grant's Principal.
+          or (
+            d.used_grant_id is not null
+            and (
+              g.revocation_recorded_at is not null
+              or g.principal is null
+              or g.principal is distinct from d.used_principal
+            )
+          ) then 'STALE'
+          when d.is_enforced
+          and (
+            e.production is distinct from 'allowed'
+            or e.production_until <= to_timestamp(d.evaluated_at_ms / 1000.0)
+          ) then 'PLAN_REQUIRED'
+        end
+        order by d.ordinal
+      )
+    from
+      unnest(p_decisions) as d
+      left join closed_days as c on c.day = date '1970-01-01' + svc_day_number(d.evaluated_at_ms)
+      left join relying_parties as r on r.did = d.relying_party
+      left join api_keys as k on k.key_hash = decode(d.key_hash, 'hex')
+      left join principals as p on p.did = d.used_principal
+      left join entitlements as e on e.org_id = d.org_id
+      left join grants as g on g.id = d.used_grant_id
+  );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_judge_budgets(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
  RETURNS text[]
  LANGUAGE plpgsql
 AS $function$
@@ -1147,20 +1066,17 @@ begin
       decision as (
         select
           d.ordinal,
-          d.outcome,
-          d.budget ->> 'grant_id' as grant_id,
-          (d.budget ->> 'version')::bigint as version,
-          d.budget ->> 'key' is not null as consumes
-        from unnest(p_budgets, p_outcome) with ordinality as d (budget, outcome, ordinal)
+          p_outcomes[d.ordinal] as outcome,
+          d.balances_grant_id as grant_id,
+          d.balances_version as version,
+          d.budget_key is not null as consumes
+        from unnest(p_decisions) as d
       ),
       present as (
-        select
-          g.grant_id,
-          (
-            select coalesce(max(e.version), 0) from consumption_events as e where e.grant_id = g.grant_id
-          ) as version
-        from (select distinct grant_id from decision where grant_id is not null) as g
-        where hashtext(g.grant_id) != all (p_missed)
+        select grant_id, svc_balances_version(grant_id) as version
+        from decision
+        where hashtext(grant_id) != all (p_missed)
+        group by grant_id
       ),
       placed as (
         select
@@ -1168,20 +1084,23 @@ begin
           d.outcome is null
           and d.version is not distinct from p.version + count(*)
             filter (where d.consumes)
-            over (
-              partition by d.grant_id
-              order by d.ordinal
-            ) - d.consumes::integer as holds
+            over ahead as holds
         from
           decision as d
           left join present as p using (grant_id)
+        window
+          ahead as (
+            partition by d.grant_id
+            order by d.ordinal
+            rows between unbounded preceding and 1 preceding
+          )
       )
     select
       array_agg(
         case
           when p.grant_id is not null
           and p.outcome is null
-          and not (p.holds and p.is_reached) then 'OVERTAKEN'
+          and not (p.holds and p.ordinal <= coalesce(p.first_lost, p.ordinal)) then 'OVERTAKEN'
           else p.outcome
         end
         order by p.ordinal
@@ -1190,67 +1109,82 @@ begin
       (
         select
           *,
-          coalesce(
-            bool_and(holds)
-              filter (where consumes)
-              over (
-                partition by grant_id
-                order by ordinal
-                rows between unbounded preceding and 1 preceding
-              ),
-            true
-          ) as is_reached
+          min(ordinal) filter (where consumes and not holds) over (partition by grant_id) as first_lost
         from placed
       ) as p
   );
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_lock_exclusive(p_space integer, p_key integer, p_deadline timestamp with time zone)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION public.svc_judge_caps(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS text[]
  LANGUAGE plpgsql
 AS $function$
-declare
-  v_wait_ms integer;
 begin
-  if pg_try_advisory_xact_lock(p_space, p_key) then
-    return true;
-  end if;
-  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
-  if v_wait_ms < 1 then
-    return false;
-  end if;
-  begin
-    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
-    perform pg_advisory_xact_lock(p_space, p_key);
-    perform set_config('lock_timeout', '400ms', true);
-    return true;
-  exception when lock_not_available then
-    return false;
-  end;
+  return (
+    select
+      array_agg(
+        case
+          when d.is_enforced
+          and d.outcome is null
+          and d.place > d.room then 'ABOVE_CAP'
+          else d.outcome
+        end
+        order by d.ordinal
+      )
+    from
+      (
+        select
+          d.ordinal,
+          p_outcomes[d.ordinal] as outcome,
+          d.is_enforced,
+          e.check_cap - e.checks_since_cap as room,
+          count(*)
+            filter (where p_outcomes[d.ordinal] is null and e.org_id is not null)
+            over (
+              partition by d.org_id
+              order by d.ordinal
+            ) as place
+        from
+          unnest(p_decisions) as d
+          left join entitlements as e
+            on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.evaluated_at_ms / 1000.0)
+      ) as d
+  );
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_lock_shared(p_space integer, p_key integer, p_deadline timestamp with time zone)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION public.svc_log_consumption(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS void
  LANGUAGE plpgsql
 AS $function$
-declare
-  v_wait_ms integer;
 begin
-  if pg_try_advisory_xact_lock_shared(p_space, p_key) then
-    return true;
-  end if;
-  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
-  if v_wait_ms < 1 then
-    return false;
-  end if;
-  begin
-    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
-    perform pg_advisory_xact_lock_shared(p_space, p_key);
-    perform set_config('lock_timeout', '400ms', true);
-    return true;
-  exception when lock_not_available then
-    return false;
-  end;
+  insert into consumption_events
+    (
+      grant_id,
+      version,
+      key,
+      delta_total,
+      delta_period,
+      delta_uses,
+      period_start,
+      cause,
+      cause_id,
+      receipt_id,
+      recorded_at
+    )
+  select
+    d.balances_grant_id,
+    d.balances_version + 1,
+    d.budget_key,
+    d.delta_total,
+    d.delta_period,
+    d.delta_uses,
+    to_timestamp(d.period_start_ms / 1000.0),
+    'consume',
+    d.receipt_id,
+    d.receipt_id,
+    to_timestamp(d.evaluated_at_ms / 1000.0)
+  from unnest(p_decisions) as d
+  where p_outcomes[d.ordinal] is null and d.budget_key is not null;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with time zone)
@@ -1373,6 +1307,49 @@ begin
     using errcode = 'insufficient_privilege';
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_release_keys(p_decisions svc_decision[], p_before text[], p_after text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from idempotency_keys as stored
+  using unnest(p_decisions) as d
+  where
+    p_before[d.ordinal] is null
+    and p_after[d.ordinal] is not null
+    and stored.relying_party = d.relying_party
+    and stored.key = d.idempotency_key
+    and stored.receipt_id = d.receipt_id;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_release_proofs(p_decisions svc_decision[], p_before text[], p_after text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from spent_proofs as stored
+  using unnest(p_decisions) as d
+  where
+    p_before[d.ordinal] is null
+    and p_after[d.ordinal] is not null
+    and stored.grant_id = d.spend_grant_id
+    and stored.jti = d.spend_jti;
+  return (
+    select
+      array_agg(
+        case
+          when p_after[d.ordinal] = 'REPLAY'
+          and s.jti is null then 'OVERTAKEN'
+          else p_after[d.ordinal]
+        end
+        order by d.ordinal
+      )
+    from
+      unnest(p_decisions) as d
+      left join spent_proofs as s on s.grant_id = d.spend_grant_id and s.jti = d.spend_jti
+  );
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger()
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1390,6 +1367,118 @@ begin
   end loop;
   update ledger_seal set sealed_until = v_until where sealed_until < v_until;
   return v_until = v_now;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_settle_budgets(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_outcomes text[] := svc_judge_budgets(p_decisions, p_missed, p_outcomes);
+begin
+  if v_outcomes is distinct from p_outcomes then
+    perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
+    v_outcomes := svc_release_proofs(p_decisions, p_outcomes, v_outcomes);
+  end if;
+  perform svc_consume(p_decisions, v_outcomes);
+  return v_outcomes;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_settle_caps(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return (
+    with
+      freed as (
+        select
+          e.org_id,
+          e.check_cap - e.checks_since_cap - count(*) filter (where p_outcomes[d.ordinal] is null) as room
+        from
+          unnest(p_decisions) as d
+          join entitlements as e
+            on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.evaluated_at_ms / 1000.0)
+        group by e.org_id
+      ),
+      placed as (
+        select
+          d.org_id,
+          p_outcomes[d.ordinal] as outcome,
+          d.ordinal,
+          count(*)
+            filter (where p_outcomes[d.ordinal] = 'ABOVE_CAP')
+            over (
+              partition by d.org_id
+              order by d.ordinal
+            ) as place
+        from unnest(p_decisions) as d
+      )
+    select
+      array_agg(
+        case
+          when p.outcome is distinct from 'ABOVE_CAP' then p.outcome
+          when p.place <= f.room then 'STALE'
+          else 'PLAN_REQUIRED'
+        end
+        order by p.ordinal
+      )
+    from
+      placed as p
+      left join freed as f using (org_id)
+  );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_spend_proofs(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_outcomes text[];
+begin
+  with
+    candidate as (
+      select distinct on (d.spend_grant_id, d.spend_jti)
+        d.spend_grant_id as grant_id,
+        d.spend_jti as jti,
+        d.spend_expires_at_ms,
+        d.ordinal
+      from unnest(p_decisions) as d
+      where d.spend_grant_id is not null and p_outcomes[d.ordinal] is null
+      order by d.spend_grant_id, d.spend_jti, d.ordinal
+    ),
+    spent as (
+      insert into spent_proofs (grant_id, jti, expires_at)
+      select c.grant_id, c.jti, to_timestamp(c.spend_expires_at_ms / 1000.0)
+      from candidate as c
+      order by c.grant_id, c.jti
+      on conflict (grant_id, jti) do nothing
+      returning grant_id, jti
+    ),
+    winner as (
+      select c.ordinal
+      from
+        candidate as c
+        join spent using (grant_id, jti)
+    )
+  select
+    array_agg(
+      case
+        when d.spend_grant_id is not null
+        and p_outcomes[d.ordinal] is null
+        and w.ordinal is null then 'REPLAY'
+        else p_outcomes[d.ordinal]
+      end
+      order by d.ordinal
+    )
+  into v_outcomes
+  from
+    unnest(p_decisions) as d
+    left join winner as w on w.ordinal = d.ordinal;
+  if v_outcomes is distinct from p_outcomes then
+    perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
+  end if;
+  return v_outcomes;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_ids text[])
@@ -1410,5 +1499,180 @@ begin
   return query select g.id, g.revoked_at
     from grants as g
     where g.id = any (p_grant_ids) and g.principal = p_principal;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_store(p_decisions svc_decision[], p_jws text[], p_outcomes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into receipts
+    (
+      receipt_id,
+      relying_party,
+      principal,
+      grant_id,
+      agent,
+      key_id,
+      decision,
+      reason,
+      evaluated_at,
+      action_type,
+      amount,
+      currency,
+      resource,
+      method,
+      jws,
+      content_hash,
+      production_check
+    )
+  select
+    d.receipt_id,
+    d.relying_party,
+    d.principal,
+    d.grant_id,
+    d.agent,
+    d.key_id,
+    d.decision,
+    d.reason,
+    to_timestamp(d.evaluated_at_ms / 1000.0),
+    d.action_type,
+    d.amount,
+    d.currency,
+    d.resource,
+    d.method,
+    p_jws[d.ordinal],
+    sha256(convert_to(p_jws[d.ordinal], 'UTF8')),
+    d.org_id is not null
+  from unnest(p_decisions) as d
+  where p_outcomes[d.ordinal] is null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_sum_consumption(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS SETOF consumption_balances
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return query with
+      consumed as (
+        select
+          d.*,
+          last_value(d.period_start_ms) over budget as last_period_start_ms,
+          last_value(d.evaluated_at_ms) over budget as last_evaluated_at_ms
+        from unnest(p_decisions) as d
+        where p_outcomes[d.ordinal] is null and d.budget_key is not null
+        window
+          budget as (
+            partition by d.balances_grant_id, d.budget_key
+            order by d.balances_version
+            rows between unbounded preceding and unbounded following
+          )
+      )
+    select
+      c.balances_grant_id,
+      c.budget_key,
+      sum(c.delta_total)::bigint,
+      sum(c.delta_period) filter (
+        where c.period_start_ms is not distinct from c.last_period_start_ms
+      )::bigint,
+      to_timestamp(c.last_period_start_ms / 1000.0),
+      sum(c.delta_uses)::bigint,
+      c.limit_total,
+      c.limit_per_period,
+      c.limit_uses,
+      to_timestamp(c.last_evaluated_at_ms / 1000.0)
+    from consumed as c
+    group by
+      c.balances_grant_id,
+      c.budget_key,
+      c.limit_total,
+      c.limit_per_period,
+      c.limit_uses,
+      c.last_period_start_ms,
+      c.last_evaluated_at_ms;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_lock(p_space integer, p_key integer, p_is_exclusive boolean, p_deadline timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_wait_ms integer;
+begin
+  if not p_is_exclusive and pg_try_advisory_xact_lock_shared(p_space, p_key) then
+    return true;
+  end if;
+  if p_is_exclusive and pg_try_advisory_xact_lock(p_space, p_key) then
+    return true;
+  end if;
+  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
+  if v_wait_ms < 1 then
+    return false;
+  end if;
+  begin
+    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
+    if p_is_exclusive then
+      perform pg_advisory_xact_lock(p_space, p_key);
+    else
+      perform pg_advisory_xact_lock_shared(p_space, p_key);
+    end if;
+    perform set_config('lock_timeout', '400ms', true);
+    return true;
+  exception when lock_not_available then
+    return false;
+  end;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_locks(p_decisions svc_decision[], p_deadline timestamp with time zone)
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_outcomes text[] := array_fill(null::text, array[cardinality(p_decisions)]);
+  v_lock record;
+  v_ordinal integer;
+begin
+  for v_lock in select
+    wanted.space,
+    wanted.key,
+    bool_or(wanted.is_exclusive) as is_exclusive,
+    array_agg(d.ordinal) as ordinals
+  from
+    unnest(p_decisions) as d,
+    lateral (
+      values
+        (1, hashtext(d.used_principal), false),
+        (2, svc_day_number(d.evaluated_at_ms), false),
+        (8, hashtext(d.org_id), d.is_capped)
+    ) as wanted (space, key, is_exclusive)
+  where wanted.key is not null
+  group by wanted.space, wanted.key
+  order by wanted.space, wanted.key loop
+    if not svc_take_lock(v_lock.space, v_lock.key, v_lock.is_exclusive, p_deadline) then
+      foreach v_ordinal in array v_lock.ordinals loop
+        v_outcomes[v_ordinal] := 'LOCKED';
+      end loop;
+    end if;
+  end loop;
+  return v_outcomes;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_try_balances(p_decisions svc_decision[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_key integer;
+  v_missed integer[] := '{}';
+begin
+  for v_key in select distinct hashtext(d.balances_grant_id)
+  from unnest(p_decisions) as d
+  where d.balances_grant_id is not null
+  order by 1 loop
+    if not pg_try_advisory_xact_lock(9, v_key) then
+      v_missed := v_missed || v_key;
+    end if;
+  end loop;
+  return v_missed;
 end;
 $function$;

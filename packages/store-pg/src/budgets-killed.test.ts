@@ -83,7 +83,14 @@ const checkBooks = async (): Promise<number> => {
 };
 
 describe('PostgreSQL is killed', () => {
-  const FUNCTIONS = ['svc_commit_decisions', 'svc_judge_budgets', 'svc_consume'] as const;
+  const FUNCTIONS = [
+    'svc_commit_decisions',
+    'svc_judge_budgets',
+    'svc_spend_proofs',
+    'svc_settle_budgets',
+    'svc_consume',
+    'svc_log_consumption',
+  ] as const;
   let points = 0;
 
   /** Every statement of the functions can be made the one at which they stop. */
@@ -101,13 +108,13 @@ describe('PostgreSQL is killed', () => {
         );
         const [head = '', body = ''] = (rows[0]?.source ?? '').split(/^begin$/m);
         const stopped = body.replaceAll(
-          /(^|;)((?:\n *--.*|\n)*\n) {2}(?=(?:if|for|select|with|return|v_\w+ :=)\b)/g,
+          /(^|;)((?:\n *--.*|\n)*\n) {2}(?=(?:if|for|select|with|return|perform|insert|v_\w+ :=) )/g,
           (_, end: string, between: string) => `${end}${between}  perform svc_stop(${points++}); `,
         );
         await session.query(`${head}begin${stopped}`);
       }
     });
-    expect(points).toBeGreaterThan(15);
+    expect(points).toBeGreaterThan(20);
   });
 
   it('at every statement of a consume', async () => {
@@ -136,7 +143,7 @@ describe('PostgreSQL is killed', () => {
       );
       expect(again).toEqual(Array(MANY).fill('STORED'));
     }
-    expect(stops).toBeGreaterThan(10);
+    expect(stops).toBeGreaterThan(15);
   }, 120_000);
 
   /** SIGKILL to the backend that sleeps; the server then ends all others and recovers. */

@@ -120,7 +120,7 @@ async function findBreaches(url: string, store: Store, orgId: OrgId): Promise<st
   return breaches;
 }
 
-const STORING = '  if array_position(v_outcome, null) is not null then';
+const STORING = '  perform svc_store(';
 /** Stretches the moment between judging and storing. */
 const slowDown = (url: string, seconds: number) =>
   alterFunction(url, 'svc_commit_decisions', STORING, `  perform pg_sleep(${seconds});\n${STORING}`);
@@ -142,9 +142,9 @@ describe('production checks against pushes through two nodes', () => {
     await slowDown(withoutCapLock.url, 0.01);
     await alterFunction(
       withoutCapLock.url,
-      'svc_commit_decisions',
-      'svc_lock_exclusive(8',
-      'svc_lock_shared(8',
+      'svc_take_locks',
+      '(8, hashtext(d.org_id), d.is_capped)',
+      '(8, hashtext(d.org_id), false)',
     );
     expect((await race(withoutCapLock.url, ENOUGH, true)).breaches).not.toEqual([]);
   }, 120_000);

@@ -156,7 +156,7 @@ it('with writers, sealers and counters at once, nothing is lost, counted twice o
 });
 
 it('without the check under the locks, a decision would be stored and never counted', async () => {
-  await alterFunction(stores.url, 'svc_commit_decisions', 'or d.receipt_id < v_sealed_before', '');
+  await alterFunction(stores.url, 'svc_judge', 'or d.receipt_id < v_sealed_before', '');
   const late = denyCommit(world);
   await nextMs(late.evaluatedAtMs);
   await sealAndCount(stores.first);

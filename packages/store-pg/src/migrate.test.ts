@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
-import { describeSchema } from '@svc/testkit/store/describe-schema';
+import { describeDecisionType, describeSchema } from '@svc/testkit/store/describe-schema';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from './migrate.ts';
@@ -80,4 +80,9 @@ it('says that a database cannot be reached, and why', async () => {
 it('schema.sql shows the schema as migrated', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await describeSchema(database.url)).toMatchFileSnapshot(file);
+});
+
+it('decisions are written with the fields, in the order, of their type in the database', async () => {
+  const file = fileURLToPath(new URL('./verify/svc-decision.generated.ts', import.meta.url));
+  await expect(await describeDecisionType(database.url)).toMatchFileSnapshot(file);
 });

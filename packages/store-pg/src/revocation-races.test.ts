@@ -1,27 +1,18 @@
 import { withDatabase } from '@svc/testkit';
 import { raceRevocations } from '@svc/testkit/store/revocation-races';
-import { runSql } from '@svc/testkit/store/session';
+import { alterFunction } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 
 const whole = withDatabase();
 const slowed = withDatabase();
 const unlocked = withDatabase();
 
-const judged = '  if cardinality(array_remove(p_idempotency_key, null)) > 0 then\n    with candidate';
-const lockAttempt = 'if not svc_lock_shared(1, v_key, v_deadline) then';
-
-/** Replaces a part of the commit function in a test database. */
-async function alterCommit(url: string, part: string, replacement: string): Promise<void> {
-  const [row] = await runSql<{ source: string }>(
-    url,
-    `select pg_get_functiondef('svc_commit_decisions'::regproc) as source`,
-  );
-  expect(row?.source).toContain(part);
-  await runSql(url, row?.source.replace(part, () => replacement) ?? '');
-}
+const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
+const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 
 /** Stretches the moment between judging and storing, in which a revocation may come. */
-const slowDown = (url: string) => alterCommit(url, judged, `  perform pg_sleep(0.004);\n${judged}`);
+const slowDown = (url: string) =>
+  alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(0.004);\n${JUDGED}`);
 
 describe('revocation against decisions through two nodes', () => {
   it('in 300 races no ALLOW is committed after the acknowledgement or dated after the stamp', async () => {
@@ -38,7 +29,7 @@ describe('revocation against decisions through two nodes', () => {
 
   it('the same races find the fault once commits take no lock', async () => {
     await slowDown(unlocked.url);
-    await alterCommit(unlocked.url, lockAttempt, 'if false then');
+    await alterFunction(unlocked.url, 'svc_take_locks', PRINCIPAL_LOCK, '');
     const report = await raceRevocations(unlocked.url, { races: 60, untilBreach: true });
     expect(report.breaches).not.toEqual([]);
   }, 120_000);

@@ -170,10 +170,14 @@ const alterFunction = async (name: string, part: string, replacement: string) =>
 describe('where commits read and then write', () => {
   beforeAll(async () => {
     await deployment.sql.query('create sequence any_version');
-    await alterFunction('svc_commit_decisions', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
-    await alterFunction('svc_judge_budgets', 'not (p.holds and p.is_reached)', 'false');
+    await alterFunction('svc_try_balances', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
+    await alterFunction(
+      'svc_judge_budgets',
+      'not (p.holds and p.ordinal <= coalesce(p.first_lost, p.ordinal))',
+      'false',
+    );
     await alterFunction('svc_is_within', 'p_spent + p_delta <= p_limit', 'true');
-    await alterFunction('svc_consume', "(d.budget ->> 'version')::bigint + 1", "nextval('any_version')");
+    await alterFunction('svc_log_consumption', 'd.balances_version + 1', "nextval('any_version')");
   });
 
   it('budgets are overdrawn: the test can fail', async () => {

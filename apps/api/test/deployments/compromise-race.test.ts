@@ -193,7 +193,7 @@ const sourceOf = async (name: string): Promise<string> => {
   return (await sql.query<{ source: string }>(text, [name])).rows[0]?.source ?? '';
 };
 
-const FUNCTIONS = ['svc_commit_decisions', 'svc_pass_barrier'] as const;
+const FUNCTIONS = ['svc_commit_decisions', 'svc_take_locks', 'svc_pass_barrier'] as const;
 const originals = new Map<string, string>();
 beforeAll(async () => {
   for (const name of FUNCTIONS) originals.set(name, await sourceOf(name));
@@ -209,11 +209,10 @@ const alter = async (name: (typeof FUNCTIONS)[number], part: string, replacement
   await sql.query(source.replace(part, () => replacement));
 };
 
-const JUDGED = 'left join grants g on g.id = d.used_grant_id;';
+const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 /** Widens the gap between judging a decision and committing it. */
-const slowDown = () => alter('svc_commit_decisions', JUDGED, `${JUDGED}\n  perform pg_sleep(0.02);`);
-const commitsTakeNoLock = () =>
-  alter('svc_commit_decisions', 'not svc_lock_shared(1, v_key, v_deadline)', 'false');
+const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(0.02);\n${JUDGED}`);
+const commitsTakeNoLock = () => alter('svc_take_locks', '(1, hashtext(d.used_principal), false),', '');
 const barrierWaitsForNobody = () =>
   alter('svc_pass_barrier', 'perform pg_advisory_xact_lock(1, hashtext(p_principal));', '');
 

@@ -3,6 +3,7 @@
  * Proof of its own, through two processes. Who is refused keeps the Proof, and it allows once there is room. The same
  * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
  */
+import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withProcesses } from '../world/deployment.ts';
 import { type Answer, call, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
@@ -93,19 +94,16 @@ it('the last check, sent again and again under one Idempotency-Key, is one check
   expect((await getEntitlement(orgId)).production_checks_since_cap).toBe(1);
 });
 
-/** Changes the commit function in force, for the rest of the file. */
-const alterCommit = async (part: string, replacement: string) => {
-  const { rows } = await deployment.sql.query<{ source: string }>(
-    "select pg_get_functiondef('svc_commit_decisions'::regproc) as source",
-  );
-  const changed = rows[0]?.source.replace(part, () => replacement) ?? '';
-  expect(changed).not.toBe(rows[0]?.source);
-  await deployment.sql.query(changed);
-};
-
 describe('where every commit dawdles between judging and storing', () => {
-  const STORING = '  if array_position(v_outcome, null) is not null then';
-  beforeAll(() => alterCommit(STORING, `  perform pg_sleep(0.01);\n${STORING}`));
+  const STORING = '  perform svc_store(';
+  beforeAll(() =>
+    alterFunction(
+      deployment.databaseUrl,
+      'svc_commit_decisions',
+      STORING,
+      `  perform pg_sleep(0.01);\n${STORING}`,
+    ),
+  );
 
   it.each([1, 10])('a cap of %i holds', async (cap) => {
     const { answers } = await raceAt(cap);
@@ -113,7 +111,12 @@ describe('where every commit dawdles between judging and storing', () => {
   });
 
   it('it is passed once batches share the lock: the test can fail', async () => {
-    await alterCommit('svc_lock_exclusive(8', 'svc_lock_shared(8');
+    await alterFunction(
+      deployment.databaseUrl,
+      'svc_take_locks',
+      '(8, hashtext(d.org_id), d.is_capped)',
+      '(8, hashtext(d.org_id), false)',
+    );
     let above = 0;
     for (let tries = 0; tries < 20 && above === 0; tries++)
       above = statuses((await raceAt(1)).answers).allowed - 1;

@@ -457,9 +457,9 @@ describe('loss of verification under load at two processes', () => {
 
   // Widens the gap between judging a decision and committing it.
   beforeAll(async () => {
-    const judged = 'left join grants g on g.id = d.used_grant_id;';
+    const judged = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
     await alter('svc_commit_decisions', (source) =>
-      source.replace(judged, `${judged}\n  perform pg_sleep(0.05);`),
+      source.replace(judged, `  perform pg_sleep(0.05);\n${judged}`),
     );
   });
 

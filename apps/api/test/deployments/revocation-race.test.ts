@@ -4,6 +4,7 @@
  * its lock must break the promise, or they would prove nothing.
  */
 import { withDatabase } from '@svc/testkit';
+import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -18,17 +19,12 @@ const RACES_PER_PRINCIPAL = 50;
 const database = withDatabase();
 let api: ApiProcesses;
 let sql: Pool;
-let commitSource: string;
 
-beforeAll(async () => {
+beforeAll(() => {
   sql = new Pool({ connectionString: database.url });
   // Its database is dropped under it in the end; an idle connection then breaks.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
-  const { rows } = await sql.query<{ source: string }>(
-    "select pg_get_functiondef(oid) as source from pg_proc where proname = 'svc_commit_decisions'",
-  );
-  commitSource = rows[0]?.source ?? '';
 });
 afterAll(() => sql?.end());
 
@@ -100,21 +96,20 @@ const runRaces = async (count: number): Promise<Race> => {
   return totals;
 };
 
-/** Puts the commit function in force with `change` applied to its source as migrated. */
-const alterCommit = async (change: (source: string) => string): Promise<void> => {
-  const changed = change(commitSource);
-  expect(changed).not.toBe(commitSource);
-  await sql.query(changed);
+const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
+const originals: string[] = [];
+/** Replaces a part of a function of the commit, until the end of the test. */
+const alter = async (name: string, part: string, replacement: string): Promise<void> => {
+  originals.push(await alterFunction(database.url, name, part, replacement));
 };
-
-const JUDGED = 'left join grants g on g.id = d.used_grant_id;';
 /** Widens the gap between judging a decision and committing it, the same for both variants. */
-const slowly = (source: string) => source.replace(JUDGED, `${JUDGED}\n  perform pg_sleep(0.02);`);
-const withoutPrincipalLock = (source: string) =>
-  source.replace('not svc_lock_shared(1, v_key, v_deadline)', 'false');
+const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(0.02);\n${JUDGED}`);
+const takeNoPrincipalLock = () => alter('svc_take_locks', '(1, hashtext(d.used_principal), false),', '');
 
 describe('revocations against verifies at two processes', () => {
-  afterEach(() => sql.query(commitSource));
+  afterEach(async () => {
+    for (const source of originals.splice(0)) await sql.query(source);
+  });
 
   it(`${RACES} races: no ALLOW after the 200, none dated after revoked_at`, async () => {
     const { late, postdated, allowed, denied } = await runRaces(RACES);
@@ -124,13 +119,14 @@ describe('revocations against verifies at two processes', () => {
   }, 300_000);
 
   it('the promise holds when every commit dawdles between judging and storing', async () => {
-    await alterCommit(slowly);
+    await slowDown();
     const { late, postdated } = await runRaces(40);
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
   }, 120_000);
 
   it('the same races break it without the lock: the test can fail', async () => {
-    await alterCommit((source) => withoutPrincipalLock(slowly(source)));
+    await slowDown();
+    await takeNoPrincipalLock();
     let late = 0;
     for (let tries = 0; tries < 20 && late === 0; tries++) late += (await runRaces(40)).late;
     expect(late).toBeGreaterThan(0);

@@ -1,63 +1,71 @@
-/** A batch of decisions as the column arrays of `svc_commit_decisions`, in the order of its parameters. */
-import type { BudgetUse, DecisionCommit } from '@svc/service';
+/** The call of `svc_commit_decisions` with a batch of decisions: an array of `svc_decision`, in PostgreSQL's text form. */
+import type { DecisionCommit } from '@svc/service';
 import type { Statement } from '../database.ts';
-
-const columns: readonly ((decision: DecisionCommit) => string | number | boolean | null)[] = [
-  (d) => d.receiptId,
-  (d) => d.jws,
-  (d) => d.decision,
-  (d) => d.reason,
-  (d) => d.evaluatedAtMs,
-  (d) => d.relyingParty.did,
-  (d) => d.relyingParty.version,
-  (d) => d.keyHash,
-  (d) => d.keyId,
-  (d) => d.usedPrincipal?.did ?? null,
-  (d) => d.usedPrincipal?.version ?? null,
-  (d) => d.usedGrantId,
-  (d) => d.principal,
-  (d) => d.grantId,
-  (d) => d.agent,
-  (d) => d.action?.type ?? null,
-  (d) => d.action?.amount ?? null,
-  (d) => d.action?.currency ?? null,
-  (d) => d.action?.resource ?? null,
-  (d) => d.action?.method ?? null,
-  (d) => d.spend?.grantId ?? null,
-  (d) => d.spend?.jti ?? null,
-  (d) => d.spend?.expiresAtMs ?? null,
-  (d) => d.idempotency?.key ?? null,
-  (d) => d.idempotency?.bodyHash ?? null,
-  (d) => d.productionCheck?.orgId ?? null,
-  (d) => d.productionCheck?.entitlementVersion ?? null,
-  (d) => d.productionCheck?.isCapped ?? false,
-  (d) => d.productionCheck?.isEnforced ?? false,
-  (d) => (d.budget === null ? null : budgetJson(d.budget)),
-];
-
-/** What is null is left out. */
-const budgetJson = ({ balances, consumption }: BudgetUse): string =>
-  JSON.stringify({
-    grant_id: balances.grantId,
-    version: balances.version,
-    ...(consumption === null
-      ? {}
-      : {
-          key: consumption.key,
-          delta_total: consumption.deltaTotal,
-          delta_period: consumption.deltaPeriod,
-          delta_uses: consumption.deltaUses,
-          period_start_ms: consumption.periodStartMs,
-          limit_total: consumption.limits.total,
-          limit_per_period: consumption.limits.perPeriod,
-          limit_uses: consumption.limits.uses,
-        }),
-  });
-
-const text = `select svc_commit_decisions(${columns.map((_, index) => `$${index + 1}`).join(', ')}) as outcomes`;
+import { type SvcDecision, svcDecisionFields } from './svc-decision.generated.ts';
 
 export const commitStatement = (decisions: readonly DecisionCommit[]): Statement => ({
   name: 'svc_commit_decisions',
-  text,
-  values: columns.map((column) => decisions.map(column)),
+  text: 'select svc_commit_decisions($1, $2) as outcomes',
+  values: [
+    `{${decisions.map((decision, index) => elementOf(rowOf(decision, index + 1))).join()}}`,
+    decisions.map(({ jws }) => jws),
+  ],
 });
+
+const elementOf = (row: SvcDecision): string =>
+  `"(${svcDecisionFields.map((field) => fieldOf(row[field])).join()})"`;
+
+/** A field is quoted as a field of its composite, and that as an element of the array; null is nothing at all. */
+const fieldOf = (value: string | number | boolean | null): string => {
+  if (value === null) return '';
+  const text = String(value);
+  return `\\"${text.includes('"') || text.includes('\\') ? escaped(escaped(text)) : text}\\"`;
+};
+
+const escaped = (text: string): string => text.replaceAll(/["\\]/g, '\\$&');
+
+export const rowOf = (decision: DecisionCommit, ordinal: number): SvcDecision => {
+  const { action, spend, idempotency, productionCheck, budget } = decision;
+  const consumption = budget?.consumption;
+  return {
+    ordinal,
+    receipt_id: decision.receiptId,
+    decision: decision.decision,
+    reason: decision.reason,
+    evaluated_at_ms: decision.evaluatedAtMs,
+    relying_party: decision.relyingParty.did,
+    relying_party_version: decision.relyingParty.version,
+    key_hash: decision.keyHash,
+    key_id: decision.keyId,
+    used_principal: decision.usedPrincipal?.did ?? null,
+    used_principal_version: decision.usedPrincipal?.version ?? null,
+    used_grant_id: decision.usedGrantId,
+    principal: decision.principal,
+    grant_id: decision.grantId,
+    agent: decision.agent,
+    action_type: action?.type ?? null,
+    amount: action?.amount ?? null,
+    currency: action?.currency ?? null,
+    resource: action?.resource ?? null,
+    method: action?.method ?? null,
+    spend_grant_id: spend?.grantId ?? null,
+    spend_jti: spend?.jti ?? null,
+    spend_expires_at_ms: spend?.expiresAtMs ?? null,
+    idempotency_key: idempotency?.key ?? null,
+    idempotency_body_hash: idempotency?.bodyHash ?? null,
+    org_id: productionCheck?.orgId ?? null,
+    entitlement_version: productionCheck?.entitlementVersion ?? null,
+    is_capped: productionCheck?.isCapped ?? false,
+    is_enforced: productionCheck?.isEnforced ?? false,
+    balances_grant_id: budget?.balances.grantId ?? null,
+    balances_version: budget?.balances.version ?? null,
+    budget_key: consumption?.key ?? null,
+    delta_total: consumption?.deltaTotal ?? null,
+    delta_period: consumption?.deltaPeriod ?? null,
+    delta_uses: consumption?.deltaUses ?? null,
+    period_start_ms: consumption?.periodStartMs ?? null,
+    limit_total: consumption?.limits.total ?? null,
+    limit_per_period: consumption?.limits.perPeriod ?? null,
+    limit_uses: consumption?.limits.uses ?? null,
+  };
+};

@@ -1,4 +1,4 @@
-/** The schema as text from PostgreSQL's own catalog: tables, constraints, indexes, triggers, functions. */
+/** The schema as text from PostgreSQL's own catalog: tables, types, constraints, indexes, triggers, functions. */
 import { runSql } from './session.ts';
 
 const tables = `
@@ -16,6 +16,14 @@ const tables = `
       case c.relkind when 'p' then ' partition by ' || pg_get_partkeydef(c.oid) else '' end) as text
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  order by c.relname`;
+
+const types = `
+  select format('create type %s as (%s);', c.relname,
+      string_agg(format(E'\\n  %s %s', a.attname, format_type(a.atttypid, a.atttypmod)), ',' order by a.attnum) || E'\\n') as text
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'c' and a.attnum > 0 and not a.attisdropped
+  group by c.relname
   order by c.relname`;
 
 // Not-null constraints are part of the columns; from PostgreSQL 18 on they are listed here too.
@@ -48,9 +56,37 @@ export async function describeSchema(url: string): Promise<string> {
   const parts: string[] = [
     '-- Generated from a migrated database; `npx vitest run --project store-pg -u` renews it.',
   ];
-  for (const query of [tables, constraints, indexes, triggers, functions]) {
+  for (const query of [tables, types, constraints, indexes, triggers, functions]) {
     const rows = await runSql<{ text: string }>(url, query);
     parts.push(rows.map(({ text }) => text).join('\n'));
   }
   return `${parts.join('\n\n')}\n`;
+}
+
+const VALUES: Readonly<Record<string, string>> = {
+  text: 'string',
+  integer: 'number',
+  bigint: 'number',
+  boolean: 'boolean',
+};
+
+/** The type of a decision on its way into the commit, as TypeScript: an interface, and the order of its fields. */
+export async function describeDecisionType(url: string): Promise<string> {
+  const fields = await runSql<{ name: string; type: string }>(
+    url,
+    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = 'svc_decision'::regclass and attnum > 0 and not attisdropped order by attnum`,
+  );
+  return [
+    '// Generated from a migrated database; `npx vitest run --project store-pg -u` renews it.',
+    '',
+    'export interface SvcDecision {',
+    ...fields.map(({ name, type }) => `  readonly ${name}: ${VALUES[type] ?? 'never'} | null;`),
+    '}',
+    '',
+    'export const svcDecisionFields = [',
+    ...fields.map(({ name }) => `  '${name}',`),
+    '] as const satisfies readonly (keyof SvcDecision)[];',
+    '',
+  ].join('\n');
 }

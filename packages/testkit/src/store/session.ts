@@ -28,13 +28,13 @@ export async function untilRow(session: pg.Client, text: string): Promise<void> 
   }
 }
 
-/** Replaces a part of a function's source as migrated. */
+/** Replaces a part of a function in force; answers its whole source as it was. */
 export async function alterFunction(
   url: string,
   name: string,
   part: string,
   replacement: string,
-): Promise<void> {
+): Promise<string> {
   const [row] = await runSql<{ source: string }>(url, 'select pg_get_functiondef($1::regproc) as source', [
     name,
   ]);
@@ -43,4 +43,5 @@ export async function alterFunction(
     url,
     row.source.replace(part, () => replacement),
   );
+  return row.source;
 }
