@@ -19,6 +19,8 @@ export interface Variable<T = unknown> {
 
 const variable = <T>(entry: Variable<T>): Variable<T> => entry;
 
+export const DEFAULT_PORTS = { api: 8080, admin: 9464 } as const;
+
 export const VARIABLES = {
   SVC_ENV: variable({
     parse: values.oneOf('development', 'production'),
@@ -30,10 +32,14 @@ export const VARIABLES = {
     standard: '127.0.0.1',
     meaning: 'Address that both listeners bind to.',
   }),
-  SVC_PORT: variable({ parse: values.integer(1, 65535), standard: '8080', meaning: 'Port of the API.' }),
+  SVC_PORT: variable({
+    parse: values.integer(1, 65535),
+    standard: String(DEFAULT_PORTS.api),
+    meaning: 'Port of the API.',
+  }),
   SVC_ADMIN_PORT: variable({
     parse: values.integer(0, 65535),
-    standard: '9464',
+    standard: String(DEFAULT_PORTS.admin),
     meaning:
       'Port of /livez, /readyz and the Prometheus text. Keep it private. 0: a free one, as the log says.',
   }),

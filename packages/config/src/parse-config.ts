@@ -3,7 +3,7 @@
  * there is to mend. No fault repeats a secret.
  */
 import type { Config, ParsedConfig, SelfServeLimits } from './config.ts';
-import { CLIENT_VARIABLES, VARIABLES, type Variable, type VariableName } from './env.ts';
+import { CLIENT_VARIABLES, DEFAULT_PORTS, VARIABLES, type Variable, type VariableName } from './env.ts';
 import { findNearName } from './near-name.ts';
 import { didDomain, type Value } from './values.ts';
 
@@ -82,10 +82,12 @@ const isHttpsOrLoopback = (address: string): boolean => {
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 };
 
+const portOf = (read: Read): number => read.SVC_PORT ?? DEFAULT_PORTS.api;
+const adminPortOf = (read: Read): number => read.SVC_ADMIN_PORT ?? DEFAULT_PORTS.admin;
+
 const crossFaults = (read: Read): string[] => {
   const faults: string[] = [];
-  if ((read.SVC_PORT ?? 8080) === (read.SVC_ADMIN_PORT ?? 9464))
-    faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
+  if (portOf(read) === adminPortOf(read)) faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
   if (read.SVC_ADMIN_TOKEN !== undefined && read.SVC_PROVISION_KEYS?.includes(read.SVC_ADMIN_TOKEN))
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
   if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
@@ -95,14 +97,14 @@ const crossFaults = (read: Read): string[] => {
 
 const buildConfig = (read: Read): Config => {
   const env = read.SVC_ENV ?? 'development';
-  const port = read.SVC_PORT ?? 8080;
+  const port = portOf(read);
   const { baseUrl, domain } = names(read, env, port);
   const statusBaseUrl = read.SVC_STATUS_BASE_URL ?? standardStatusBaseUrl(env, baseUrl, domain);
   return {
     env,
     host: read.SVC_HOST ?? '127.0.0.1',
     port,
-    adminPort: read.SVC_ADMIN_PORT ?? 9464,
+    adminPort: adminPortOf(read),
     baseUrl,
     domain,
     statusBaseUrl,

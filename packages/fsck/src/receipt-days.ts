@@ -1,6 +1,5 @@
 /** The ledger day by day: a query that names a day's receipt ids plans and reads its partition alone. */
 
-import { encodeUlid } from '@svc/protocol';
 import { dayAfter } from '@svc/transparency';
 import type { Query } from './query.ts';
 
@@ -13,9 +12,8 @@ export const listReceiptDays = async ({ query }: { readonly query: Query }): Pro
   return rows.map(({ day }) => day);
 };
 
-/** A condition on `receipt_id`. */
+/** A condition on `receipt_id`, of constants: the planner rules out all other days. */
 export const isOfDay = (day: string): string =>
-  `receipt_id >= '${lowestReceiptId(day)}' and receipt_id < '${lowestReceiptId(dayAfter(day))}'`;
+  `receipt_id >= ${lowestReceiptId(day)} and receipt_id < ${lowestReceiptId(dayAfter(day))}`;
 
-const lowestReceiptId = (day: string): string =>
-  `drc_${encodeUlid(Date.parse(`${day}T00:00:00Z`), new Uint8Array(10))}`;
+const lowestReceiptId = (day: string): string => `svc_lowest_receipt_id('${day}T00:00:00Z')`;

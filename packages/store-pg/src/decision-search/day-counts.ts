@@ -3,9 +3,10 @@
  * the days are kept: there it is how many its Principal has, at least as many.
  */
 import { Conditions } from '../conditions.ts';
+import { dailySumsOf } from '../daily-sums.ts';
 import type { Statement } from '../database.ts';
 import { DAY_MS } from '../receipt-ids.ts';
-import type { Search } from './search-decisions.ts';
+import type { Search } from './search.ts';
 
 export interface DayCount {
   /** Counted from 1970-01-01. */
@@ -27,18 +28,12 @@ export function dayCountsStatement(search: Search, first: number, last: number):
   if (principal === null) where.require('principal is null');
   if (grantId !== undefined) where.require(`${daysOfGrant(search, where)} @> day`);
   const text = `select day - date '1970-01-01' as number, sum(verifies)::bigint as verifies
-    from ${sumsOf(search)} where ${where.text} group by day order by day desc`;
+    from ${dailySumsOf(search)} where ${where.text} group by day order by day desc`;
   return { text, values: where.values };
 }
 
 const daysOfGrant = ({ grantId, principal }: Search, where: Conditions): string =>
   `(select days from usage_by_grant where grant_id = ${where.parameter(grantId)}
     and principal is not distinct from ${where.parameter(principal ?? null)})`;
-
-const sumsOf = ({ relyingParties, principal, keyId }: Search): string => {
-  const isOfAll = relyingParties === null && keyId === undefined;
-  if (principal !== undefined) return isOfAll ? 'usage_by_principal' : 'usage_counts';
-  return isOfAll ? 'usage_by_day' : 'usage_by_key';
-};
 
 const dateOf = (dayNumber: number): string => new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);

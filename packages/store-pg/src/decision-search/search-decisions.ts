@@ -15,13 +15,9 @@ import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { type DecisionListFilter, StoreError } from '@svc/service';
 import type { Database } from '../database.ts';
 import { firstIdOfDay, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
+import type { Search } from './search.ts';
 import { daysWithAny, everyMonth, type Range, type Span } from './spans.ts';
 import { spanStatement } from './statements.ts';
-
-/** A principal of null: of receipts whose Grant was authenticated and whose Principal was not verified. */
-export interface Search extends Omit<DecisionListFilter, 'principal'> {
-  readonly principal?: DidWeb | null | undefined;
-}
 
 export interface Found {
   readonly receiptId: ReceiptId;

@@ -2,7 +2,7 @@
 import type { Database } from '../database.ts';
 import { dayNumberOf, firstIdOfDay, higherId, lowerId } from '../receipt-ids.ts';
 import { type DayCount, dayCountsStatement } from './day-counts.ts';
-import type { Search } from './search-decisions.ts';
+import type { Search } from './search.ts';
 
 /** Receipt ids from `from` (inclusive) to `before` (exclusive); none where `from` is not lower. */
 export interface Range {

@@ -1,13 +1,14 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
 import type { ApartTenants, DecisionFilter } from '@svc/service';
 import { Conditions } from '../conditions.ts';
+import { type DailySums, dailySumsOf } from '../daily-sums.ts';
 import type { Statement } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
 /** One row for each day and reason. */
 export function dayStatement(filter: DecisionFilter, countedBefore: string): Statement {
   const parameters = new Conditions();
-  const sums: Sums = { table: dayTable(filter), columns: ['day', 'reason'] };
+  const sums: Sums = { table: dailySumsOf(filter), columns: ['day', 'reason'] };
   const text = `select day::text, reason, sum(verifies)::bigint as verifies
     from (${countsSql(sums, filter, countedBefore, parameters)}) as part group by day, reason`;
   return { text, values: parameters.values };
@@ -15,17 +16,10 @@ export function dayStatement(filter: DecisionFilter, countedBefore: string): Sta
 
 /** Where sums are stored, and what they are asked by: columns of the table, which the receipts have too. */
 export interface Sums {
-  readonly table: 'usage_by_day' | 'usage_by_key' | 'usage_by_principal' | 'usage_counts';
+  readonly table: DailySums;
   /** The same by whole months, where the day is not asked for. */
   readonly monthly?: 'usage_monthly' | 'usage_monthly_by_principal';
   readonly columns: readonly ('day' | 'key_id' | 'principal' | 'reason')[];
-}
-
-/** The coarsest that can answer. */
-function dayTable({ relyingParties, principal, keyId }: DecisionFilter): Sums['table'] {
-  const isOfAll = relyingParties === null && keyId === undefined;
-  if (principal !== undefined) return isOfAll ? 'usage_by_principal' : 'usage_counts';
-  return isOfAll ? 'usage_by_day' : 'usage_by_key';
 }
 
 const principalSums = ({ relyingParties }: Pick<DecisionFilter, 'relyingParties'>): Sums => ({

@@ -20,9 +20,9 @@
 -- - A decision on balances holds only on the version that it was evaluated on, read under the Grant's lock; in one batch
 --   those of a Grant can follow each other, each on what the one before leaves. Where one of them is not stored, those
 --   behind it are not either, and give back what they had claimed. The amounts are held against the limits once more.
--- - A batch never waits for a Grant's lock: whoever has it may be evaluating, and this batch has others in it. Who wants
---   to wait takes it first in a transaction of its own, with nothing else in hand (verify/commit-in-turn.ts); then this
---   function finds that it has it.
+-- - This function never waits for a Grant's lock: by now it may hold other locks. Whoever commits decisions on balances has
+--   taken the Grants' locks before, in the same transaction and before any other (verify/commit-on-budgets.ts); then this
+--   function finds that it has them.
 -- - Waiting follows one order in every session: Principal locks by hash, day locks by number, org locks by hash,
 --   idempotency keys, spent Proofs, each sorted. No two batches, and no batch and revokers, can wait for each other
 --   in a circle.
