@@ -1152,6 +1152,18 @@ begin
   );
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_key integer;
+begin
+  for v_key in select distinct hashtext(grant_id) from unnest(p_grant_ids) as grant_id order by 1 loop
+    perform pg_advisory_xact_lock(9, v_key);
+  end loop;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_log_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS void
  LANGUAGE plpgsql

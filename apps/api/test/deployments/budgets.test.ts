@@ -170,6 +170,7 @@ const alterFunction = async (name: string, part: string, replacement: string) =>
 describe('where commits read and then write', () => {
   beforeAll(async () => {
     await deployment.sql.query('create sequence any_version');
+    await alterFunction('svc_lock_balances', 'perform pg_advisory_xact_lock(9, v_key);', '');
     await alterFunction('svc_try_balances', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
     await alterFunction(
       'svc_judge_budgets',

@@ -51,13 +51,8 @@ export async function commitOnBudgets(
   }
 }
 
-/** Ascending, each once. `offset 0` keeps the order that the locks are taken in out of the planner's hands. */
-const lockText = `
-  select pg_advisory_xact_lock(9, key)
-  from (select distinct hashtext(grant_id) as key from unnest($1::text[]) as grant_id order by key offset 0) as wanted`;
-
 const lock = (queries: readonly BudgetQuery[]): Statement => ({
   name: 'lock_budgets',
-  text: lockText,
+  text: 'select svc_lock_balances($1)',
   values: [queries.map(({ grantId }) => grantId)],
 });

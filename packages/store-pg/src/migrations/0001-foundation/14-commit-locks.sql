@@ -70,6 +70,22 @@ begin
 end;
 $$;
 
+-- Waits for the locks of the balances of these Grants, ascending, with nothing else in hand. What is read under them is
+-- read by another statement: this one has a snapshot from before.
+create function svc_lock_balances(p_grant_ids text[])
+returns void
+language plpgsql
+volatile
+as $$
+declare
+  v_key integer;
+begin
+  for v_key in select distinct hashtext(grant_id) from unnest(p_grant_ids) as grant_id order by 1 loop
+    perform pg_advisory_xact_lock(9, v_key);
+  end loop;
+end;
+$$;
+
 -- Tries the locks of the balances that the decisions rest on, and answers those that were not had.
 create function svc_try_balances(p_decisions svc_decision[])
 returns integer[]
