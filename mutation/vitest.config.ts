@@ -1,10 +1,20 @@
-/** The suites that must notice: `SVC_MUTATION_SUITES` holds their globs. */
+/** The suites that must notice, in the order of `SVC_MUTATION_SUITES`, which holds their globs. */
 import { fileURLToPath } from 'node:url';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { project } from '../vitest.shared.ts';
 
 const include = (process.env.SVC_MUTATION_SUITES ?? '').split(' ');
 
+/** As they are listed. Unlike vitest, which begins with the slowest. */
+class AsListed extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) =>
+      include.findIndex((suite) => moduleId.endsWith(suite));
+    return [...files].sort((a, b) => placeOf(a) - placeOf(b));
+  }
+}
+
 export default {
-  ...project('mutation', { include }),
+  ...project('mutation', { include, sequence: { sequencer: AsListed } }),
   root: fileURLToPath(new URL('..', import.meta.url)),
 };
