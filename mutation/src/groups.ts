@@ -8,12 +8,9 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   checks: {
     mutate: ['packages/protocol/src/checks/*.ts', 'packages/protocol/src/evaluate.ts'],
     suites: [
+      'mutation/suites/vectors.test.ts',
       'packages/protocol/src/checks/table.test.ts',
-      'packages/protocol/src/evaluate.test.ts',
-      'packages/protocol/src/evaluate-budgets.test.ts',
       'packages/protocol/src/evaluate-json.test.ts',
-      'packages/protocol/test/forgery.test.ts',
-      'vectors/test/vectors.test.ts',
     ],
   },
   receipts: {

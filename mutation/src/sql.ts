@@ -4,13 +4,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { SQL_MUTANTS, type SqlMutant } from './sql-mutants.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const storage = 'packages/store-pg/src';
-const vitest = createRequire(`${root}/package.json`).resolve('vitest/vitest.mjs');
+const vitest = `${root}node_modules/vitest/vitest.mjs`;
 
 const [word = ''] = process.argv.slice(2);
 const chosen = SQL_MUTANTS.filter(({ name }) => name.includes(word));
@@ -19,7 +18,7 @@ console.log(`sql: ${chosen.length - lived.length} of ${chosen.length} killed`);
 process.exitCode = lived.length > 0 ? 1 : 0;
 
 function isKilled({ name, file, text, replacement, suites }: SqlMutant): boolean {
-  const path = `${root}/${storage}/migrations/${file}`;
+  const path = `${root}${storage}/migrations/${file}`;
   const original = readFileSync(path, 'utf8');
   if (original.split(text).length !== 2) throw new Error(`${name}: not exactly once in ${file}: ${text}`);
   const startedMs = Date.now();
