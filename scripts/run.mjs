@@ -94,7 +94,7 @@ function manifests() {
   const folders = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
   );
-  return ['.', 'bench', 'examples', 'vectors', ...folders.sort()]
+  return ['.', 'bench', 'examples', 'mutation', 'vectors', ...folders.sort()]
     .map((folder) => ({ folder, file: join(folder, 'package.json') }))
     .filter(({ file }) => existsSync(join(root, file)))
     .map((found) => ({ ...found, manifest: JSON.parse(readFileSync(join(root, found.file), 'utf8')) }));
