@@ -5,5 +5,6 @@ import { project } from '../../vitest.shared.ts';
 export default project('api', {
   isolate: false,
   setupFiles: ['test/world/setup.ts'],
+  hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
 });
