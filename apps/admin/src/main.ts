@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: faults were found, 2: could not be told. */
-import { parseArgs } from 'node:util';
+import { parseOptions } from '@svc/cli/options';
 import { fsck } from './fsck.ts';
 
 const HELP = `svc-admin <command>
@@ -16,9 +16,9 @@ DATABASE_URL names the database. Exit codes: 0 no fault, 1 faults (each is named
 `;
 
 const main = async (): Promise<number> => {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { help: { type: 'boolean' }, json: { type: 'boolean' } },
+  const { positionals, values } = parseOptions(process.argv.slice(2), {
+    help: { type: 'boolean' },
+    json: { type: 'boolean' },
   });
   if (values.help === true) {
     console.log(HELP);

@@ -1,5 +1,5 @@
-/** The command line as typed options. Whatever does not fit is a usage error. */
-import { parseArgs } from 'node:util';
+/** The options of `svc-conformance`. Whatever does not fit is a usage error. */
+import { assertAllowed, parseOptions, UsageError } from '../options.ts';
 
 const OPTIONS = {
   json: { type: 'boolean', default: false },
@@ -20,11 +20,6 @@ const RUN_OPTIONS = ['json', 'junit', 'vectors', 'timeout', 'deadline', 'strict'
 const SERVE_OPTIONS = ['host', 'port'];
 const MAX_URL_CHARS = 2048;
 const MAX_SECONDS = 600;
-
-/** Something that the person at the command line has to put right. The answer is "could not decide". */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export interface RunCommand {
   readonly name: 'run';
@@ -49,20 +44,18 @@ export type Command =
 
 /** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseOptions(args, OPTIONS);
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   const [name, ...rest] = positionals;
   if (name !== 'run' && name !== 'serve')
     throw new UsageError(`the command must be run or serve${name === undefined ? '' : `, not ${name}`}`);
   const allowed = name === 'run' ? RUN_OPTIONS : SERVE_OPTIONS;
-  for (const [option, value] of Object.entries(values))
-    if (!allowed.includes(option) && value !== false)
-      throw new UsageError(`${name} has no option --${option}`);
+  assertAllowed(values, allowed, name);
   return name === 'run' ? runCommand(values, rest) : serveCommand(values, rest);
 };
 
-type Values = ReturnType<typeof parse>['values'];
+type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
 const runCommand = (values: Values, urls: readonly string[]): RunCommand => {
   const [url] = urls;
@@ -106,34 +99,3 @@ const parseSeconds = (option: string, text: string | undefined): number | undefi
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
   throw new UsageError(`--${option} must be seconds, more than 0 and at most ${MAX_SECONDS}, not ${text}`);
 };
-
-const parse = (args: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch {
-    throw new UsageError(findUsageProblem(args) ?? 'the command line cannot be read');
-  }
-};
-
-/** In our own words what the strict parser refuses. */
-const findUsageProblem = (args: readonly string[]): string | null => {
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue;
-    const { name, rawName, value } = token;
-    if (!isOption(name)) return `there is no option ${rawName}`;
-    const takesValue = OPTIONS[name].type === 'string';
-    if (!takesValue && value !== undefined) return `${rawName} takes no value`;
-    if (takesValue && (value === undefined || value.startsWith('-')))
-      return `${rawName} must be followed by a value${value === undefined ? '' : `, not ${value}`}`;
-  }
-  return null;
-};
-
-const isOption = (name: string): name is keyof typeof OPTIONS => Object.hasOwn(OPTIONS, name);

@@ -1,22 +1,6 @@
-/**
- * The report for people. What the endpoint sent may have been written to deceive: control and format characters are
- * escaped, so that it can neither move the cursor nor pass for a line of ours.
- */
+/** The report of `svc-conformance run` for people. */
 import type { CaseReport, ConformanceReport, Totals } from '@svc/conformance';
-
-/** Paints text; leaves it as it is where colours are not wanted. */
-export type Paint = (text: string, colour: 'green' | 'red' | 'yellow') => string;
-
-const CODES = { green: 32, red: 31, yellow: 33 } as const;
-
-export const painter =
-  (colours: boolean): Paint =>
-  (text, colour) =>
-    colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
-
-/** Escapes every control, format, surrogate and private character, line breaks included. */
-export const printable = (text: string): string =>
-  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+import { line, type Paint, printable } from '../report.ts';
 
 const HEADINGS = {
   passed: ['PASSED', 'green'],
@@ -25,8 +9,6 @@ const HEADINGS = {
 } as const;
 
 const MAX_LISTED = 20;
-
-const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;
 
 export const describeReport = (report: ConformanceReport, url: string, paint: Paint): string => {
   const [heading, colour] = HEADINGS[report.status];

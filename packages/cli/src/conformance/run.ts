@@ -7,9 +7,11 @@ import type { ConformanceReport } from '@svc/conformance';
 import { type Progress, runConformance, VectorSetError } from '@svc/conformance';
 import { createHttpTransport, createOwnEngine, readVectorSet, serveConformance } from '@svc/conformance/node';
 import packageJson from '../../package.json' with { type: 'json' };
+import { UsageError } from '../options.ts';
+import { painter, printable } from '../report.ts';
 import { junitOf } from './junit.ts';
-import { type Command, parseCommand, type RunCommand, UsageError } from './options.ts';
-import { describeReport, painter, printable } from './report-text.ts';
+import { type Command, parseCommand, type RunCommand } from './options.ts';
+import { describeReport } from './report-text.ts';
 
 export const HELP = `Run the published vectors against an implementation that speaks svc-conformance-http v1.
 

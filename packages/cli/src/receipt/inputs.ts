@@ -3,6 +3,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
+import { UsageError } from '../options.ts';
 
 export const MAX_INPUT_BYTES = 1_048_576;
 /** The largest status list there can be. */
@@ -11,15 +12,10 @@ export const MAX_EVIDENCE_BYTES = 4 * MAX_INPUT_BYTES;
 /** A bundle holds evidence. */
 export const MAX_BUNDLE_BYTES = 4 * MAX_EVIDENCE_BYTES;
 
-/** Something that the person at the command line has to put right. The answer is "could not decide". */
-export class InputError extends Error {
-  override readonly name = 'InputError';
-}
-
-/** The text of a file, or of standard input for `-`; there must be some. Rejects with InputError. */
+/** The text of a file, or of standard input for `-`; there must be some. Rejects with UsageError. */
 export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
   const text = await readAnyText(path, what, maxBytes);
-  if (text.trim() === '') throw new InputError(`${what}, ${placeOf(path)}, is empty`);
+  if (text.trim() === '') throw new UsageError(`${what}, ${placeOf(path)}, is empty`);
   return text;
 };
 
@@ -41,7 +37,7 @@ const readAnyText = async (path: string, what: string, maxBytes: number): Promis
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new InputError(`${what} ${path} must be UTF-8 text`);
+    throw new UsageError(`${what} ${path} must be UTF-8 text`);
   }
 };
 
@@ -56,9 +52,9 @@ const readBounded = async (path: string, what: string, maxBytes: number): Promis
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new InputError(`${what} ${path} cannot be read: ${reasonOf(error)}`);
+    throw new UsageError(`${what} ${path} cannot be read: ${reasonOf(error)}`);
   }
-  if (total > maxBytes) throw new InputError(`${what} ${path} must be at most ${maxBytes} bytes`);
+  if (total > maxBytes) throw new UsageError(`${what} ${path} must be at most ${maxBytes} bytes`);
   return Buffer.concat(chunks);
 };
 
@@ -77,7 +73,7 @@ export interface Evidence {
   readonly misnamed: ReadonlyMap<string, string>;
 }
 
-/** Reads these files and the files of these directories. Rejects with InputError. */
+/** Reads these files and the files of these directories. Rejects with UsageError. */
 export const readEvidence = async (paths: readonly string[]): Promise<Evidence> => {
   const texts = new Map<string, string>();
   const misnamed = new Map<string, string>();
@@ -104,6 +100,6 @@ const listFiles = (path: string): string[] => {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => join(path, entry.name));
   } catch (error) {
-    throw new InputError(`evidence ${path} cannot be read: ${reasonOf(error)}`);
+    throw new UsageError(`evidence ${path} cannot be read: ${reasonOf(error)}`);
   }
 };

@@ -1,7 +1,6 @@
-/** The command line as typed options. Whatever does not fit is a usage error. */
-import { parseArgs } from 'node:util';
+/** The options of `svc-receipt`. Whatever does not fit is a usage error. */
 import { isDay } from '@svc/transparency';
-import { InputError } from './inputs.ts';
+import { assertAllowed, parseOptions, UsageError } from '../options.ts';
 
 const OPTIONS = {
   'did-document': { type: 'string' },
@@ -92,18 +91,18 @@ interface MonitorCommand {
   readonly json: boolean;
 }
 
-/** Throws InputError with what is wrong and what is right. */
+/** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseOptions(args, OPTIONS);
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   const [name, receipt = '-', ...rest] = positionals;
   if (name === 'monitor') return parseMonitor(values, positionals);
   if (name !== 'verify' && name !== 'audit')
-    throw new InputError(
+    throw new UsageError(
       `the command must be verify, audit or monitor${name === undefined ? '' : `, not ${name}`}`,
     );
-  if (rest.length > 0) throw new InputError(`there must be one Receipt, not also ${rest.join(' ')}`);
+  if (rest.length > 0) throw new UsageError(`there must be one Receipt, not also ${rest.join(' ')}`);
   if (name === 'verify' && values.bundle !== undefined)
     return parseBundle(values.bundle, values, positionals);
   assertAllowed(values, name === 'verify' ? VERIFY_OPTIONS : AUDIT_OPTIONS, name);
@@ -126,28 +125,22 @@ export const parseCommand = (args: readonly string[]): Command => {
   });
 };
 
-const assertAllowed = (values: Values, allowed: readonly string[], what: string): void => {
-  for (const option of Object.keys(values))
-    if (!allowed.includes(option) && option !== 'help' && option !== 'version')
-      throw new InputError(`${what} has no option --${option}`);
-};
-
 const parseVerify = (common: Common, { inclusion, checkpoint }: Values): Command => {
   if (checkpoint !== undefined && inclusion === undefined)
-    throw new InputError('--checkpoint goes with --inclusion, which names the proof that leads to it');
+    throw new UsageError('--checkpoint goes with --inclusion, which names the proof that leads to it');
   assertOneStdin([common.receipt, common.didDocument, inclusion, checkpoint]);
   return { name: 'verify', ...common, inclusion, checkpoint };
 };
 
 const parseBundle = (bundle: string, values: Values, [, receipt]: readonly string[]): Command => {
   if (receipt !== undefined)
-    throw new InputError(`a bundle holds its Receipt: there must not also be ${receipt}`);
+    throw new UsageError(`a bundle holds its Receipt: there must not also be ${receipt}`);
   assertAllowed(values, BUNDLE_OPTIONS, 'verify with --bundle');
   const { 'did-document': didDocument, 'service-did': serviceDid, key: keys = [] } = values;
   if (didDocument !== undefined && keys.length > 0)
-    throw new InputError('--did-document and --key say the same: there must be one of them');
+    throw new UsageError('--did-document and --key say the same: there must be one of them');
   if (didDocument === undefined && keys.length === 0 && serviceDid === undefined)
-    throw new InputError(
+    throw new UsageError(
       'a bundle needs --did-document or --key, which you trust, or at least --service-did',
     );
   assertOneStdin([bundle, didDocument]);
@@ -157,7 +150,7 @@ const parseBundle = (bundle: string, values: Values, [, receipt]: readonly strin
 const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): Command => {
   assertAllowed(values, MONITOR_OPTIONS, 'monitor');
   if (address === undefined || rest.length > 0)
-    throw new InputError('monitor takes one base URL, as https://svc.example');
+    throw new UsageError('monitor takes one base URL, as https://svc.example');
   const {
     'did-document': didDocument,
     'service-did': serviceDid,
@@ -166,10 +159,10 @@ const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): 
     since = null,
   } = values;
   if ((didDocument === undefined) === (keys.length === 0))
-    throw new InputError('monitor needs either --did-document or --key, which you trust');
-  if (didDocument === '-') throw new InputError('monitor reads its DID document from a file');
+    throw new UsageError('monitor needs either --did-document or --key, which you trust');
+  if (didDocument === '-') throw new UsageError('monitor reads its DID document from a file');
   if (since !== null && !isDay(since))
-    throw new InputError(`--since must be a day, YYYY-MM-DD, not ${since}`);
+    throw new UsageError(`--since must be a day, YYYY-MM-DD, not ${since}`);
   return {
     ...{ name: 'monitor', didDocument, serviceDid, keys, state, since, json: values.json },
     origin: parseOrigin(address),
@@ -183,7 +176,7 @@ const parseOrigin = (address: string): string => {
   const url = URL.canParse(address) ? new URL(address) : null;
   const isPlain = url !== null && `${url.origin}/` === url.href && /^https?:$/.test(url.protocol);
   if (isPlain) return url.origin;
-  throw new InputError(`the base URL must be http(s)://host, not ${address}`);
+  throw new UsageError(`the base URL must be http(s)://host, not ${address}`);
 };
 
 /** Null where the option is not given. */
@@ -196,41 +189,10 @@ const parseCount = (
   if (text === undefined) return null;
   const count = /^[0-9]{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= min && count <= max) return count;
-  throw new InputError(`--${option} must be a number, ${min} to ${max}, not ${text}`);
+  throw new UsageError(`--${option} must be a number, ${min} to ${max}, not ${text}`);
 };
 
-const parse = (args: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch {
-    throw new InputError(findUsageProblem(args) ?? 'the command line cannot be read');
-  }
-};
-
-/** In our own words what the strict parser refuses. */
-const findUsageProblem = (args: readonly string[]): string | null => {
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue;
-    const { name, rawName, value } = token;
-    if (!isOption(name)) return `there is no option ${rawName}`;
-    const takesValue = OPTIONS[name].type === 'string';
-    if (!takesValue && value !== undefined) return `${rawName} takes no value`;
-    if (takesValue && (value === undefined || value.startsWith('-')))
-      return `${rawName} must be followed by a value${value === undefined ? '' : `, not ${value}`}`;
-  }
-  return null;
-};
-
-const isOption = (name: string): name is keyof typeof OPTIONS => Object.hasOwn(OPTIONS, name);
-
-type Values = ReturnType<typeof parse>['values'];
+type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
 const demand = (
   values: Values,
@@ -238,14 +200,14 @@ const demand = (
   what: string,
 ): string => {
   const value = values[option];
-  if (value === undefined) throw new InputError(`--${option} must name a file with ${what}`);
+  if (value === undefined) throw new UsageError(`--${option} must name a file with ${what}`);
   return value;
 };
 
 const parseWindow = (text: string | undefined): number => {
   const seconds = text !== undefined && /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= 300) return seconds;
-  throw new InputError(
+  throw new UsageError(
     `--proof-window must be the relying party's proof_window_seconds, 1 to 300${text === undefined ? '' : `, not ${text}`}`,
   );
 };
@@ -259,5 +221,5 @@ const withOneStdin = <T extends Extract<Command, { name: 'audit' }>>(command: T)
 
 const assertOneStdin = (inputs: readonly (string | undefined)[]): void => {
   if (inputs.filter((path) => path === '-').length > 1)
-    throw new InputError('only one input can be - (standard input)');
+    throw new UsageError('only one input can be - (standard input)');
 };

@@ -1,28 +1,12 @@
-/**
- * What the command prints. Everything quoted from a Receipt or a file may have been written by an attacker: control
- * and format characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
- */
-
+/** What `svc-receipt verify` and `audit` print. */
 import { type Failure, show } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
 import type { Assumption, AuditResult } from '@svc/receipts/audit';
 import type { Checkpoint } from '@svc/transparency';
 
+import { line, type Paint, printable } from '../report.ts';
+
 export type Verdict = 'valid' | 'invalid' | 'undecided';
-
-/** Paints text; leaves it as it is where colours are not wanted. */
-export type Paint = (text: string, colour: 'green' | 'red' | 'yellow' | 'bold') => string;
-
-const CODES = { green: 32, red: 31, yellow: 33, bold: 1 } as const;
-
-export const painter =
-  (colours: boolean): Paint =>
-  (text, colour) =>
-    colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
-
-/** Escapes every control, format, surrogate and private character, line breaks included. */
-export const printable = (text: string): string =>
-  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 
 const HEADINGS = {
   valid: ['VALID', 'green'],
@@ -34,8 +18,6 @@ const heading = (verdict: Verdict, paint: Paint): string => {
   const [text, colour] = HEADINGS[verdict];
   return paint(text, colour);
 };
-
-const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;
 
 const describeFailure = ({ code, message }: Failure<string>): string => `  - ${code}: ${printable(message)}`;
 

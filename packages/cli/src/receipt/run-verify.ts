@@ -5,9 +5,10 @@ import { verifyReceipt } from '@svc/receipts';
 import type { BundlePin } from '@svc/receipts/bundle';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { type VerifiedInclusion, verifyReceiptInclusion } from '@svc/transparency';
+import type { Paint } from '../report.ts';
 import { MAX_BUNDLE_BYTES, readReceipt, readText } from './inputs.ts';
 import type { Command } from './options.ts';
-import { describeVerified, type Paint } from './report.ts';
+import { describeVerified } from './report.ts';
 import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 
 type VerifyCommand = Extract<Command, { name: 'verify' }>;

@@ -6,10 +6,12 @@ import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import type { Failure } from '@svc/receipts';
 import { type AuditResult, audit } from '@svc/receipts/audit';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Evidence, InputError, readEvidence, readReceipt, readText } from './inputs.ts';
+import { UsageError } from '../options.ts';
+import { type Paint, painter, printable } from '../report.ts';
+import { type Evidence, readEvidence, readReceipt, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
-import { describeAudit, type Paint, painter, printable, type Verdict } from './report.ts';
+import { describeAudit, type Verdict } from './report.ts';
 import { runBundle, runVerify } from './run-verify.ts';
 import { silentTerminal, type Terminal } from './terminal.ts';
 import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
@@ -67,7 +69,7 @@ export const run = async (
   try {
     return await runCommand(parseCommand(args), painter(colours), terminal);
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     const message = printable(error.message);
     if (args.includes('--json'))
       return { exitCode: 2, stdout: JSON.stringify({ verdict: 'undecided', error: message }), stderr: '' };
@@ -147,7 +149,7 @@ const readConsumption = async (paths: readonly string[]): Promise<readonly JsonO
   for (const path of paths) {
     const json = parseStrictJson(await readText(path, 'the consumption'));
     if (!json.ok || !isJsonObject(json.value))
-      throw new InputError(`the consumption ${path} must be an answer of GET /grants/{id}/consumption`);
+      throw new UsageError(`the consumption ${path} must be an answer of GET /grants/{id}/consumption`);
     pages.push(json.value);
   }
   return pages;
@@ -158,6 +160,6 @@ const parseAction = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InputError('the Action must be JSON');
+    throw new UsageError('the Action must be JSON');
   }
 };

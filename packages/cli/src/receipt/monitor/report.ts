@@ -1,6 +1,6 @@
 /** What `svc-receipt monitor` prints after each look. */
 import type { Alarm, Doubt, Look, Seen } from '@svc/transparency/monitor';
-import { type Paint, printable } from '../report.ts';
+import { line, type Paint, printable } from '../../report.ts';
 
 export type MonitorVerdict = 'well' | 'alarm' | 'undecided';
 
@@ -28,8 +28,6 @@ export const describeLook = (look: Look, state: string, paint: Paint): string =>
     ...look.notes.map((note) => `  * ${printable(note)}`),
   ].join('\n');
 };
-
-const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;
 
 const daysOf = ({ seen, newDays }: Look): string => {
   const { first, last } = edgesOf(seen);

@@ -10,9 +10,10 @@ import {
   pinDocument,
   pinKeys,
 } from '@svc/transparency/monitor';
-import { InputError, readText } from '../inputs.ts';
+import { UsageError } from '../../options.ts';
+import type { Paint } from '../../report.ts';
+import { readText } from '../inputs.ts';
 import type { Command } from '../options.ts';
-import type { Paint } from '../report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Output } from '../verdict.ts';
 import { createHttpSource } from './http-source.ts';
@@ -119,5 +120,5 @@ const readPin = async ({ didDocument, serviceDid, keys }: MonitorCommand): Promi
       ? pinKeys(keys, serviceDid, nativeCrypto)
       : pinDocument(await readText(didDocument, 'the DID document'), serviceDid, nativeCrypto);
   if (pinned.ok) return pinned.pin;
-  throw new InputError(`the pin cannot be used: ${pinned.problem}`);
+  throw new UsageError(`the pin cannot be used: ${pinned.problem}`);
 };

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { readFile, stat } from 'node:fs/promises';
 import type { MonitorPin } from '@svc/transparency/monitor';
 import { formatSeen, parseSeen, type Seen } from '@svc/transparency/monitor';
-import { InputError } from '../inputs.ts';
+import { UsageError } from '../../options.ts';
 
 /** A day has some 900 bytes. */
 const MAX_BYTES = 67_108_864;
@@ -12,13 +12,13 @@ const MAX_BYTES = 67_108_864;
 export const defaultStateFile = (origin: string): string =>
   `svc-receipt-monitor.${new URL(origin).host.replaceAll(':', '_')}.json`;
 
-/** Empty where there is no file yet. Rejects with InputError: a damaged file is evidence, and is never begun anew. */
+/** Empty where there is no file yet. Rejects with UsageError: a damaged file is evidence, and is never begun anew. */
 export const readState = async (path: string, pin: MonitorPin): Promise<Seen> => {
   const text = await readIfThere(path);
   if (text === null) return [];
   const parsed = parseSeen(text, pin);
   if (parsed.ok) return parsed.seen;
-  throw new InputError(
+  throw new UsageError(
     `the state ${path} cannot be used: ${parsed.problem}. Keep it, and restore it or name another with --state`,
   );
 };
@@ -26,16 +26,16 @@ export const readState = async (path: string, pin: MonitorPin): Promise<Seen> =>
 const readIfThere = async (path: string): Promise<string | null> => {
   try {
     if ((await stat(path)).size > MAX_BYTES)
-      throw new InputError(`the state ${path} must be at most ${MAX_BYTES} bytes`);
+      throw new UsageError(`the state ${path} must be at most ${MAX_BYTES} bytes`);
     return await readFile(path, 'utf8');
   } catch (error) {
     if (isAbsent(error)) return null;
-    if (error instanceof InputError) throw error;
-    throw new InputError(`the state ${path} cannot be read: ${messageOf(error)}`);
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`the state ${path} cannot be read: ${messageOf(error)}`);
   }
 };
 
-/** Throws InputError. */
+/** Throws UsageError. */
 export const writeState = (path: string, seen: Seen): void => {
   const beside = `${path}.${process.pid}.tmp`;
   try {
@@ -50,7 +50,7 @@ export const writeState = (path: string, seen: Seen): void => {
     renameSync(beside, path);
   } catch (error) {
     rmSync(beside, { force: true });
-    throw new InputError(`the state ${path} cannot be written: ${messageOf(error)}`);
+    throw new UsageError(`the state ${path} cannot be written: ${messageOf(error)}`);
   }
 };
 

@@ -1,0 +1,20 @@
+/**
+ * How every program writes for people. What is quoted may have been written by an attacker: control and format
+ * characters are escaped, so that it can neither move the cursor nor pass for a line of ours.
+ */
+
+/** Paints text; leaves it as it is where colours are not wanted. */
+export type Paint = (text: string, colour: 'green' | 'red' | 'yellow' | 'bold') => string;
+
+const CODES = { green: 32, red: 31, yellow: 33, bold: 1 } as const;
+
+export const painter =
+  (colours: boolean): Paint =>
+  (text, colour) =>
+    colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
+
+/** Escapes every control, format, surrogate and private character, line breaks included. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+
+export const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;
