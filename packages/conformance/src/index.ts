@@ -7,7 +7,7 @@ export {
 } from './endpoint.ts';
 export { createEngine, type EngineOptions } from './engine.ts';
 export { type Difference, findFirstDifference } from './first-difference.ts';
-export { type Batch, type Plan, planBatches } from './plan.ts';
+export { type Batch, expectedResult, type Plan, planBatches } from './plan.ts';
 export type { CaseReport, ConformanceReport, Outcome, Totals } from './report.ts';
 export {
   type ConformanceRun,
@@ -34,4 +34,5 @@ export {
   MAX_CASES,
   MAX_REQUEST_BYTES,
   type Op,
+  type WireCase,
 } from './wire.ts';

@@ -1,6 +1,6 @@
+import { DESCRIPTION, perfectAnswer } from '@svc/testkit/conformance/perfect-endpoint';
+import { compile } from '@svc/testkit/conformance/schemas';
 import { describe, expect, it } from 'vitest';
-import { DESCRIPTION, perfectAnswer } from '../test/perfect-endpoint.ts';
-import { compile } from '../test/schemas.ts';
 import { answerRequest } from './endpoint.ts';
 import { createOwnEngine, readVectorSet } from './node.ts';
 import { CASE_OPS, CONTRACT, casesRequest, describeRequest, parseDescription, parseResults } from './wire.ts';

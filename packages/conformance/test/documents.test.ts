@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { compile } from '@svc/testkit/conformance/schemas';
 import { describe, expect, it } from 'vitest';
 import { RUN_LIMITS } from '../src/run-conformance.ts';
 import { MAX_ANSWER_BYTES, MAX_CASES, MAX_REQUEST_BYTES, MIN_CASES, MIN_REQUEST_BYTES } from '../src/wire.ts';
-import { compile } from './schemas.ts';
 
 const page = readFileSync(new URL('../../../docs/conformance.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, json = '']) => JSON.parse(json));

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Change, inMemory, perfectAnswer } from '@svc/testkit/conformance/perfect-endpoint';
 import { describe, expect, it } from 'vitest';
 import { createHttpTransport, readVectorSet } from '../src/node.ts';
 import type { ConformanceReport } from '../src/report.ts';
 import { runConformance } from '../src/run-conformance.ts';
 import type { VectorSet } from '../src/vector-set.ts';
-import { type Change, inMemory, perfectAnswer } from './perfect-endpoint.ts';
 import { type Fault, seedFaults } from './seeded-faults.ts';
 
 const vectors = readVectorSet();

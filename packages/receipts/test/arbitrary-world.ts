@@ -1,5 +1,6 @@
 /** Every kind of verification: each fact as it may be, and a Grant, Proof and Action that may be wrong in many ways. */
 import type { JsonObject } from '@svc/protocol';
+import { arbitraryBudgets } from '@svc/testkit/receipts/budgets';
 import {
   AGENT,
   API_CALL,
@@ -10,7 +11,6 @@ import {
   type World,
 } from '@svc/testkit/receipts/world';
 import fc from 'fast-check';
-import { arbitraryBudgets } from './budgets.ts';
 
 const sometimes = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, ...others.map((other) => fc.constant(other)));

@@ -9,9 +9,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { readVectorSet } from '@svc/conformance/node';
 import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
+import { type Change, DESCRIPTION, perfectAnswer } from '@svc/testkit/conformance/perfect-endpoint';
+import { compile } from '@svc/testkit/conformance/schemas';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Change, DESCRIPTION, perfectAnswer } from '../../../conformance/test/perfect-endpoint.ts';
-import { compile } from '../../../conformance/test/schemas.ts';
 import { junitOf } from './junit.ts';
 import { run } from './run.ts';
 

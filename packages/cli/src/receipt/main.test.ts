@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { budgeted, capabilityOf, logOf, pageOf } from '@svc/testkit/receipts/budgets';
 import { buildWorld, documentOf, resign, serviceDocument } from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
-import { budgeted, capabilityOf, logOf, pageOf } from '../../../receipts/test/budgets.ts';
 import { MAX_INPUT_BYTES } from './inputs.ts';
 import { run } from './run.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
+import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundleOf, closeDayOf } from '../../../receipts/test/transparency.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));

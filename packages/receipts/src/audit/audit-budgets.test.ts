@@ -1,6 +1,7 @@
 /** Audits of decisions on budgets (protocol §11): from the balances that are pinned, or from what the Receipt implies. */
 import { type JsonObject, jcs, snapshotOf } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
+import { budgeted, capabilityOf, logOf, pageOf, type Use } from '@svc/testkit/receipts/budgets';
 import {
   API_CALL,
   buildWorld,
@@ -11,7 +12,6 @@ import {
   type World,
 } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
-import { budgeted, capabilityOf, logOf, pageOf, type Use } from '../../test/budgets.ts';
 import { type AuditInput, audit } from '../audit.ts';
 
 const inputOf = (world: World, changes: Partial<AuditInput> = {}): AuditInput => ({

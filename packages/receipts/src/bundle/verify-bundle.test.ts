@@ -1,5 +1,6 @@
 import { decodeMultikey, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
+import { type Bundle, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
   buildWorld,
   documentOf,
@@ -10,7 +11,6 @@ import {
   signerOf,
 } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
-import { type Bundle, bundleOf, closeDayOf } from '../../test/transparency.ts';
 import { audit } from '../audit.ts';
 import type { BundlePin } from './pin.ts';
 import { verifyBundle } from './verify-bundle.ts';

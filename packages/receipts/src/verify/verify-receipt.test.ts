@@ -8,6 +8,7 @@ import {
   signCompactJws,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
+import { budgeted, capabilityOf } from '@svc/testkit/receipts/budgets';
 import {
   API_CALL,
   buildWorld,
@@ -20,7 +21,6 @@ import {
   signerOf,
 } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
-import { budgeted, capabilityOf } from '../../test/budgets.ts';
 import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, verifyReceipt } from '../index.ts';
 
 const allow = await buildWorld();

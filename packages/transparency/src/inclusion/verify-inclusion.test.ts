@@ -1,7 +1,7 @@
 import { nativeCrypto } from '@svc/protocol/native';
+import { closeDayOf } from '@svc/testkit/receipts/closed-day';
 import { buildWorld, documentOf, SERVICE, serviceDocument, signerOf } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
-import { closeDayOf } from '../../../receipts/test/transparency.ts';
 import { type InclusionToVerify, verifyReceiptInclusion } from './verify-inclusion.ts';
 
 const world = await buildWorld();

@@ -1,6 +1,7 @@
 import { nativeSha256 } from '@svc/merkle/native';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
+import { closeDay, PublishedDays, recordOf } from '@svc/testkit/receipts/published-days';
 import {
   documentOf,
   publicKeyOf,
@@ -10,7 +11,6 @@ import {
   statusSigner,
 } from '@svc/testkit/receipts/world';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { closeDay, PublishedDays, recordOf } from '../../test/published-days.ts';
 import { leafOfReceipt } from '../index.ts';
 import { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor.ts';
 import { type MonitorPin, pinDocument, pinKeys } from './pin.ts';

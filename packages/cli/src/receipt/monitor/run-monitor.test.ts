@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
+import { PublishedDays, recordOf } from '@svc/testkit/receipts/published-days';
 import { publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PublishedDays, recordOf } from '../../../../transparency/test/published-days.ts';
 import { run } from '../run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-'));

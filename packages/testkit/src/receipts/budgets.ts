@@ -17,8 +17,8 @@ import {
   snapshotHashOf,
   snapshotOf,
 } from '@svc/protocol';
-import { GRANT_ID, NOW_MS, PURCHASE, type Setting } from '@svc/testkit/receipts/world';
 import fc from 'fast-check';
+import { GRANT_ID, NOW_MS, PURCHASE, type Setting } from './world.ts';
 
 export const capabilityOf = (constraints: JsonObject, resources?: readonly string[]): JsonObject => ({
   action: 'commerce:purchase',

@@ -1,7 +1,6 @@
 /** A service that has closed days, as a monitor reads it: what is served for each path, honest until it is changed. */
 import { emptyRoot, formatHash, MerkleTree } from '@svc/merkle';
 import { encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
-import { SERVICE, serviceDocument, statusSigner } from '@svc/testkit/receipts/world';
 import {
   buildCheckpoint,
   type Checkpoint,
@@ -9,8 +8,9 @@ import {
   leafOfReceipt,
   parseSignedCheckpoint,
   signCheckpoint,
-} from '../src/index.ts';
-import type { Source } from '../src/monitor/source.ts';
+} from '@svc/transparency';
+import type { Source } from '@svc/transparency/monitor';
+import { SERVICE, serviceDocument, statusSigner } from './world.ts';
 
 export interface Served {
   readonly status: number;

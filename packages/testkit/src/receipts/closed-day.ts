@@ -1,7 +1,6 @@
 /** The day of a Receipt, closed: its checkpoint and inclusion proof as the service answers them, and a bundle. */
 import { formatHash, MerkleTree } from '@svc/merkle';
 import { encodeUlid, portableCrypto, type Signer, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
-import { SERVICE, serviceDocument, statusSigner, type World } from '@svc/testkit/receipts/world';
 import {
   buildCheckpoint,
   type Checkpoint,
@@ -9,6 +8,7 @@ import {
   leafOfReceipt,
   signCheckpoint,
 } from '@svc/transparency';
+import { SERVICE, serviceDocument, statusSigner, type World } from './world.ts';
 
 export interface ClosedDay {
   readonly checkpoint: Checkpoint;

@@ -1,9 +1,8 @@
 /** An endpoint that answers every case as the vectors expect, but for what a test changes. In memory, no engine. */
+
+import type { Transport, VectorSet } from '@svc/conformance';
+import { CONTRACT, expectedResult, type WireCase } from '@svc/conformance';
 import type { JsonValue } from '@svc/protocol';
-import { expectedResult } from '../src/plan.ts';
-import type { Transport } from '../src/transport.ts';
-import type { VectorSet } from '../src/vector-set.ts';
-import { CONTRACT, type WireCase } from '../src/wire.ts';
 
 export const DESCRIPTION = {
   implementation: { name: 'perfect', version: '1' },
