@@ -1,4 +1,5 @@
 /** vectors/evaluate: every case evaluated, compared with what its author states, and its Receipt signed. */
+import { readdirSync } from 'node:fs';
 import {
   type CheckId,
   type CryptoPort,
@@ -10,24 +11,6 @@ import {
   signCompactJws,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { actionCases } from './cases/action.ts';
-import { authorityCases } from './cases/authority.ts';
-import { blindSpotCases } from './cases/blind-spots.ts';
-import { budgetFormCases } from './cases/budget-form.ts';
-import { budgetPeriodCases } from './cases/budget-periods.ts';
-import { budgetCases } from './cases/budgets.ts';
-import { edgeCases } from './cases/edges.ts';
-import { grantInForceCases } from './cases/grant-in-force.ts';
-import { grantMalformedCases } from './cases/grant-malformed.ts';
-import { grantProfileCases } from './cases/grant-profile.ts';
-import { issuerCases } from './cases/issuer.ts';
-import { orderCases } from './cases/order.ts';
-import { outlineCases } from './cases/outline.ts';
-import { proofCases } from './cases/proof.ts';
-import { resourceCases } from './cases/resources.ts';
-import { strictJsonCases } from './cases/strict-json.ts';
-import { substitutionCases } from './cases/substitution.ts';
-import { unavailableCases } from './cases/unavailable.ts';
 import { honestScene, inputOf } from './scene.ts';
 import { receiptSigner } from './test-keys.ts';
 import type { VectorCase } from './vector-case.ts';
@@ -45,26 +28,20 @@ export interface EvaluateVector {
   };
 }
 
-export const CASES: readonly VectorCase[] = [
-  ...outlineCases,
-  ...grantMalformedCases,
-  ...grantProfileCases,
-  ...issuerCases,
-  ...grantInForceCases,
-  ...proofCases,
-  ...actionCases,
-  ...authorityCases,
-  ...resourceCases,
-  ...unavailableCases,
-  ...budgetFormCases,
-  ...budgetCases,
-  ...budgetPeriodCases,
-  ...substitutionCases,
-  ...edgeCases,
-  ...blindSpotCases,
-  ...strictJsonCases,
-  ...orderCases,
-];
+const CASES_FOLDER = new URL('cases/', import.meta.url);
+
+/** The cases of every file below cases/, which says by its folder which check they are about. */
+const loadCases = async (): Promise<readonly VectorCase[]> => {
+  const files = readdirSync(CASES_FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .sort();
+  const modules: readonly { readonly cases: readonly VectorCase[] }[] = await Promise.all(
+    files.map((name) => import(new URL(name.replaceAll('\\', '/'), CASES_FOLDER).href)),
+  );
+  return modules.flatMap(({ cases }) => cases);
+};
+
+export const CASES = await loadCases();
 
 export const RECEIPT_TYP = 'svc-receipt+jwt';
 

@@ -9,7 +9,7 @@ import {
   nodeVerifies,
   WEAK_KEYS,
   withForgedSignature,
-} from '@svc/vectors/src/cases/weak-keys.ts';
+} from '@svc/vectors/src/edits/weak-keys.ts';
 import { honestScene, inputOf, type Scene, verificationMethod } from '@svc/vectors/src/scene.ts';
 import { KEYS } from '@svc/vectors/src/test-keys.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,0 +1,178 @@
+/** P20: which resources a pattern matches (protocol §6). */
+
+import { call, NOT_20, purchase } from '../../edits/authority-edits.ts';
+import { apiCapability, purchaseCapability } from '../../scene.ts';
+import type { VectorCase } from '../../vector-case.ts';
+import { allow, deny } from '../../vector-case.ts';
+
+const matches = (
+  id: string,
+  description: string,
+  patterns: readonly string[] | undefined,
+  resource: string,
+): VectorCase =>
+  allow(
+    `p20-${id}`,
+    description,
+    { P20: true },
+    purchase([purchaseCapability({}, { resources: patterns })], { resource }),
+  );
+const misses = (id: string, description: string, patterns: readonly string[], resource: string): VectorCase =>
+  deny(
+    'RESOURCE_NOT_AUTHORIZED',
+    `p20-${id}`,
+    description,
+    NOT_20,
+    purchase([purchaseCapability({}, { resources: patterns })], { resource }),
+  );
+
+const RESOURCES: readonly VectorCase[] = [
+  matches('resources-absent', 'no resources: every resource', undefined, 'any/thing at all'),
+  matches('star-alone', '* alone is every resource, slashes included', ['*'], 'order/a/b'),
+  matches('literal', 'a pattern without asterisks is itself', ['order/1001'], 'order/1001'),
+  misses('literal-prefix', 'a pattern matches the whole resource', ['order/100'], 'order/1001'),
+  matches('star-in-segment', '* stays within one segment', ['order/*'], 'order/1001'),
+  matches('star-empty', '* may be empty', ['order/*'], 'order/'),
+  misses('star-stops-at-slash', '* does not reach across a slash', ['order/*'], 'order/1001/items'),
+  matches('double-star', '** reaches across slashes', ['order/**'], 'order/1001/items/7'),
+  misses('double-star-needs-slash', 'order/** begins with order/', ['order/**'], 'order'),
+  matches('star-between', 'asterisks in the middle', ['order/*/items/**'], 'order/1001/items/7/8'),
+  misses('case', 'resources have case', ['order/**'], 'Order/1001'),
+  misses('question-mark', '? is an ordinary character', ['order/100?'], 'order/1001'),
+  misses('braces', 'braces are ordinary characters', ['{order,cart}/**'], 'order/1001'),
+  misses('brackets', 'brackets are ordinary characters', ['order/[0-9]*'], 'order/1001'),
+  misses('negation', 'an exclamation mark is an ordinary character', ['!cart/**'], 'order/1001'),
+  misses(
+    'dot-segments-stay',
+    'the resource of a purchase is no path: nothing is resolved',
+    ['cart/1'],
+    'order/../cart/1',
+  ),
+  matches('later-pattern', 'one pattern of several is enough', ['cart/**', 'order/1001'], 'order/1001'),
+];
+
+const urlMatches = (id: string, description: string, pattern: string, resource: string): VectorCase =>
+  allow(
+    `p20-url-${id}`,
+    description,
+    { P20: true },
+    call([apiCapability({}, { resources: [pattern] })], { resource }),
+  );
+const urlMisses = (id: string, description: string, pattern: string, resource: string): VectorCase =>
+  deny(
+    'RESOURCE_NOT_AUTHORIZED',
+    `p20-url-${id}`,
+    description,
+    NOT_20,
+    call([apiCapability({}, { resources: [pattern] })], { resource }),
+  );
+
+const URLS: readonly VectorCase[] = [
+  urlMatches('star-alone', '* alone is every URL', '*', 'http://anything.example/a/b'),
+  urlMatches(
+    'normalised',
+    'the normalised URL is matched',
+    'https://api.shop.example/v1/~me',
+    'https://API.shop.example:443/v1/x/../%7Eme?q=1',
+  ),
+  urlMatches(
+    'wildcard-host',
+    'a wildcard in the host',
+    'https://*.shop.example/v1/**',
+    'https://eu.api.shop.example/v1/orders',
+  ),
+  urlMatches(
+    'wildcard-host-whole',
+    'any host, one path',
+    'https://**/v1/orders',
+    'https://eu.shop.example:8443/v1/orders',
+  ),
+  urlMatches(
+    'no-path',
+    'a pattern without a path is the root',
+    'https://api.shop.example',
+    'https://api.shop.example',
+  ),
+  urlMatches(
+    'double-star-path',
+    'every path of a host',
+    'https://api.shop.example/**',
+    'https://api.shop.example/',
+  ),
+  urlMisses(
+    'wildcard-host-into-path',
+    'a wildcard host does not reach into the path',
+    'https://**.shop.example/v1/**',
+    'https://mallory.example/x.shop.example/v1/orders',
+  ),
+  urlMisses(
+    'wildcard-host-in-path-segment',
+    'nor with one asterisk',
+    'https://*.shop.example/**',
+    'https://mallory.example/.shop.example/v1',
+  ),
+  urlMisses(
+    'question-mark-in-host',
+    'a question mark in a pattern begins no query',
+    'https://api.shop.example?/**',
+    'https://api.shop.example/v1/orders',
+  ),
+  urlMisses(
+    'wildcard-host-suffix',
+    'the host is matched to its end',
+    'https://*.shop.example/**',
+    'https://api.shop.example.mallory.example/',
+  ),
+  urlMisses(
+    'wildcard-host-query',
+    'a query cannot lend a host',
+    'https://*.shop.example/**',
+    'https://mallory.example/?.shop.example/',
+  ),
+  urlMisses(
+    'host-only',
+    'a pattern without a path is no other path',
+    'https://api.shop.example',
+    'https://api.shop.example/v1',
+  ),
+  urlMisses(
+    'no-scheme',
+    'a pattern without a scheme matches nothing',
+    'api.shop.example/**',
+    'https://api.shop.example/v1',
+  ),
+  urlMisses('double-star-alone', '** alone has no scheme', '**', 'https://api.shop.example/v1'),
+  urlMisses(
+    'wildcard-scheme',
+    'the scheme is no place for an asterisk',
+    'http*://api.shop.example/**',
+    'https://api.shop.example/v1',
+  ),
+  urlMisses('other-scheme', 'https is not http', 'https://api.shop.example/**', 'http://api.shop.example/v1'),
+  urlMisses(
+    'other-port',
+    'a port is part of the host',
+    'https://api.shop.example/**',
+    'https://api.shop.example:8443/v1',
+  ),
+  urlMisses(
+    'dot-segments',
+    'dot segments are resolved before matching',
+    'https://api.shop.example/public/**',
+    'https://api.shop.example/public/../admin',
+  ),
+  urlMisses(
+    'escaped-dot-segments',
+    'escaped dot segments too',
+    'https://api.shop.example/public/**',
+    'https://api.shop.example/public/%2e%2e/admin',
+  ),
+  urlMisses(
+    'pattern-not-normalised',
+    'a pattern is taken as written',
+    'https://API.shop.example/**',
+    'https://API.shop.example/v1',
+  ),
+];
+
+export const cases: readonly VectorCase[] = [...RESOURCES, ...URLS];
