@@ -1,4 +1,4 @@
-/** A check: its file, its line in the table, what it proves. */
+/** A check: its file, its place in the table, its vectors. */
 import { createFile, insertAll, requireForm } from './files.ts';
 
 const FOLDER = 'packages/protocol/src/checks';
@@ -12,35 +12,26 @@ export const newCheck = (name: string): readonly string[] => {
   const id = `${letter.toUpperCase()}${Number(digits)}`;
   const variable = name.replace(/-([a-z])/g, (_, first: string) => first.toUpperCase());
   const file = `${FOLDER}/${name}.ts`;
+  const cases = `vectors/src/cases/${letter}${digits}/${words}.ts`;
   insertAll([
     {
-      file: `${FOLDER}/check.ts`,
-      place: /export interface Evidence \{[\s\S]*?(?=\n\})/,
-      text: `\n  ${id}: null;`,
-    },
-    {
       file: `${FOLDER}/table.ts`,
-      place: /(?:import \{ [^\n]*\n)+(?=\n)/,
+      place: letter === 'p' ? /(?:import \{ p[^\n]*\n)+/ : /(?:import \{ t[^\n]*\n)+/,
       text: `import { ${variable} } from './${name}.ts';\n`,
     },
     {
       file: `${FOLDER}/table.ts`,
-      place: /export const CHECKS[^\n]*= \[\n(?: {2}\w+,\n)*/,
+      place: /const BEFORE_SPENDING = \[\n(?: {2}\w+,\n)*/,
       text: `  ${variable},\n`,
-    },
-    {
-      file: 'vectors/src/cases/order.ts',
-      place: /(?: {2}P20: [^\n]*\n(?: {2}P2[1-9]: [^\n]*\n)*)/,
-      text: `  ${id}: ['ACTION_MALFORMED', () => {}],\n`,
     },
   ]);
   createFile(file, checkText(id, variable, words));
+  createFile(cases, casesText(id));
   return [
-    `${file}   what it requires, what it denies, by which document`,
+    `${file}   what it requires, what it denies, where that is written`,
     `${FOLDER}/table.ts   put it into pipeline order: the order decides the reason of a DENY`,
-    `vectors/src/cases/order.ts   what makes the check false`,
-    `vectors/src/cases/   an allow, a deny and, if it requires anything, a skip; then npm run vectors`,
-    `docs/protocol.md §7   the rule`,
+    `${cases}   an allow, a deny for each reason and a skip; then npm run vectors`,
+    `docs/protocol.md §7   its row, and the rule`,
   ];
 };
 
@@ -50,14 +41,22 @@ const checkText = (
   words: string,
 ): string => `/** ${id}: TODO what it requires, and what an attacker could do without it. */
 import { defineCheck } from './check.ts';
+import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const ${variable} = /* @__PURE__ */ defineCheck({
   id: '${id}',
   title: 'TODO ${words.replaceAll('-', ' ')}',
-  requires: ['P3'],
+  cites: ['interface §TODO', 'protocol §7'],
+  requires: [p03GrantSignature],
   reasons: ['ACTION_MALFORMED'],
   run: () => {
     throw new Error('check ${id} is not written yet');
   },
 });
+`;
+
+const casesText = (id: string): string => `/** ${id}: TODO what these cases show (protocol §7). */
+import type { VectorCase } from '../../vector-case.ts';
+
+export const cases: readonly VectorCase[] = [];
 `;
