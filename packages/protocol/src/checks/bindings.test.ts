@@ -2,7 +2,7 @@
 import { getVector } from '@svc/vectors/src/published.ts';
 import { expect, it } from 'vitest';
 import { contextOf, factsOf } from '../../test/facts-of.ts';
-import { evaluate, type Presented, parsePresented } from '../evaluate.ts';
+import { evaluate, parsePresented } from '../evaluate.ts';
 import { found } from '../facts.ts';
 import { nativeCrypto } from '../native.ts';
 
@@ -20,7 +20,10 @@ it.each([
   ['id', { id: 'https://status.svc.example/mallory.example/1#1' }],
 ])('a Grant whose status entry has another %s than the one allocated is revoked (P6)', (_, other) => {
   const status = { ...grant.status, ...other };
-  const altered = { ...presented, grant: { ...presented.grant, value: { ...grant, status } } } as Presented;
+  const altered = {
+    ...presented,
+    grant: { ...presented.grant, value: { ...grant, status } },
+  } as typeof presented;
   expect(evaluate(presented, facts, context)).toMatchObject({ decision: 'ALLOW' });
   expect(evaluate(altered, facts, context)).toMatchObject({
     decision: 'DENY',
