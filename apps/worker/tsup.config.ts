@@ -1,7 +1,4 @@
 import { defineConfig } from 'tsup';
-import { copyMigrations, program } from '../../tsup.shared.ts';
+import { program } from '../../tsup.shared.ts';
 
-export default defineConfig({
-  ...program(['src/main.ts']),
-  onSuccess: async () => copyMigrations(new URL('dist/migrations', import.meta.url)),
-});
+export default defineConfig(program(['src/main.ts'], 'migrations'));

@@ -1,13 +1,5 @@
 import { defineConfig } from 'tsup';
+import { library } from '../../tsup.shared.ts';
 
-export default defineConfig({
-  // A file for each module, so that who uses one of them is not sent the others.
-  entry: ['src/*.ts', '!src/*.test.ts'],
-  format: ['esm'],
-  target: 'es2022',
-  platform: 'neutral',
-  external: [/^node:/],
-  dts: { entry: ['src/index.ts', 'src/native.ts'] },
-  clean: true,
-  sourcemap: true,
-});
+// A file for each module, so that who uses one of them is not sent the others.
+export default defineConfig(library(['src/*.ts', '!src/*.test.ts'], ['src/index.ts', 'src/native.ts']));

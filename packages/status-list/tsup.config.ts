@@ -1,12 +1,4 @@
 import { defineConfig } from 'tsup';
+import { library } from '../../tsup.shared.ts';
 
-export default defineConfig({
-  entry: ['src/index.ts'],
-  format: ['esm'],
-  target: 'es2022',
-  platform: 'neutral',
-  external: [/^node:/],
-  dts: true,
-  clean: true,
-  sourcemap: true,
-});
+export default defineConfig(library(['src/index.ts']));

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 /** What a user of the library has installed with it. */
-const INSTALLED = /^(@svc\/(codec|protocol|receipts|status-list)|express|fastify|\.\/[\w-]+\.js)$/;
+const INSTALLED = /^(@svc\/(codec|protocol|receipts|status-list)|express|fastify|\.{1,2}\/[\w/.-]+\.js)$/;
 
 describe.each(['sdk-principal', 'sdk-rp'])('the built declarations of %s', (name) => {
   const folder = new URL(`../../${name}/dist/`, import.meta.url);
@@ -10,13 +10,15 @@ describe.each(['sdk-principal', 'sdk-rp'])('the built declarations of %s', (name
   if (!isBuilt) console.warn(`packages/${name} is not built: its declarations are not checked`);
 
   it.skipIf(!isBuilt)('import only what is installed with them, and files that are there', () => {
-    const files = readdirSync(folder).filter((file) => file.endsWith('.d.ts'));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.d.ts'),
+    );
     for (const file of files) {
       const text = readFileSync(new URL(file, folder), 'utf8');
       for (const [, from = ''] of text.matchAll(/(?:from|import\() ?["']([^"']+)["']/g)) {
         expect([file, from]).toEqual([file, expect.stringMatching(INSTALLED)]);
-        const local = from.replace(/\.js$/, '.d.ts');
-        if (from.startsWith('.')) expect(files.map((one) => `./${one}`)).toContain(local);
+        const local = new URL(from.replace(/\.js$/, '.d.ts'), new URL(file, folder));
+        if (from.startsWith('.')) expect([local.href, existsSync(local)]).toEqual([local.href, true]);
       }
     }
   });

@@ -40,7 +40,7 @@ export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
 });
 
 /** The Grant is still unauthenticated. */
-interface KeyFound {
+export interface KeyFound {
   readonly grant: Grant;
   readonly publicKey: Uint8Array;
 }

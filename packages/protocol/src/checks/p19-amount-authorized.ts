@@ -20,7 +20,7 @@ import {
 } from './check.ts';
 import { p18CurrencyAuthorized } from './p18-currency-authorized.ts';
 
-interface Affordable extends Survivors {
+export interface Affordable extends Survivors {
   /** What each survivor that has a budget would consume of it. */
   readonly consumptions: ReadonlyMap<Capability, Consumption>;
 }
