@@ -24,7 +24,7 @@ const oldestNode = [20, 19];
 const heartbeatMs = 10_000;
 const parentPollMs = 250;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const typePrograms = ['tsconfig.pure.json', 'tsconfig.web.json', 'tsconfig.node.json', 'apps/pages'];
+const roots = ['packages', 'apps', 'bench', 'examples', 'mutation', 'vectors'];
 const isWindows = process.platform === 'win32';
 const [command = '', ...parameters] = process.argv.slice(2);
 const { env: inherited } = process;
@@ -40,6 +40,18 @@ const commands = {
     await build();
     await types();
     return test();
+  },
+  /** Every guarantee in full; `--repeat N` runs all of it so many times, as long as nothing fails. */
+  async 'test:deep'() {
+    const { times, rest } = takeRepeat(parameters);
+    await install();
+    await build();
+    for (let i = 1; i <= times; i++) {
+      if (times > 1) console.log(`run ${i} of ${times}`);
+      const code = await test(rest, { SVC_TEST_DEPTH: 'deep' });
+      if (code !== 0) return code;
+    }
+    return 0;
   },
   async bench() {
     await install();
@@ -72,9 +84,17 @@ const install = async () => {
   await step('installing packages', ...pnpm('install', ...choices), { CI: 'true' });
   writeFileSync(stampFile, stamp);
 };
+function takeRepeat(all) {
+  const at = all.indexOf('--repeat');
+  if (at === -1) return { times: 1, rest: all };
+  const times = Number(all[at + 1]);
+  if (!Number.isInteger(times) || times < 1) throw new Error('--repeat needs a number of runs');
+  return { times, rest: all.toSpliced(at, 2) };
+}
+
 const build = (...which) => step('building', ...turbo('build', ...which));
 /** Natively, the whole tree at once: one program for each set of what code may find around it. */
-const types = () => step('checking types', ...nativeTypeScript('-b', ...typePrograms));
+const types = () => step('checking types', ...nativeTypeScript('-b'));
 
 /** Everything that decides what an installation looks like. */
 function installStamp() {
@@ -101,13 +121,13 @@ function manifests() {
 }
 
 /** Runs vitest in the open, then counts from its report; a file that does not load is one failed test. */
-async function test() {
+async function test(rest = parameters, env = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-report-'));
   try {
     const report = join(folder, 'vitest.json');
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const code = await show(process.execPath, [vitest, 'run', ...reporters, ...parameters]);
+    const code = await show(process.execPath, [vitest, 'run', ...reporters, ...rest], env);
     const { passed, failed, skipped } = countTests(report);
     const failures = code !== 0 && failed === 0 ? 1 : failed;
     console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
@@ -143,6 +163,12 @@ async function check() {
   );
   await attempt('build', () => build());
   await attempt('types', types);
+  await attempt('imports', () =>
+    step(
+      'checking imports',
+      ...tool('depcruise', '--config', '.dependency-cruiser.mjs', '--output-type', 'err', ...roots),
+    ),
+  );
   await attempt('generated files', checkGenerated);
   await attempt('unused code', () => step('looking for unused code', ...tool('knip')));
   for (const { folder: home, manifest } of manifests().filter((one) => one.manifest.private !== true)) {
@@ -150,7 +176,7 @@ async function check() {
   }
   await attempt('size', () => step('measuring sizes', ...tool('size-limit')));
   rmSync(folder, { recursive: true, force: true });
-  await attempt('tests', test);
+  await attempt('tests', () => test([]));
   console.log(failed.length === 0 ? 'everything holds' : `does not hold: ${failed.join(', ')}`);
   return Math.min(failed.length, 1);
 }
@@ -235,7 +261,7 @@ async function step(label, program, args, env = {}) {
 }
 
 /** Runs with its output in the open. */
-const show = async (program, args) => (await run(program, args, {}, 'inherit')).code;
+const show = async (program, args, env = {}) => (await run(program, args, env, 'inherit')).code;
 
 /**
  * Every child is a group of its own: Ctrl-C then reaches us alone and each child once, through us. A step's helpers

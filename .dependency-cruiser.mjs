@@ -1,0 +1,69 @@
+// What may import what. No circle, types included; nobody reaches into another package's folder; dependencies point
+// inward only (CONTRIBUTING.md).
+
+/** From the inside out: a package stands only on those of the lines above it. */
+const layers = [
+  ['codec', 'embedded-postgres'],
+  ['protocol', 'merkle', 'status-list'],
+  ['transparency'],
+  ['receipts'],
+  ['contract', 'service', 'conformance', 'sdk-core'],
+  ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'config', 'cli', 'fsck'],
+  ['process'],
+];
+
+const tests = '[.]test[.]tsx?$|^[^/]+/[^/]+/(test|scripts)/|/testing/';
+const folderOf = (names) => `^packages/(${names.join('|')})/`;
+
+/** What each layer must not see: its own neighbours, everything further out, and every app. */
+const inwardOnly = layers.map((names, i) => ({
+  name: `inward-only-${names.join('-')}`,
+  severity: 'error',
+  from: { path: folderOf(names), pathNot: tests },
+  to: { path: `${folderOf(layers.slice(i).flat())}|^apps/`, pathNot: '^packages/$1/' },
+}));
+
+/** Circles that are left. This list only ever shrinks. */
+const beingUntied = '^packages/protocol/src/(checks|budgets|model)/';
+
+export default {
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: { pathNot: beingUntied }, to: { circular: true } },
+    {
+      name: 'through-the-package-name',
+      comment: 'Another package is imported by its name, never by a path into its folder.',
+      severity: 'error',
+      from: { path: '^((?:packages|apps)/[^/]+|bench|examples|vectors|scripts)/' },
+      to: {
+        path: '^(packages|apps|bench|vectors|scripts)/',
+        pathNot: '^$1/',
+        dependencyTypes: ['local'],
+        dependencyTypesNot: ['aliased'],
+      },
+    },
+    {
+      name: 'no-tests-in-products',
+      severity: 'error',
+      from: { path: '^(packages|apps)/', pathNot: `${tests}|^packages/testkit/|[.]config[.]ts$` },
+      to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'apps-apart',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/src/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    ...inwardOnly,
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.node.json' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|node_modules)/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['svc-source', 'types', 'import', 'default'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
+    },
+  },
+};
