@@ -26,6 +26,8 @@ const projectsWithDatabase = new Set([
   'worker',
 ]);
 
+const projectsWithPrograms = new Set(['api', 'conformance-runner', 'worker']);
+
 /** What every package's vitest project has in common. */
 export const project = (name: string, test: Record<string, unknown> = {}) =>
   defineConfig({
@@ -37,7 +39,10 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
       name,
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
       testTimeout: 30_000,
-      globalSetup: projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : [],
+      globalSetup: [
+        ...(projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : []),
+        ...(projectsWithPrograms.has(name) ? [testkit('process/programs.ts')] : []),
+      ],
       ...test,
     },
   });

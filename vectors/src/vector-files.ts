@@ -5,7 +5,7 @@ import { buildVectorSet } from './vector-set.ts';
 
 export const VECTORS_DIR = fileURLToPath(new URL('../', import.meta.url));
 
-const CONFIGURATION: ReadonlySet<string> = new Set(['package.json', 'tsconfig.json']);
+const CONFIGURATION: ReadonlySet<string> = new Set(['package.json']);
 
 const jsonFilesIn = (folder: string): string[] =>
   existsSync(`${VECTORS_DIR}${folder}`)

@@ -1,25 +1,16 @@
-/** Runner processes as they are built, endpoints for them, and runs waiting in a database. */
-import { spawn } from 'node:child_process';
+/** Runner processes, endpoints for them, and runs waiting in a database. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { ConformanceReport } from '@svc/conformance';
 import { encodeUlid, type Sha256 } from '@svc/protocol';
 import type { Store } from '@svc/service';
+import { programFile } from '@svc/testkit/process/program-file';
+import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 
-const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-
-export interface RunnerProcess {
-  readonly log: readonly string[];
-  readonly pid: number;
-  /** The exit code, or null after a kill. */
-  readonly ended: Promise<number | null>;
-  signal(name: NodeJS.Signals): void;
-}
+export type RunnerProcess = Program;
 
 export interface RunnerOptions {
   readonly databaseUrl: string;
@@ -35,33 +26,20 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Killed at the end of the test. */
 export const startRunner = ({ databaseUrl, hosts = {}, parameters = [] }: RunnerOptions): RunnerProcess => {
-  if (!existsSync(PROGRAM)) throw new Error('the runner is not built: run `npm run build` first');
-  const child = spawn(process.execPath, [PROGRAM, ...parameters], {
-    env: {
-      PATH: process.env.PATH ?? '',
+  const runner = startProgram(
+    programFile('apps/conformance-runner'),
+    {
       DATABASE_URL: databaseUrl,
       SVC_BASE_URL: 'http://svc.example',
       SVC_ADMIN_PORT: '0',
       SVC_DATA_DIR: dataDir,
       SVC_OUTBOUND_MAP: JSON.stringify(hosts),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const log: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    createInterface({ input: stream }).on('line', (line) => log.push(line));
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', (code) => resolve(code));
-  });
-  const runner = {
-    log,
-    pid: child.pid ?? -1,
-    ended,
-    signal: (name: NodeJS.Signals) => void child.kill(name),
-  };
+    parameters,
+  );
   onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
+    runner.signal('SIGKILL');
+    await runner.ended;
   });
   return runner;
 };

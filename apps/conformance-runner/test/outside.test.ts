@@ -5,12 +5,6 @@ import { createOwnEngine, readVectorSet } from '@svc/conformance/node';
 import { nodeDns } from '@svc/outbound';
 import { createRunTransport, runTaken } from '@svc/process';
 import type { EndedRun } from '@svc/service';
-import { createAuthority } from '@svc/testkit/outbound/certificates';
-import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
-import { addressesReply, type DnsServer, startDnsServer } from '@svc/testkit/outbound/dns-server';
-import { startHttpsHost } from '@svc/testkit/outbound/hosts';
-import { HOST_ADDRESS, worldOf } from '@svc/testkit/outbound/world';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   bomb,
   drip,
@@ -19,7 +13,13 @@ import {
   type Mode,
   ok,
   startHostile,
-} from '../../../packages/conformance/test/hostile-endpoint.ts';
+} from '@svc/testkit/conformance/hostile-endpoint';
+import { createAuthority } from '@svc/testkit/outbound/certificates';
+import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
+import { addressesReply, type DnsServer, startDnsServer } from '@svc/testkit/outbound/dns-server';
+import { startHttpsHost } from '@svc/testkit/outbound/hosts';
+import { HOST_ADDRESS, worldOf } from '@svc/testkit/outbound/world';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 const IDENTITY = {
   baseUrl: 'https://svc.example',

@@ -1,27 +1,16 @@
-/** Worker processes as they are built, and a deployment with hosted Principals for them to look after. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** Worker processes, and a deployment with hosted Principals for them to look after. */
 import { createHash, randomBytes } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { type DidWeb, encodeUlid, type GrantId, type Sha256 } from '@svc/protocol';
 import type { Store } from '@svc/service';
+import { programFile } from '@svc/testkit/process/program-file';
+import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { afterAll, beforeAll } from 'vitest';
 
-const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-
-export interface WorkerProcess {
-  readonly log: readonly string[];
-  /** The first line with this text, as soon as it is there. */
-  line(text: string): Promise<string>;
-  /** The exit code, or null after a kill. */
-  readonly ended: Promise<number | null>;
-  signal(name: NodeJS.Signals): void;
-}
+export type WorkerProcess = Program;
 
 export interface WorkerOptions {
   readonly databaseUrl: string;
@@ -44,42 +33,18 @@ export const startWorker = ({
   hosts,
   parameters = [],
   keysDir = dataDir,
-}: WorkerOptions): WorkerProcess => {
-  if (!existsSync(PROGRAM)) throw new Error('the worker is not built: run `npm run build` first');
-  const child = spawn(process.execPath, [PROGRAM, ...parameters], {
-    env: {
-      PATH: process.env.PATH ?? '',
+}: WorkerOptions): WorkerProcess =>
+  startProgram(
+    programFile('apps/worker'),
+    {
       DATABASE_URL: databaseUrl,
       SVC_BASE_URL: 'http://svc.test',
       SVC_ADMIN_PORT: '0',
       SVC_DATA_DIR: keysDir,
       SVC_OUTBOUND_MAP: JSON.stringify(hosts),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const log: string[] = [];
-  const heard = new EventEmitter();
-  for (const stream of [child.stdout, child.stderr])
-    if (stream !== null)
-      createInterface({ input: stream }).on('line', (line) => {
-        log.push(line);
-        heard.emit('line');
-      });
-  const ended = endOf(child);
-  const line = async (text: string): Promise<string> => {
-    for (;;) {
-      const found = log.find((one) => one.includes(text));
-      if (found !== undefined) return found;
-      await Promise.race([once(heard, 'line'), ended.then(() => Promise.reject(new Error(log.join('\n'))))]);
-    }
-  };
-  return { log, line, ended, signal: (name) => void child.kill(name) };
-};
-
-const endOf = (child: ChildProcess): Promise<number | null> =>
-  new Promise((resolve) => {
-    child.once('close', (code) => resolve(code));
-  });
+    parameters,
+  );
 
 /** One round of every job; its log is in the message when it failed. */
 export const runOnce = async (options: Omit<WorkerOptions, 'parameters'>): Promise<readonly string[]> => {

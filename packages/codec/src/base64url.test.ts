@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64url, decodeBase64urlText, encodeBase64url, encodeBase64urlText } from './base64url.ts';
@@ -22,7 +23,7 @@ describe('base64url', () => {
         const expected = bytes.toString('base64url') === text ? new Uint8Array(bytes) : null;
         expect(decodeBase64url(text)).toEqual(expected);
       }),
-      { numRuns: 5_000 },
+      { numRuns: sampled({ quick: 500, deep: 5_000 }) },
     );
   });
 
@@ -62,7 +63,7 @@ describe('text in base64url', () => {
         expect(encodeBase64urlText(text)).toBe(encoded);
         expect(decodeBase64urlText(encoded)).toBe(text);
       }),
-      { numRuns: 5_000 },
+      { numRuns: sampled({ quick: 500, deep: 5_000 }) },
     );
   });
 
@@ -73,7 +74,7 @@ describe('text in base64url', () => {
         const text = bytes === null ? null : decodeUtf8(bytes);
         expect(decodeBase64urlText(spelling)).toBe(text);
       }),
-      { numRuns: 20_000 },
+      { numRuns: sampled({ quick: 2_000, deep: 20_000 }) },
     );
   });
 });

@@ -16,6 +16,7 @@ import {
   toBigInt,
   torsionPoints,
 } from '@svc/testkit/edwards';
+import { sampled } from '@svc/testkit/sampled';
 import { readThirdPartyJson } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -265,7 +266,7 @@ describe('portable and native', () => {
           if (verdict) accepted++;
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sampled({ quick: 60, deep: 300 }) },
     );
     expect(accepted).toBeGreaterThan(10);
   });
@@ -285,7 +286,7 @@ describe('portable and native', () => {
           expect(nativeCrypto.verify(raw, text, junk)).toBe(false);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: sampled({ quick: 16, deep: 50 }) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeHtu } from './htu.ts';
@@ -227,7 +228,7 @@ describe('normalizeHtu', () => {
         expect(`${path}/`).not.toMatch(/\/\.{1,2}\//);
         expect(normal).not.toMatch(/%(?:2E|2D|5F|7E|4[1-9])|%[0-9A-F]?[a-f]/);
       }),
-      { numRuns: 10_000 },
+      { numRuns: sampled({ quick: 1_000, deep: 10_000 }) },
     );
     expect(accepted).toBeGreaterThan(500);
   });
@@ -247,7 +248,7 @@ describe('normalizeHtu', () => {
           expect(normalizeHtu(text)).toBe(origin + pathname);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import { listThirdParty, readThirdPartyBytes } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -62,7 +63,7 @@ describe('strict JSON', () => {
         if (t.includes('\\u0000')) expect(result).toMatchObject({ ok: false, problem: 'U+0000' });
         else expect(result.ok && show(result.value)).toBe(show(JSON.parse(t)));
       }),
-      { numRuns: 1_000 },
+      { numRuns: sampled({ quick: 300, deep: 1_000 }) },
     );
   });
 
@@ -126,7 +127,7 @@ describe('strict JSON', () => {
           );
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: sampled({ quick: 500, deep: 5_000 }) },
     );
     expect(refusedByRule).toBeGreaterThan(0);
   });

@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectorSet } from './node.ts';
@@ -63,7 +64,7 @@ describe('a plan', () => {
           }
         },
       ),
-      { numRuns: 50 },
+      { numRuns: sampled({ quick: 16, deep: 50 }) },
     );
   });
 

@@ -4,13 +4,21 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { parseStrictJson } from '@svc/protocol';
+import {
+  bomb,
+  drip,
+  forever,
+  head,
+  type Mode,
+  ok,
+  startHostile,
+} from '@svc/testkit/conformance/hostile-endpoint';
 import { inMemory, perfectAnswer } from '@svc/testkit/conformance/perfect-endpoint';
 import { describe, expect, it } from 'vitest';
 import { createHttpTransport, readVectorSet } from '../src/node.ts';
 import { runConformance } from '../src/run-conformance.ts';
 import type { Transport } from '../src/transport.ts';
 import { CASE_OPS, MAX_ANSWER_BYTES } from '../src/wire.ts';
-import { bomb, drip, forever, head, type Mode, ok, startHostile } from './hostile-endpoint.ts';
 
 /** A few cases of each op: five batches. */
 const all = readVectorSet();

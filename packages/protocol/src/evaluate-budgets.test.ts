@@ -1,6 +1,7 @@
 /** Budgets through the whole engine (protocol §11): what is consumed, of which Capability, and what a Receipt pins. */
 
 import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
+import { sampled } from '@svc/testkit/sampled';
 import { consumed, keyOf, underV2 } from '@svc/vectors/src/balances.ts';
 import { getVector, readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import {
@@ -221,7 +222,7 @@ describe('a sequence of purchases', () => {
             expect(reason).toBe(inBudget.length > 0 ? 'RESOURCE_NOT_AUTHORIZED' : 'AMOUNT_EXCEEDS_AUTHORITY');
         }
       }),
-      { numRuns: 300 },
+      { numRuns: sampled({ quick: 60, deep: 300 }) },
     );
   });
 
@@ -235,7 +236,7 @@ describe('a sequence of purchases', () => {
             expect(usesSpent).toBeLessThanOrEqual(limits.uses ?? 1e9);
           }
       }),
-      { numRuns: 200 },
+      { numRuns: sampled({ quick: 40, deep: 200 }) },
     );
   });
 
@@ -255,7 +256,7 @@ describe('a sequence of purchases', () => {
           expect(buy([bigger], list)[i]?.reason).toBeNull();
         }
       }),
-      { numRuns: 100 },
+      { numRuns: sampled({ quick: 33, deep: 100 }) },
     );
   });
 });

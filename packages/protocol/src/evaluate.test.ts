@@ -1,4 +1,5 @@
 import { type CryptoPort, type JsonObject, jcs } from '@svc/codec';
+import { sampled } from '@svc/testkit/sampled';
 import { outcomeOf } from '@svc/vectors/src/evaluate-vectors.ts';
 import { getVector, readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import fc from 'fast-check';
@@ -117,7 +118,7 @@ const anyInput: fc.Arbitrary<EvaluateInput> = fc
     })),
   );
 
-const RUNS = { numRuns: 3_000 };
+const RUNS = { numRuns: sampled({ quick: 300, deep: 3_000 }) };
 const holdsFor = (law: (body: ReceiptBody, input: EvaluateInput) => void): void => {
   fc.assert(
     fc.property(anyInput, (input) => law(evaluateJson(input, crypto), input)),
@@ -185,7 +186,7 @@ describe('the evaluator', () => {
           if (no === 'unavailable') expect(body.reason).toBe('SERVICE_UNAVAILABLE');
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: sampled({ quick: 300, deep: 1_000 }) },
     );
   });
 

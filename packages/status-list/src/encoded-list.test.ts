@@ -1,4 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createBitstring, getBit, MIN_ENTRIES, setBit } from './bitstring.ts';
@@ -35,7 +36,7 @@ describe('the bits of a list', () => {
         setBit(bits, index, getBit(before, index));
         expect(base64(bits)).toBe(base64(before));
       }),
-      { numRuns: 50 },
+      { numRuns: sampled({ quick: 16, deep: 50 }) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('encoding', () => {
         expect(base64(decodeBitstring(text))).toBe(base64(bitsOf(set)));
         expect(base64(gunzipSync(memberOf(text)))).toBe(base64(bitsOf(set)));
       }),
-      { numRuns: 50 },
+      { numRuns: sampled({ quick: 16, deep: 50 }) },
     );
   });
 
@@ -155,7 +156,7 @@ describe('decoding', () => {
       fc.property(fc.oneof(fc.string(), bytes), (text) => {
         expect(decodeBitstring(text)).toBeNull();
       }),
-      { numRuns: 2_000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 

@@ -27,6 +27,7 @@ import {
   type Store,
 } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit, keyOf } from '@svc/testkit/store/budgets';
 import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { type NaiveBudget, NaiveBudgets, windowOf } from '@svc/testkit/store/naive-budgets';
@@ -301,6 +302,6 @@ describe('the budgets of a Grant', () => {
       const grant = await insertGrant(world);
       await fc.asyncModelRun(() => ({ model: new Model(list), real: { grant } }), run);
     });
-    await fc.assert(property, { numRuns: 25, endOnFailure: true });
+    await fc.assert(property, { numRuns: sampled({ quick: 8, deep: 25 }), endOnFailure: true });
   }, 120_000);
 });

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
 import { alterFunction, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
@@ -26,7 +27,7 @@ const withoutPushLock = withDatabase();
 
 const ORGS = 3;
 const RELYING_PARTIES_PER_ORG = 2;
-const ROUNDS = 50;
+const ROUNDS = sampled({ quick: 25, deep: 50 });
 /** The missing lock shows within about 20. */
 const ENOUGH = 600;
 const BATCHES = 6;

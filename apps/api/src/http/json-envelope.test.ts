@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonEnvelope } from './json-envelope.ts';
@@ -33,7 +34,7 @@ describe('an envelope', () => {
         if (parsed.ok && !nested) expect(parsed.value).toEqual(JSON.parse(text));
         if (parsed.ok && nested) expect(Object.keys(parsed.value as object)).toEqual(Object.keys(object));
       }),
-      { numRuns: 2_000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
@@ -22,7 +23,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = 150;
+const RACES = sampled({ quick: 30, deep: 150 });
 const RACES_AT_ONCE = 5;
 /** As many as a Principal may have: each race spends one. */
 const KEYS_PER_PRINCIPAL = 5;

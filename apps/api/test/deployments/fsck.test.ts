@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
 import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
+import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
@@ -308,7 +309,7 @@ describe('it finds', () => {
 describe('svc-admin fsck', () => {
   const run = (parameters: readonly string[], env: Record<string, string>) =>
     new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-      const program = join(import.meta.dirname, '..', '..', '..', 'admin', 'dist', 'main.js');
+      const program = programFile('apps/admin');
       const child = spawn(process.execPath, [program, ...parameters], { env });
       const text = { out: '', err: '' };
       child.stdout.on('data', (chunk) => {

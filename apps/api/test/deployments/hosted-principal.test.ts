@@ -4,6 +4,7 @@
  */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
@@ -400,7 +401,7 @@ describe('the DID document, when a verification needs it', () => {
 describe('loss of verification under load at two processes', () => {
   withNodes(2, startApiProcesses);
 
-  const ROUNDS = 6;
+  const ROUNDS = sampled({ quick: 3, deep: 12 });
   const LOADS = 8;
   const AFTERWARDS = 3;
 

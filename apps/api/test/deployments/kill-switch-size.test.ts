@@ -1,11 +1,12 @@
 /** The kill switch at 100,000 Grants in several lists: complete, in one call (interface §Agent, protocol §9). */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
+import { sampled } from '@svc/testkit/sampled';
 import { beforeAll, expect, it } from 'vitest';
 import { withProcesses } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
-const GRANTS = 100_000;
+const GRANTS = sampled({ quick: 20_000, deep: 100_000 });
 
 const deployment = withProcesses();
 let tenants: Tenants;

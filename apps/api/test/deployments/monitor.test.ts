@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
+import { fromSource } from '@svc/testkit/process/from-source';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
@@ -11,18 +12,7 @@ import { withProcesses } from '../world/deployment.ts';
 const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const deployment = withProcesses();
-const cli = join(
-  import.meta.dirname,
-  '..',
-  '..',
-  '..',
-  '..',
-  'packages',
-  'receipts',
-  'dist',
-  'cli',
-  'main.js',
-);
+const cli = fromSource('packages/cli/src/receipt/main.ts');
 
 const [first, second, third] = [daysAgo(3), daysAgo(2), daysAgo(1)];
 const close = () => deployment.call('POST', '/checkpoints/close', { key: ADMIN_TOKEN });
@@ -31,7 +21,7 @@ const didFile = join(folder, 'did.json');
 const monitor = (state = 'state.json') => {
   const { baseUrl } = deployment.process;
   const options = ['--did-document', didFile, '--state', join(folder, state), '--json'];
-  const { status, stdout } = spawnSync(process.execPath, [cli, 'monitor', baseUrl, ...options], {
+  const { status, stdout } = spawnSync(process.execPath, [...cli, 'monitor', baseUrl, ...options], {
     encoding: 'utf8',
   });
   return { status, look: JSON.parse(stdout) };

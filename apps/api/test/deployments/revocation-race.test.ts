@@ -4,13 +4,14 @@
  * its lock must break the promise, or they would prove nothing.
  */
 import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
-const RACES = 1000;
+const RACES = sampled({ quick: 150, deep: 1_000 });
 const RACES_AT_ONCE = 10;
 const VERIFIES_PER_RACE = 6;
 /** Two calls each, under the 120 a minute that a key may make. */

@@ -1,15 +1,15 @@
-/** `npm start` as it is built: the embedded database, one instance for a data folder, an end in order. */
+/** `npm start`: the embedded database, one instance for a data folder, an end in order. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { programFile } from '@svc/testkit/process/program-file';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-const PROGRAM = fileURLToPath(new URL('../../dist/start.js', import.meta.url));
+const PROGRAM = programFile('apps/api', 'start.js');
 const READY = 'Ctrl-C stops everything';
 const DEADLINE_MS = 60_000;
 
@@ -27,7 +27,6 @@ let dataDir: string;
 let ports: Readonly<Record<string, string>>;
 const children: ChildProcess[] = [];
 beforeAll(() => {
-  if (!existsSync(PROGRAM)) throw new Error('the API is not built: run `npm run build` first');
   folder = mkdtempSync(join(tmpdir(), 'svc-start-'));
   // As root the database runs as another user, who must get there.
   chmodSync(folder, 0o711);
@@ -43,7 +42,7 @@ afterAll(async () => {
 });
 // The port is part of every DID: one pair for all tests.
 beforeAll(async () => {
-  ports = { SVC_PORT: await freePort(), SVC_ADMIN_PORT: await freePort() };
+  ports = await freePorts();
 });
 
 const start = (env: Readonly<Record<string, string>> = {}): Instance => {
@@ -68,13 +67,9 @@ const start = (env: Readonly<Record<string, string>> = {}): Instance => {
   return { child, ready, ended, output: () => output, errors: () => errors };
 };
 
-const freePort = async (): Promise<string> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return String(address !== null && typeof address === 'object' ? address.port : 0);
+const freePorts = async () => {
+  const [port = 0, adminPort = 0] = await findFreePorts(2);
+  return { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) };
 };
 
 describe('npm start', { timeout: DEADLINE_MS }, () => {
@@ -106,7 +101,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     expect((await database.query('select from principals')).rowCount).toBeGreaterThan(0);
     await database.end();
 
-    const second = start({ SVC_PORT: await freePort(), SVC_ADMIN_PORT: await freePort() });
+    const second = start(await freePorts());
     expect(await second.ended).toBe(1);
     expect(second.errors()).toContain(
       `another instance (process ${first.child.pid}) uses SVC_DATA_DIR ${dataDir}`,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Action, type JsonObject, jcs, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { purchase } from '@svc/sdk-principal';
+import { fromSource } from '@svc/testkit/process/from-source';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
@@ -263,23 +264,12 @@ describe('svc-receipt audit', () => {
       cursor = `&cursor=${json.next_cursor}`;
     }
     expect(pages).toHaveLength(4);
-    const program = join(
-      import.meta.dirname,
-      '..',
-      '..',
-      '..',
-      '..',
-      'packages',
-      'receipts',
-      'dist',
-      'cli',
-      'main.js',
-    );
+    const program = fromSource('packages/cli/src/receipt/main.ts');
     const run = (consumption: readonly string[]) =>
       spawnSync(
         process.execPath,
         [
-          program,
+          ...program,
           'audit',
           write('receipt.json', answer.text),
           ...['--grant', write('grant', body.grant), '--proof', write('proof', body.proof)],

@@ -1,4 +1,6 @@
 /** What both moves of a signing key have in common: who may make them, and that none is ever taken back (interface §Key states). */
+
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from '../world/deployment.ts';
@@ -77,7 +79,7 @@ it('law: whatever is asked in whatever order, each key is where the furthest mov
       for (const kid of principal.kids) audited += (await auditOf(kid)).length;
       expect(audited).toBe(steps);
     }),
-    { numRuns: 12 },
+    { numRuns: sampled({ quick: 4, deep: 12 }) },
   );
 });
 

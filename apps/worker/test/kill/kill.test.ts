@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { createDatabase, type DroppableDatabase, withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startWorker, type WorkerProcess } from '../harness.ts';
@@ -19,7 +20,10 @@ import { readWholeState, type WholeState } from './whole-state.ts';
 import { makeWorkForEveryJob } from './work-for-every-job.ts';
 
 /** How many statements are tried alone, and how many beside a second worker. */
-const [ALONE, BESIDE] = process.env.SVC_KILL_AT === 'all' ? [Number.POSITIVE_INFINITY, 100] : [10, 4];
+const [ALONE, BESIDE] =
+  process.env.SVC_KILL_AT === 'all'
+    ? [Number.POSITIVE_INFINITY, 100]
+    : sampled({ quick: [3, 1], deep: [12, 5] });
 
 const prepared = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-kill-'));

@@ -1,14 +1,15 @@
+import { sampled } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
 import { compareEngines } from './compare-engines.ts';
 import { loadIndependentEngine } from './independent-engine.ts';
 
-const DECISIONS = 10_000;
+const DECISIONS = sampled({ quick: 3_000, deep: 10_000 });
 /** As many as there are but the reserved one: the comparison means something only where it meets all of the engine. */
 const REASONS = 26;
 
 const independent = await loadIndependentEngine();
 
-it('10,000 random decisions are the same by our engine and by the independent one', () => {
+it(`${DECISIONS} random decisions are the same by our engine and by the independent one`, () => {
   const tally = compareEngines(independent, { decisions: DECISIONS, seed: 20_261_120 });
   expect(tally.compared).toBe(DECISIONS);
   expect(tally.reasons.size).toBe(REASONS);

@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PERIODS, periodStartMs } from './period.ts';
@@ -28,7 +29,7 @@ describe('a window', () => {
         for (const within of [startMs, endMs - 1]) expect(periodStartMs(period, within)).toBe(startMs);
         expect(periodStartMs(period, endMs)).toBe(endMs);
       }),
-      { numRuns: 2_000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import { API_CALL, PURCHASE } from '@svc/vectors/src/scene.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -40,7 +41,7 @@ describe('an Action', () => {
           if (action.ok) expect(action.value).toEqual(value);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 

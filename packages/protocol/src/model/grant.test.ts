@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import { grantToken, honestScene, purchaseCapability, type Scene } from '@svc/vectors/src/scene.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -114,7 +115,7 @@ describe('a Grant', () => {
         const edits = [...unknown.map((name) => unsupported[name]), ...wrong.map((name) => malformed[name])];
         expect(reasonOf(...edits.filter((edit) => edit !== undefined))).toBe('GRANT_MALFORMED');
       }),
-      { numRuns: 400 },
+      { numRuns: sampled({ quick: 80, deep: 400 }) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('a Grant', () => {
         const edits = names.map((name) => unsupported[name]).filter((edit) => edit !== undefined);
         expect(reasonOf(...edits)).toBe('UNSUPPORTED_FEATURE');
       }),
-      { numRuns: 200 },
+      { numRuns: sampled({ quick: 40, deep: 200 }) },
     );
   });
 

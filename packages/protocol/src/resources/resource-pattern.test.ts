@@ -1,3 +1,4 @@
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isResourcePattern, matchesResource, matchesUrl } from './resource-pattern.ts';
@@ -43,7 +44,7 @@ describe('matchesResource', () => {
           if (expected) matched++;
         },
       ),
-      { numRuns: 20_000 },
+      { numRuns: sampled({ quick: 2_000, deep: 20_000 }) },
     );
     expect(matched).toBeGreaterThan(500);
   });
@@ -64,7 +65,7 @@ describe('matchesResource', () => {
           );
         },
       ),
-      { numRuns: 20_000 },
+      { numRuns: sampled({ quick: 2_000, deep: 20_000 }) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('matchesResource', () => {
         fc.pre(isResourcePattern(pattern));
         expect(matchesResource(pattern, pieces.map(([, t]) => t).join(''))).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 
@@ -208,7 +209,7 @@ describe('matchesUrl', () => {
         const hasPath = granted.indexOf('/', granted.indexOf('://') + 3) >= 0;
         expect(matchesNaively(hasPath ? granted : `${granted}/`, requested)).toBe(true);
       }),
-      { numRuns: 20_000 },
+      { numRuns: sampled({ quick: 2_000, deep: 20_000 }) },
     );
     expect(matched).toBeGreaterThan(200);
   });
@@ -223,7 +224,7 @@ describe('matchesUrl', () => {
         expect(matchesUrl(`${scheme}://${host}/**`, requested)).toBe(expected);
         expect(matchesUrl(`${scheme}://${host}`, requested)).toBe(expected && path === '/');
       }),
-      { numRuns: 3_000 },
+      { numRuns: sampled({ quick: 300, deep: 3_000 }) },
     );
   });
 });

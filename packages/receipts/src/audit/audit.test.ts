@@ -14,6 +14,7 @@ import {
   statusSigner,
   type World,
 } from '@svc/testkit/receipts/world';
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryWorld } from '../../test/arbitrary-world.ts';
@@ -64,7 +65,7 @@ describe('audit', () => {
         expect(result.differences).toEqual([]);
         expect(result).toMatchObject({ ok: true, undecided: false, failures: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: sampled({ quick: 100, deep: 500 }) },
     );
   });
 

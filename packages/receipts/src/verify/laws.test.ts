@@ -1,5 +1,6 @@
 import { nativeCrypto } from '@svc/protocol/native';
 import { buildWorld, receiptSigner, serviceDocument } from '@svc/testkit/receipts/world';
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryWorld } from '../../test/arbitrary-world.ts';
@@ -54,7 +55,7 @@ describe('any change breaks a Receipt:', () => {
           expect(verifies(JSON.stringify(receipt))).toBe(false);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: sampled({ quick: 300, deep: 1_000 }) },
     );
   });
 
@@ -66,7 +67,7 @@ describe('any change breaks a Receipt:', () => {
         else delete place.container[place.name];
         expect(verifies(receipt)).toBe(false);
       }),
-      { numRuns: 500 },
+      { numRuns: sampled({ quick: 100, deep: 500 }) },
     );
   });
 
@@ -78,7 +79,7 @@ describe('any change breaks a Receipt:', () => {
         Object.defineProperty(place.container, name, { value, enumerable: true });
         expect(verifies(receipt)).toBe(false);
       }),
-      { numRuns: 500 },
+      { numRuns: sampled({ quick: 100, deep: 500 }) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('any change breaks a Receipt:', () => {
         const flipped = String.fromCharCode(text.charCodeAt(at) ^ (1 << bit));
         expect(verifies(text.slice(0, at) + flipped + text.slice(at + 1))).toBe(false);
       }),
-      { numRuns: 2000 },
+      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
   });
 
@@ -101,7 +102,7 @@ describe('any change breaks a Receipt:', () => {
           jws.slice(0, at) + String.fromCharCode(jws.charCodeAt(at) ^ (1 << bit)) + jws.slice(at + 1);
         expect(verifies(receiptTextOf(flipped) ?? '')).toBe(false);
       }),
-      { numRuns: 1000 },
+      { numRuns: sampled({ quick: 300, deep: 1_000 }) },
     );
   });
 });
@@ -118,7 +119,7 @@ describe('whatever the engine decides', () => {
         expect(verifyReceipt(JSON.parse(signed.text), serviceDocument, options)).toEqual(expected);
         expect(receiptTextOf(signed.jws)).toBe(signed.text);
       }),
-      { numRuns: 500 },
+      { numRuns: sampled({ quick: 100, deep: 500 }) },
     );
   });
 });

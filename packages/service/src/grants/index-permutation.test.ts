@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { permuteIndex } from './index-permutation.ts';
@@ -28,7 +29,7 @@ it('is a bijection for every power of two and every key', () => {
         expect(Math.max(...images)).toBe(size - 1);
       },
     ),
-    { numRuns: 50 },
+    { numRuns: sampled({ quick: 16, deep: 50 }) },
   );
 });
 

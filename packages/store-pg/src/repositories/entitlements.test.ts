@@ -1,5 +1,6 @@
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
+import { sampled } from '@svc/testkit/sampled';
 import { capped, getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -142,7 +143,7 @@ describe('a cap that begins', () => {
         await put(push({ checkCap: 5, capSinceMs, asOfMs }));
         expect((await stored()).checksSinceCap).toBe(await recount(stores.url, await stored()));
       }),
-      { numRuns: 30 },
+      { numRuns: sampled({ quick: 10, deep: 30 }) },
     );
     expect(
       (await runSql(stores.url, 'select from usage_by_key where production_checks > 0')).length,

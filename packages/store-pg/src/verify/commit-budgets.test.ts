@@ -80,13 +80,6 @@ describe('a chain', () => {
     expect([await present(), await readBalances(stores.first, other.id)]).toEqual([mine, theirs]);
   });
 
-  it('goes on past a decision that consumes nothing, even one that balances have overtaken', async () => {
-    const [first, second] = chainOf(2).commits as [DecisionCommit, DecisionCommit];
-    const denied = budgetCommit(world, grant, emptyBalances(grant.id), { budget: usesOf(0), amount: 10 });
-    expect(denied.budget?.consumption).toBeNull();
-    expect(await commit([first, denied, second])).toEqual(['STORED', 'OVERTAKEN', 'STORED']);
-  });
-
   it('crosses from one window into the next', async () => {
     const budget: Budget = { limits: { total: null, perPeriod: 25, uses: null }, period: 'hour' };
     const before = chainOf(2, budget);

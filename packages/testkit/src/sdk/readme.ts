@@ -21,8 +21,9 @@ export function checkReadme(
   const sources = new Map(
     blocks.map((block, n) => [`${folder}test/README-${n + 1}.ts`, `${preambles[n]};${block}\nexport {};`]),
   );
-  const { config } = ts.readConfigFile(`${folder}tsconfig.json`, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
+  const root = fileURLToPath(new URL('../../../../', import.meta.url));
+  const { config } = ts.readConfigFile(`${root}tsconfig.node.json`, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
   host.fileExists = (path) => sources.has(path) || fileExists(path);

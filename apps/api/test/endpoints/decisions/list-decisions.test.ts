@@ -1,4 +1,6 @@
 /** `GET /decisions` (interface §Decisions): every filter, every caller, every way of asking wrongly. */
+
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
@@ -237,7 +239,7 @@ describe('filters', () => {
         expect(next_cursor).toBe(last);
       },
     );
-    await fc.assert(law, { numRuns: 150 });
+    await fc.assert(law, { numRuns: sampled({ quick: 50, deep: 150 }) });
   });
 
   it('one that is wrong is a 400 that names it, whatever stands beside it', async () => {
@@ -301,7 +303,7 @@ describe('filters', () => {
           expect([200, 400, 404]).toContain(status);
         }
       }),
-      { numRuns: 80 },
+      { numRuns: sampled({ quick: 26, deep: 80 }) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { createVerifier } from '@svc/sdk-rp';
+import { fromSource } from '@svc/testkit/process/from-source';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeToday } from '../../world/close-today.ts';
 import { contractFetch } from '../../world/contract-call.ts';
@@ -60,21 +61,9 @@ it('waits for the day to be closed, then verifies alone, with a pinned DID docum
     verificationMethod: { publicKeyMultibase: string }[];
   };
   const keys = document.verificationMethod.flatMap(({ publicKeyMultibase }) => ['--key', publicKeyMultibase]);
-  const cli = join(
-    import.meta.dirname,
-    '..',
-    '..',
-    '..',
-    '..',
-    '..',
-    'packages',
-    'receipts',
-    'dist',
-    'cli',
-    'main.js',
-  );
+  const cli = fromSource('packages/cli/src/receipt/main.ts');
   const check = (path: string) =>
-    spawnSync(process.execPath, [cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
+    spawnSync(process.execPath, [...cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
   expect([check(file).status, check(file).stderr]).toEqual([0, '']);
   // Evidence of another hash, and a Receipt that is not the one included.
   writeFileSync(file, text.replace('"body":"', '"body":"x'));

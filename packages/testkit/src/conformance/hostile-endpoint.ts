@@ -6,8 +6,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { DESCRIPTION, perfectAnswer } from '@svc/testkit/conformance/perfect-endpoint';
-import type { VectorSet } from '../src/vector-set.ts';
+import type { VectorSet } from '@svc/conformance';
+import { DESCRIPTION, perfectAnswer } from './perfect-endpoint.ts';
 
 export interface Hostile {
   readonly url: string;

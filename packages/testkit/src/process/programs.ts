@@ -1,0 +1,45 @@
+// vitest's global setup of every project whose tests start our programs: bundles them from the sources as they are now,
+// so that a test never meets a stale build.
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+import type {} from './program-file.ts';
+
+const ROOT = new URL('../../../../', import.meta.url);
+const TSUP = fileURLToPath(new URL('node_modules/tsup/dist/cli-default.js', ROOT));
+const BUILD_DEADLINE_MS = 120_000;
+
+/** By project: the packages whose programs its tests start. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  api: ['apps/api', 'apps/admin'],
+  worker: ['apps/worker'],
+  'conformance-runner': ['apps/conformance-runner'],
+};
+
+export default async function setup(project: TestProject): Promise<() => void> {
+  const homes = NEEDED[project.name] ?? [];
+  const programs = Object.fromEntries(homes.map((home) => [home, folderIn(home)]));
+  const build = async () => {
+    await Promise.all(homes.map((home) => bundle(home, programs[home] ?? '')));
+  };
+  await build();
+  project.provide('programs', programs);
+  project.onTestsRerun(build);
+  return () => {
+    for (const folder of Object.values(programs)) rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** Inside the package, whose dependencies the program finds from there. */
+const folderIn = (home: string): string =>
+  join(fileURLToPath(new URL(home, ROOT)), 'node_modules', '.cache', 'programs', String(process.pid));
+
+const bundle = (home: string, folder: string): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [TSUP, '--silent'], {
+    env: { ...process.env, SVC_PROGRAMS_DIR: folder },
+    cwd: fileURLToPath(new URL(home, ROOT)),
+    timeout: BUILD_DEADLINE_MS,
+  });

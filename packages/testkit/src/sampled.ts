@@ -1,0 +1,17 @@
+/**
+ * How much of itself a test runs. `npm test` samples every guarantee in minutes; `npm run test:deep` runs all of it. A
+ * sample must still be able to fail: a control (the unprotected version must break) stops at its first find, so it
+ * keeps all its tries.
+ */
+const isDeep = process.env.SVC_TEST_DEPTH === 'deep';
+
+/** The size of this run: of loops, of fast-check's `numRuns`, of what is taken from a list. */
+export const sampled = <T>({ quick, deep }: { readonly quick: T; readonly deep: T }): T =>
+  isDeep ? deep : quick;
+
+/** All of a list in a deep run; otherwise `count` of it, the first, the last and others evenly spread between. */
+export const sampleOf = <T>(all: readonly T[], count: number): readonly T[] => {
+  if (isDeep || all.length <= count) return all;
+  const step = (all.length - 1) / Math.max(1, count - 1);
+  return Array.from({ length: count }, (_, i) => all[Math.round(i * step)] as T);
+};
