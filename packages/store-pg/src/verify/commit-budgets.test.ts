@@ -80,7 +80,14 @@ describe('a chain', () => {
     expect([await present(), await readBalances(stores.first, other.id)]).toEqual([mine, theirs]);
   });
 
-  it('crosses from one window into the next', async () => {
+  it('goes on past a decision that consumes nothing, even one that balances have overtaken', async () => {
+    const [first, second] = chainOf(2).commits as [DecisionCommit, DecisionCommit];
+    const denied = budgetCommit(world, grant, emptyBalances(grant.id), { budget: usesOf(0), amount: 10 });
+    expect(denied.budget?.consumption).toBeNull();
+    expect(await commit([first, denied, second])).toEqual(['STORED', 'OVERTAKEN', 'STORED']);
+  });
+
+  it.each(['one batch', 'two batches'])('crosses from one window into the next in %s', async (how) => {
     const budget: Budget = { limits: { total: null, perPeriod: 25, uses: null }, period: 'hour' };
     const before = chainOf(2, budget);
     const hourAgo = (balances: Balances): Balances => ({
@@ -102,7 +109,8 @@ describe('a chain', () => {
       { ...first, budget: { ...first.budget, consumption: early } },
       { ...second, budget: { balances: middle, consumption: moved } },
     ];
-    expect(await commit(commits)).toEqual(['STORED', 'STORED']);
+    const batches = how === 'one batch' ? [commits] : commits.map((one) => [one]);
+    for (const batch of batches) expect(await commit(batch)).toEqual(batch.map(() => 'STORED'));
     expect(findBalance(await present(), keyOf(1))).toMatchObject({
       spentTotal: 30,
       spentInPeriod: 20,

@@ -73,6 +73,11 @@ const cases: readonly Case[] = [
     decision: () => allowCommit(world, grant, { usedGrantId: null }),
   },
   {
+    title: 'an ALLOW of no Grant at all',
+    outcome: 'REFUSED',
+    decision: () => allowCommit(world, grant, { grantId: null, usedGrantId: null, spend: null }),
+  },
+  {
     title: 'a Grant that nobody allocated',
     outcome: 'STALE',
     decision: () => allowCommit(world, { ...grant, id: newGrantId() }),
