@@ -10,6 +10,9 @@ export const GROUPS: Readonly<Record<string, Group>> = {
     suites: [
       'mutation/suites/vectors.test.ts',
       'packages/protocol/src/checks/table.test.ts',
+      'packages/protocol/src/checks/bindings.test.ts',
+      'packages/protocol/src/evaluate.test.ts',
+      'packages/protocol/src/evaluate-budgets.test.ts',
       'packages/protocol/src/evaluate-json.test.ts',
     ],
   },

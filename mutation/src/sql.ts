@@ -1,6 +1,6 @@
 /**
  * The mutants of the commit in SQL, one after another: each is put into the migrations of this tree, the suites that must
- * notice run on a fresh database, and the original is put back. Run in a copy: `sql.ts [WORD IN THE NAME]`.
+ * notice run on a fresh database, and the original is put back. Run in a copy: `sql.ts [WORD IN THE NAME OR THE FILE]`.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const storage = 'packages/store-pg/src';
 const vitest = `${root}node_modules/vitest/vitest.mjs`;
 
 const [word = ''] = process.argv.slice(2);
-const chosen = SQL_MUTANTS.filter(({ name }) => name.includes(word));
+const chosen = SQL_MUTANTS.filter(({ name, file }) => name.includes(word) || file.includes(word));
 const lived = chosen.filter((mutant) => !isKilled(mutant));
 console.log(`sql: ${chosen.length - lived.length} of ${chosen.length} killed`);
 process.exitCode = lived.length > 0 ? 1 : 0;

@@ -31,6 +31,15 @@ it('a lock that is not had in time costs only the decisions that need it', async
   });
 });
 
+it('a lock whose turn comes when the time is over is not had either', async () => {
+  const batch = [allowCommit(world, await insertGrant(world)), allowCommit(other, await insertGrant(other))];
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    for (const { principal } of [world, other]) await holder.query(exclusive, [principal.did]);
+    expect(await stores.first.verify.commitDecisions(batch)).toEqual(['LOCKED', 'LOCKED']);
+  });
+});
+
 it('a commit waits for a lock that is given back in time', async () => {
   const grant = await insertGrant(world);
   await withSession(stores.url, async (holder) => {
