@@ -13,7 +13,7 @@ const valueOfCode = new Uint8Array(128).fill(INVALID);
 for (let value = 0; value < ALPHABET.length; value++) valueOfCode[ALPHABET.charCodeAt(value)] = value;
 
 const codes = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
-const ascii = new TextDecoder();
+const ascii = /* @__PURE__ */ new TextDecoder();
 
 export const encodeBase64url = (bytes: Uint8Array): string => {
   const text = new Uint8Array(Math.ceil((bytes.length * 4) / 3));

@@ -1,8 +1,8 @@
 /**
  * UTF-8 to and from JavaScript strings (RFC 3629).
  */
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The UTF-8 bytes of `text`. A lone surrogate has no UTF-8 form and becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array => encoder.encode(text);

@@ -69,15 +69,12 @@ export interface AnyCheck extends Check<CheckId, unknown> {
 }
 
 /** T5 requires every check above it: a Proof is spent by an ALLOW and by nothing else. */
-const spending = /* @__PURE__ */ (() => ({
-  ...t05ProofUnspent,
-  requires: BEFORE_SPENDING.map(({ id }) => id),
-}))();
+const buildTable = (): readonly Check<CheckId, unknown>[] => [
+  ...BEFORE_SPENDING,
+  { ...t05ProofUnspent, requires: BEFORE_SPENDING.map(({ id }) => id) },
+];
 
-export const CHECKS = [...BEFORE_SPENDING, spending] as readonly Check<
-  CheckId,
-  unknown
->[] as readonly AnyCheck[];
+export const CHECKS = /* @__PURE__ */ buildTable() as readonly AnyCheck[];
 
 const isProtocol = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
 const isTrust = (id: CheckId): id is TrustCheckId => id.startsWith('T');
