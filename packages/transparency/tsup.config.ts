@@ -1,4 +1,4 @@
 import { defineConfig } from 'tsup';
 import { library } from '../../tsup.shared.ts';
 
-export default defineConfig(library(['src/index.ts', 'src/monitor.ts']));
+export default defineConfig(library(['src/index.ts', 'src/monitor.ts', 'src/service-keys.ts']));

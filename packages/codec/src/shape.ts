@@ -6,6 +6,8 @@ import { type FailureSink, failure, show } from './failure.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { joinPointer } from './json-pointer.ts';
 
+// A shape that a bundle does not use is left out of it: calls of what builds one count as free of side effects.
+
 export type ShapeFailureCode = 'missing-member' | 'unknown-member' | 'malformed-member';
 
 /** A value that is right or wrong as a whole. */
@@ -40,24 +42,31 @@ export interface ShapeReading {
   readonly failures: FailureSink<ShapeFailureCode>;
 }
 
-export const scalar = (right: string, is: (value: unknown) => boolean): Scalar => ({
+export const scalar = /* @__NO_SIDE_EFFECTS__ */ (
+  right: string,
+  is: (value: unknown) => boolean,
+): Scalar => ({
   kind: 'scalar',
   right,
   is,
 });
 
 /** A string for which `is` holds. */
-export const text = (right: string, is: (value: string) => boolean): Scalar =>
+export const text = /* @__NO_SIDE_EFFECTS__ */ (right: string, is: (value: string) => boolean): Scalar =>
   scalar(right, (value) => typeof value === 'string' && is(value));
 
-export const oneOf = (...options: readonly string[]): Scalar =>
+export const oneOf = /* @__NO_SIDE_EFFECTS__ */ (...options: readonly string[]): Scalar =>
   scalar(options.map((option) => `"${option}"`).join(' or '), (value) =>
     options.some((option) => option === value),
   );
 
 type Members = Readonly<Record<string, Shape>>;
 
-const objectOf = (required: Members, optional: Members, isClosed: boolean): ObjectShape => ({
+const objectOf = /* @__NO_SIDE_EFFECTS__ */ (
+  required: Members,
+  optional: Members,
+  isClosed: boolean,
+): ObjectShape => ({
   kind: 'object',
   isClosed,
   orNull: false,
@@ -69,14 +78,15 @@ const objectOf = (required: Members, optional: Members, isClosed: boolean): Obje
 });
 
 /** An object with these members and no others. */
-export const closed = (
+export const closed = /* @__NO_SIDE_EFFECTS__ */ (
   required: Members,
   optional: Members = {},
   then?: ObjectShape['then'],
 ): ObjectShape => ({ ...objectOf(required, optional, true), ...(then === undefined ? {} : { then }) });
 
 /** An object with these members, beside which there may be others. */
-export const open = (required: Members): ObjectShape => objectOf(required, {}, false);
+export const open = /* @__NO_SIDE_EFFECTS__ */ (required: Members): ObjectShape =>
+  objectOf(required, {}, false);
 
 /** Adds to the failures everything in which `value` departs from the shape. */
 export const checkShape = (value: unknown, shape: Shape, reading: ShapeReading, path = ''): void => {

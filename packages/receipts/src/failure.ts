@@ -1,6 +1,6 @@
 /** What can be wrong with a Receipt: a closed list of codes, so that a caller can act on each. */
 import type { Failure as CodedFailure } from '@svc/codec';
-import type { ServiceKeyFailureCode } from '@svc/transparency';
+import type { ServiceKeyFailureCode } from '@svc/transparency/service-keys';
 
 export type FailureCode =
   /** Not JSON, not an object, or longer than a Receipt can be. */

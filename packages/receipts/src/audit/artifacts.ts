@@ -15,7 +15,7 @@ import {
   sha256Of,
   unavailable,
 } from '@svc/protocol';
-import type { ServiceKeys } from '@svc/transparency';
+import type { ServiceKeys } from '@svc/transparency/service-keys';
 import type { Failure } from '../failure.ts';
 import { type BalanceFailure, readBalances } from './balance-snapshot.ts';
 import { readStatusEntry } from './status-list.ts';

@@ -19,7 +19,7 @@ import {
   portableCrypto,
   type ReceiptBody,
 } from '@svc/protocol';
-import { readServiceKeys } from '@svc/transparency';
+import { readServiceKeys } from '@svc/transparency/service-keys';
 import { type Difference, listDifferences } from '../difference.ts';
 import type { Failure, FailureCode } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';

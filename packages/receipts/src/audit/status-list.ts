@@ -11,7 +11,7 @@ import {
   parseStatusListCredential,
   type StatusListCredential,
 } from '@svc/status-list';
-import type { ServiceKeys } from '@svc/transparency';
+import type { ServiceKeys } from '@svc/transparency/service-keys';
 import type { Failure } from '../failure.ts';
 
 /** A list of 8,388,608 entries that do not compress, base64url twice over. */

@@ -6,7 +6,7 @@
 
 import { failure } from '@svc/codec';
 import { encodeMultikey } from '@svc/protocol';
-import type { KeyPurpose, ServiceKeys } from '@svc/transparency';
+import type { KeyPurpose, ServiceKeys } from '@svc/transparency/service-keys';
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
 import type { BundleFailureCode } from './failure.ts';

@@ -5,7 +5,7 @@
 
 import { checkShape, failure, show } from '@svc/codec';
 import { type CryptoPort, type JsonObject, portableCrypto, type ReceiptBody } from '@svc/protocol';
-import { openServiceKeys } from '@svc/transparency';
+import { openServiceKeys } from '@svc/transparency/service-keys';
 import { canonicalTextOrNull } from '../canonical.ts';
 import { listDifferences } from '../difference.ts';
 import type { Failure } from '../failure.ts';

@@ -23,7 +23,8 @@ import type { CheckpointFailure } from './failure.ts';
 import { type Checkpoint, TREE } from './payload.ts';
 
 const idOrNull = scalar('a Receipt id or null', (value) => value === null || isReceiptId(value));
-const integerFrom = (min: number) => (value: unknown) => Number.isSafeInteger(value) && Number(value) >= min;
+const integerFrom = /* @__NO_SIDE_EFFECTS__ */ (min: number) => (value: unknown) =>
+  Number.isSafeInteger(value) && Number(value) >= min;
 
 const SHAPE = closed({
   day: scalar('a day as YYYY-MM-DD', isDay),

@@ -40,7 +40,7 @@ const HEX = /^[0-9a-f]{64}$/;
 const MAX_STEPS = 53;
 
 const isHex = (value: unknown): boolean => typeof value === 'string' && HEX.test(value);
-const integerFrom = (min: number) =>
+const integerFrom = /* @__NO_SIDE_EFFECTS__ */ (min: number) =>
   scalar(`an integer from ${min} on`, (value) => Number.isSafeInteger(value) && Number(value) >= min);
 
 const SHAPE = open({
