@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 // against a stale build.
 export default defineConfig({
   test: {
+    // Two files at a time: most of a test is waiting for PostgreSQL or for a process that it has started.
+    maxWorkers: 2,
     projects: ['packages/*', 'apps/*', 'vectors', 'bench/vitest.config.{ts,mts}'],
   },
 });

@@ -40,7 +40,7 @@ export const serviceDocument = {
 };
 
 export const bodyOf = (vector: string): ReceiptBody =>
-  JSON.parse(readFileSync(new URL(`../../../vectors/evaluate/${vector}.json`, import.meta.url), 'utf8'))
+  JSON.parse(readFileSync(new URL(`../../../../vectors/evaluate/${vector}.json`, import.meta.url), 'utf8'))
     .expected.body;
 
 /** Signs a body after `change`: what a faulty service could issue. */
