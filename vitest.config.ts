@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 // against a stale build.
 export default defineConfig({
   test: {
-    // Two files at a time: most of a test is waiting for PostgreSQL or for a process that it has started.
-    maxWorkers: 2,
+    // One file at a time: the suites that race and exhaust are to meet deadlines, not each other.
+    maxWorkers: 1,
     projects: ['packages/*', 'apps/*', 'vectors', 'bench/vitest.config.{ts,mts}'],
   },
 });
