@@ -155,3 +155,17 @@ export const receiptOf = ({ status, text }: Answer): Receipt => {
   if (status !== 200) throw new Error(`answered ${status}: ${text}`);
   return JSON.parse(text) as Receipt;
 };
+
+/** Null where the service refused to decide (503): it fails closed where a loaded machine keeps it from storing in time. */
+export const receiptUnlessRefused = (answer: Answer): Receipt | null =>
+  answer.status === 503 ? null : receiptOf(answer);
+
+const MAX_REPEATS = 20;
+
+/** Repeats a call that is answered 503, as that answer asks for, until it has another answer. */
+export const callUntilSettled = async (...parameters: Parameters<typeof call>): Promise<Answer> => {
+  let answer = await call(...parameters);
+  for (let repeats = 0; answer.status === 503 && repeats < MAX_REPEATS; repeats++)
+    answer = await call(...parameters);
+  return answer;
+};
