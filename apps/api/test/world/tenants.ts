@@ -162,10 +162,12 @@ export const receiptUnlessRefused = (answer: Answer): Receipt | null =>
 
 const MAX_REPEATS = 20;
 
-/** Repeats a call that is answered 503, as that answer asks for, until it has another answer. */
-export const callUntilSettled = async (...parameters: Parameters<typeof call>): Promise<Answer> => {
-  let answer = await call(...parameters);
-  for (let repeats = 0; answer.status === 503 && repeats < MAX_REPEATS; repeats++)
-    answer = await call(...parameters);
+/** Sends again what is answered 503, as that answer asks for, until it has another answer. */
+export const untilSettled = async <A extends Pick<Answer, 'status'>>(send: () => Promise<A>): Promise<A> => {
+  let answer = await send();
+  for (let repeats = 0; answer.status === 503 && repeats < MAX_REPEATS; repeats++) answer = await send();
   return answer;
 };
+
+export const callUntilSettled = (...parameters: Parameters<typeof call>): Promise<Answer> =>
+  untilSettled(() => call(...parameters));

@@ -4,7 +4,7 @@ import { smallOrderEncodings } from '@svc/testkit/edwards';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOMAIN } from '../../world/api-node.ts';
 import { withDeployment } from '../../world/deployment.ts';
-import type { Tenants } from '../../world/tenants.ts';
+import { type Tenants, untilSettled } from '../../world/tenants.ts';
 
 const deployment = withDeployment();
 let orgId: string;
@@ -42,7 +42,9 @@ describe('allocation', () => {
 
   it('100 allocations at once: ids and list entries are all distinct', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 100 }, async () => allocate({ agent: own.agent.did }, own.principalKey)),
+      Array.from({ length: 100 }, () =>
+        untilSettled(() => allocate({ agent: own.agent.did }, own.principalKey)),
+      ),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(100);
