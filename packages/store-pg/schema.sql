@@ -1152,16 +1152,26 @@ begin
   );
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[])
- RETURNS void
+CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
+ RETURNS text[]
  LANGUAGE plpgsql
 AS $function$
 declare
-  v_key integer;
+  v_deadline timestamptz := clock_timestamp() + p_wait;
+  v_wanted record;
+  v_missed text[] := '{}';
 begin
-  for v_key in select distinct hashtext(grant_id) from unnest(p_grant_ids) as grant_id order by 1 loop
-    perform pg_advisory_xact_lock(9, v_key);
+  for v_wanted in select
+    hashtext(grant_id) as key,
+    array_agg(distinct grant_id) as grant_ids
+  from unnest(p_grant_ids) as grant_id
+  group by hashtext(grant_id)
+  order by 1 loop
+    if not svc_take_lock(9, v_wanted.key, true, v_deadline) then
+      v_missed := v_missed || v_wanted.grant_ids;
+    end if;
   end loop;
+  return v_missed;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_log_consumption(p_decisions svc_decision[], p_outcomes text[])

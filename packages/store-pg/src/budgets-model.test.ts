@@ -96,12 +96,16 @@ const buyOn = async (
   amount: number,
 ): Promise<DecisionCommit> => {
   let made: DecisionCommit | undefined;
-  const outcomes = await store.verify.commitOnBudgets([{ grantId: grant.id, jti: null }], async ([facts]) => {
-    const balances = facts?.balances ?? emptyBalances(grant.id);
-    const purchase = { key: budget.key, budget: engineBudget(budget), amount, nowMs: clock.nowMs() };
-    made = budgetCommit(world, grant, balances, purchase);
-    return [made];
-  });
+  const outcomes = await store.verify.commitOnBudgets(
+    [{ grantId: grant.id, jti: null }],
+    800,
+    async ([facts]) => {
+      const balances = facts?.balances ?? emptyBalances(grant.id);
+      const purchase = { key: budget.key, budget: engineBudget(budget), amount, nowMs: clock.nowMs() };
+      made = budgetCommit(world, grant, balances, purchase);
+      return [made];
+    },
+  );
   expect(outcomes).toEqual(['STORED']);
   if (made === undefined) throw new Error('nothing was decided');
   return made;

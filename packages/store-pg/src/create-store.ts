@@ -68,7 +68,7 @@ const defaultDeadlines: StoreDeadlines = {
 
 const defaultPoolSizes: StorePoolSizes = {
   commits: 3,
-  budgetCommits: 3,
+  budgetCommits: 4,
   reads: 6,
   ledgerReads: 4,
   admin: 4,

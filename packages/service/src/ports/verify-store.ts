@@ -120,13 +120,15 @@ export interface VerifyStore {
    */
   commitDecisions(decisions: readonly DecisionCommit[]): Promise<CommitOutcome[]>;
   /**
-   * Takes the locks of these Grants' budgets (800 ms at most, else `lock_timeout`), asks `decide` for decisions on what it
-   * then reads, and commits them: nobody else moves the budgets meanwhile. Decisions are evaluated under the locks, so
-   * `decide` must wait for nothing but the processor. It may be called a second time. `REFUSED` is of all of them.
+   * Takes the locks of these Grants' budgets, waiting `waitMs` for all of them together, asks `decide` for decisions on
+   * what it then reads (null where the lock was not had), and commits them: nobody else moves the budgets meanwhile.
+   * Decisions are evaluated under the locks, so `decide` must wait for nothing but the processor. It may be called a
+   * second time. `REFUSED` is of all of them.
    */
   commitOnBudgets(
     queries: readonly BudgetQuery[],
-    decide: (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>,
+    waitMs: number,
+    decide: (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>,
   ): Promise<CommitOutcome[]>;
   /** Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. */
   findStored(receiptIds: readonly ReceiptId[]): Promise<ReadonlySet<ReceiptId>>;

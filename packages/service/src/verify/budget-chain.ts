@@ -59,7 +59,7 @@ export const buildChain = async (
   let after: Balances | null = null;
   for (const [contender, { balances, isSpent }] of contenders) {
     const { grounds, jti } = contender;
-    if (performance.now() > grounds.asked.answerByMs - SETTLING_MS) {
+    if (isLate(contender)) {
       late.push(contender);
       continue;
     }
@@ -121,6 +121,14 @@ export const concludeChain = (
   });
   const refused = late.map((contender) => [contender, tooLate()] as const);
   return [...settled, ...lost, ...refused];
+};
+
+const isLate = ({ grounds }: Contender): boolean =>
+  performance.now() > grounds.asked.answerByMs - SETTLING_MS;
+
+/** Throws where a decision begun now might not be stored before its caller is answered. */
+export const refuseLate = (contender: Contender): void => {
+  if (isLate(contender)) throw tooLate();
 };
 
 const tooLate = () => serviceUnavailable('budgets: too late to answer');

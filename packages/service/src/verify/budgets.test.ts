@@ -31,10 +31,13 @@ const groundsWith = (leftMs: number): Grounds => {
   return { asked, admission, loaded: { facts: {}, usedPrincipal: null } } as unknown as Grounds;
 };
 
-type Decide = (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>;
+type Decide = (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>;
 
 /** What comes to `outcomesOf` as it is committed, and what was committed together: how many, on which Grants. */
-const budgetsWith = (outcomesOf: (commits: number, call: number) => readonly StoredOutcome[]) => {
+const budgetsWith = (
+  outcomesOf: (commits: number, call: number) => readonly StoredOutcome[],
+  isHeld: (id: GrantId) => boolean = () => false,
+) => {
   const calls: { grants: number; commits: number }[] = [];
   const deps = {
     clock: { nowMs: Date.now },
@@ -43,8 +46,10 @@ const budgetsWith = (outcomesOf: (commits: number, call: number) => readonly Sto
       receiptKeys: { signer: { kid: 'did:web:svc.example#receipt-1', sign: () => new Uint8Array(64) } },
     },
   } as unknown as ServiceDeps;
-  const commitOnBudgets = async (queries: readonly BudgetQuery[], decide: Decide) => {
-    const facts = queries.map((query) => ({ balances: emptyBalances(query.grantId), isSpent: false }));
+  const commitOnBudgets = async (queries: readonly BudgetQuery[], _waitMs: number, decide: Decide) => {
+    const facts = queries.map(({ grantId: id }) =>
+      isHeld(id) ? null : { balances: emptyBalances(id), isSpent: false },
+    );
     const commits = await decide(facts);
     calls.push({ grants: new Set(queries.map((query) => query.grantId)).size, commits: commits.length });
     return outcomesOf(commits.length, calls.length);
@@ -100,6 +105,39 @@ describe('decisions on budgets', () => {
     const results = Array.from({ length: 3 }, () => budgets.decide(groundsWith(leftMs), grantId(1)));
     for (const result of results) await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(calls.reduce((sum, { commits }) => sum + commits, 0)).toBe(0);
+  });
+
+  it('wait in a line of their own where the lock of their Grant is held: others go on without them', async () => {
+    let isHeld = true;
+    let seenOthers = 0;
+    const { budgets, calls } = budgetsWith(
+      (commits) => {
+        seenOthers += commits;
+        if (seenOthers === 3) isHeld = false;
+        return stored(commits);
+      },
+      (id) => isHeld && id === grantId(1),
+    );
+    const results = [0, 1, 2, 1, 3].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
+    expect(await outcomesOf(results)).toEqual(Array(5).fill('STORED'));
+    // Together with the others once; from then on only with each other.
+    expect(calls[1]).toEqual({ grants: 3, commits: 2 });
+    for (const { grants } of calls.slice(2)) expect(grants).toBe(1);
+  });
+
+  it('are refused where their Grant is held for longer than they can wait', async () => {
+    const { budgets } = budgetsWith(stored, () => true);
+    const result = budgets.decide(groundsWith(520), grantId(1));
+    await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('of a Grant that many draw on are stored apart from those of other Grants', async () => {
+    const { budgets, calls } = budgetsWith(stored);
+    const results = [...Array(40).fill(1), 2].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
+    expect(await outcomesOf(results)).toEqual(Array(41).fill('STORED'));
+    expect(calls.every(({ grants, commits }) => grants === 1 || commits <= 8)).toBe(true);
+    // Fewer than one for each of them: the line gathers what comes while it is at work.
+    expect(calls.length).toBeLessThan(8);
   });
 
   it('are made for the others where some come too late', async () => {

@@ -3,25 +3,59 @@
  * locks of their Grants, reads the balances, has the decisions on each Grant evaluated as a chain, and commits them all.
  * Under the locks nobody else moves the balances, so no request is evaluated again for having lost a race to another node.
  *
+ * A Grant that many draw on, or whose lock another node holds, has a line of its own: transactions for it alone, a few
+ * lines at a time. So neither a busy budget nor a node that stopped with a lock in hand delays decisions on other Grants.
+ *
  * A link that is not stored breaks its chain: those behind it rest on balances that never came to be, and are evaluated
  * again in the next round.
  */
 import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
-import { buildChain, type Chain, type Contender, concludeChain, type Settled } from './budget-chain.ts';
+import {
+  buildChain,
+  type Chain,
+  type Contender,
+  concludeChain,
+  refuseLate,
+  type Settled,
+} from './budget-chain.ts';
 import type { Committer } from './commit.ts';
 import type { Grounds } from './evaluate.ts';
 
 /** A chain can break once at what the commit judges first, and once at what it claims then. */
 const MAX_ROUNDS = 3;
 
-type Result = Settled | Error;
+/** So long a transaction for many Grants waits for their locks, all together. */
+const SHARED_WAIT_MS = 50;
+/** So long one for a single Grant waits, before it is another line's turn. */
+const LINE_WAIT_MS = 200;
+/** Requests under way at once that give a Grant a line. */
+const CROWD = 8;
+const LINES_AT_ONCE = 2;
+const MAX_LINES_WAITING = 4096;
+
+/** `CONTENDED`: the lock of its Grant was not had; nothing was evaluated. */
+type Result = Settled | Error | 'CONTENDED';
 type Deps = Pick<ServiceDeps, 'clock' | 'identity' | 'random'>;
 
+/** What goes on about one Grant. */
+interface Interest {
+  underWay: number;
+  line: Batcher<Contender, Result> | null;
+}
+
 export class Budgets {
-  private readonly batcher = new Batcher<Contender, Result>((batch) => this.run(batch));
+  private readonly shared = new Batcher<Contender, Result>((batch) => this.run(batch, SHARED_WAIT_MS));
+  private readonly interests = new Map<GrantId, Interest>();
+  private readonly turns = new Semaphore({
+    atOnce: LINES_AT_ONCE,
+    maxWaiting: MAX_LINES_WAITING,
+    full: () => serviceUnavailable('budgets: too many Grants are waited for'),
+  });
 
   constructor(
     private readonly deps: Deps,
@@ -32,40 +66,72 @@ export class Budgets {
   async decide(grounds: Grounds, grantId: GrantId): Promise<Settled> {
     const { proof } = grounds.asked.presented;
     const jti = proof.ok ? proof.value.jti : null;
-    const result = await this.batcher.submit({ grounds, grantId, jti });
+    const interest = this.interests.get(grantId) ?? { underWay: 0, line: null };
+    this.interests.set(grantId, interest);
+    interest.underWay++;
+    try {
+      return await this.settleOn(interest, { grounds, grantId, jti });
+    } finally {
+      interest.underWay--;
+      if (interest.underWay === 0) this.interests.delete(grantId);
+    }
+  }
+
+  private async settleOn(interest: Interest, contender: Contender): Promise<Settled> {
+    const isAlone = interest.line === null && interest.underWay < CROWD;
+    let result = isAlone ? await this.shared.submit(contender) : 'CONTENDED';
+    while (result === 'CONTENDED') {
+      refuseLate(contender);
+      interest.line ??= this.openLine();
+      result = await interest.line.submit(contender);
+    }
     if (result instanceof Error) throw result;
     return result;
   }
 
-  private async run(batch: readonly Contender[]): Promise<readonly Result[]> {
+  private openLine(): Batcher<Contender, Result> {
+    return new Batcher((batch) => this.turns.run(() => this.run(batch, LINE_WAIT_MS)), {
+      maxBatch: 64,
+      maxInFlight: 1,
+      maxWaiting: 4096,
+    });
+  }
+
+  private async run(batch: readonly Contender[], waitMs: number): Promise<readonly Result[]> {
     const results = new Map<Contender, Result>();
     let waiting = batch;
     for (let round = 1; waiting.length > 0 && round <= MAX_ROUNDS; round++) {
-      for (const [contender, result] of await this.settle(waiting)) results.set(contender, result);
+      for (const [contender, result] of await this.settle(waiting, waitMs)) results.set(contender, result);
       waiting = waiting.filter((contender) => isOvertaken(results.get(contender)));
     }
     return batch.map((contender) => results.get(contender) ?? new Error('a chain lost a contender'));
   }
 
   /** What fails here concerns only those that were still waiting. */
-  private async settle(contenders: readonly Contender[]): Promise<readonly (readonly [Contender, Result])[]> {
+  private async settle(
+    contenders: readonly Contender[],
+    waitMs: number,
+  ): Promise<readonly (readonly [Contender, Result])[]> {
     try {
       let chains: readonly Chain[] = [];
-      const outcomes = await this.committer.commitOnBudgets(contenders, async (facts) => {
+      let missed: readonly Contender[] = [];
+      const outcomes = await this.committer.commitOnBudgets(contenders, waitMs, async (facts) => {
+        missed = contenders.filter((_, i) => facts[i] == null);
         chains = await Promise.all(byGrant(contenders, facts).map((ready) => buildChain(this.deps, ready)));
         return chains.flatMap(({ links }) => links.map(({ commit }) => commit));
       });
       // One of them may be what the database refuses: nothing is stored, and halves are tried until that one is alone.
       if (contenders.length > 1 && outcomes.length > 0 && outcomes.every((one) => one === 'REFUSED')) {
         const middle = contenders.length >> 1;
-        const left = await this.settle(contenders.slice(0, middle));
-        return [...left, ...(await this.settle(contenders.slice(middle)))];
+        const left = await this.settle(contenders.slice(0, middle), waitMs);
+        return [...left, ...(await this.settle(contenders.slice(middle), waitMs))];
       }
       let end = 0;
-      return chains.flatMap((chain) => {
+      const concluded = chains.flatMap((chain) => {
         end += chain.links.length;
         return concludeChain(chain, outcomes.slice(end - chain.links.length, end));
       });
+      return [...concluded, ...missed.map((contender) => [contender, 'CONTENDED'] as const)];
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error));
       return contenders.map((contender) => [contender, cause]);
@@ -73,15 +139,15 @@ export class Budgets {
   }
 }
 
-/** Each Grant's contenders in the order of their coming, with what was read for them. */
+/** Each Grant's contenders in the order of their coming, with what was read for them; none where nothing was. */
 const byGrant = (
   contenders: readonly Contender[],
-  facts: readonly BudgetFacts[],
+  facts: readonly (BudgetFacts | null)[],
 ): (readonly [Contender, BudgetFacts])[][] => {
   const groups = new Map<GrantId, (readonly [Contender, BudgetFacts])[]>();
   for (const [i, contender] of contenders.entries()) {
     const read = facts[i];
-    if (read === undefined) throw new Error('no balances to decide on');
+    if (read == null) continue;
     const group = groups.get(contender.grantId) ?? [];
     groups.set(contender.grantId, group);
     group.push([contender, read]);
@@ -90,4 +156,4 @@ const byGrant = (
 };
 
 const isOvertaken = (result: Result | undefined): boolean =>
-  result !== undefined && !(result instanceof Error) && result.outcome === 'OVERTAKEN';
+  typeof result === 'object' && !(result instanceof Error) && result.outcome === 'OVERTAKEN';

@@ -31,14 +31,15 @@ export class Committer {
   /** Stores what `decide` makes of the balances, read under the locks of their Grants. See `VerifyStore.commitOnBudgets`. */
   commitOnBudgets(
     queries: readonly BudgetQuery[],
-    decide: (facts: readonly BudgetFacts[]) => Promise<Batch>,
+    waitMs: number,
+    decide: (facts: readonly (BudgetFacts | null)[]) => Promise<Batch>,
   ): Promise<readonly StoredOutcome[]> {
     let decisions: Batch = [];
-    const remember = async (facts: readonly BudgetFacts[]) => {
+    const remember = async (facts: readonly (BudgetFacts | null)[]) => {
       decisions = await decide(facts);
       return decisions;
     };
-    return this.orLookUp(() => decisions, this.store.verify.commitOnBudgets(queries, remember));
+    return this.orLookUp(() => decisions, this.store.verify.commitOnBudgets(queries, waitMs, remember));
   }
 
   private async orLookUp(

@@ -48,7 +48,7 @@ export function consumptionRepository(database: Database): ConsumptionRepository
     },
     async findForUpdate(grantId) {
       // A statement of its own: what is read next must have a snapshot from after the lock.
-      await database.write({ text: 'select svc_lock_balances($1)', values: [[grantId]] });
+      await database.write({ text: 'select pg_advisory_xact_lock(9, hashtext($1))', values: [grantId] });
       const text = `select ${balancesJson('$1')} as balances`;
       const [row] = await database.read<{ balances: BalancesJson }>({ text, values: [grantId] });
       if (row === undefined) throw new Error('balances without a row');

@@ -1,9 +1,10 @@
 /**
  * The commit of decisions on budgets (protocol §11): in one transaction the locks of their Grants are taken, the balances
  * read, the decisions evaluated, and all of it committed. The locks are waited for in one order and before any other, so
- * no two transactions wait for each other in a circle. They go with the transaction, which the server ends if this node
- * falls silent.
+ * no two transactions wait for each other in a circle; Grants whose lock is not had in time are left out. The locks go
+ * with the transaction, which the server ends if this node falls silent.
  */
+import type { GrantId } from '@svc/protocol';
 import {
   type BudgetFacts,
   type BudgetQuery,
@@ -22,19 +23,20 @@ export interface BudgetCommitContext {
   readonly ensurePartitions: () => Promise<void>;
 }
 
-export type Decide = (facts: readonly BudgetFacts[]) => Promise<readonly DecisionCommit[]>;
+export type Decide = (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>;
 
 /** See `VerifyStore.commitOnBudgets`. */
 export async function commitOnBudgets(
   { pool, ensurePartitions }: BudgetCommitContext,
   queries: readonly BudgetQuery[],
+  waitMs: number,
   decide: Decide,
 ): Promise<CommitOutcome[]> {
   const work = async (database: Database): Promise<CommitOutcome[]> => {
-    // Statements of their own: what is read next must have a snapshot from after the lock.
-    await database.write({ text: `set local lock_timeout = '800ms'`, values: [] });
-    await database.write(lock(queries));
-    const batch = await decide(await findBudgets(database, queries));
+    // A statement of its own: what is read next must have a snapshot from after the lock.
+    const [locked] = await database.write<{ missed: GrantId[] }>(lock(queries, waitMs));
+    const missed = new Set(locked?.missed);
+    const batch = await decide(await findUnder(database, queries, missed));
     if (batch.length === 0) return [];
     const rows = await database.write<{ outcomes: CommitOutcome[] }>(commitStatement(batch));
     return rows[0]?.outcomes ?? [];
@@ -51,8 +53,20 @@ export async function commitOnBudgets(
   }
 }
 
-const lock = (queries: readonly BudgetQuery[]): Statement => ({
+const lock = (queries: readonly BudgetQuery[], waitMs: number): Statement => ({
   name: 'lock_budgets',
-  text: 'select svc_lock_balances($1)',
-  values: [queries.map(({ grantId }) => grantId)],
+  text: `select svc_lock_balances($1, $2 * interval '1 millisecond') as missed`,
+  values: [queries.map(({ grantId }) => grantId), waitMs],
 });
+
+/** In the order of the queries; null where the lock was missed. */
+async function findUnder(
+  database: Database,
+  queries: readonly BudgetQuery[],
+  missed: ReadonlySet<GrantId>,
+): Promise<(BudgetFacts | null)[]> {
+  const isHeld = ({ grantId }: BudgetQuery) => !missed.has(grantId);
+  const held = queries.filter(isHeld);
+  const found = (held.length === 0 ? [] : await findBudgets(database, held)).values();
+  return queries.map((query) => (isHeld(query) ? (found.next().value ?? null) : null));
+}

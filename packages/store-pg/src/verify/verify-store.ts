@@ -75,7 +75,7 @@ export function verifyStore(options: VerifyStoreOptions): VerifyStore {
         : { bodyHash, receipt: { receiptId, relyingParty, jws: stored.jws } };
     },
     commitDecisions: (decisions) => commitDecisions(commit, decisions),
-    commitOnBudgets: (queries, decide) => commitOnBudgets(options.commitOnBudgets, queries, decide),
+    commitOnBudgets: (...request) => commitOnBudgets(options.commitOnBudgets, ...request),
     findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs),
   };
 }

@@ -70,19 +70,30 @@ begin
 end;
 $$;
 
--- Waits for the locks of the balances of these Grants, ascending, with nothing else in hand. What is read under them is
--- read by another statement: this one has a snapshot from before.
-create function svc_lock_balances(p_grant_ids text[])
-returns void
+-- Takes the locks of the balances of these Grants, ascending, with nothing else in hand, waiting so long in all. Answers
+-- the Grants whose lock was not had. What is read under the locks is read by another statement: this one has a snapshot
+-- from before.
+create function svc_lock_balances(p_grant_ids text[], p_wait interval)
+returns text[]
 language plpgsql
 volatile
 as $$
 declare
-  v_key integer;
+  v_deadline timestamptz := clock_timestamp() + p_wait;
+  v_wanted record;
+  v_missed text[] := '{}';
 begin
-  for v_key in select distinct hashtext(grant_id) from unnest(p_grant_ids) as grant_id order by 1 loop
-    perform pg_advisory_xact_lock(9, v_key);
+  for v_wanted in select
+    hashtext(grant_id) as key,
+    array_agg(distinct grant_id) as grant_ids
+  from unnest(p_grant_ids) as grant_id
+  group by hashtext(grant_id)
+  order by 1 loop
+    if not svc_take_lock(9, v_wanted.key, true, v_deadline) then
+      v_missed := v_missed || v_wanted.grant_ids;
+    end if;
   end loop;
+  return v_missed;
 end;
 $$;
 
