@@ -7,6 +7,8 @@ import { SvcError } from './errors.ts';
 export interface Answer {
   status: number;
   requestId: string | null;
+  /** `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. Nobody has signed that. */
+  isIdempotentReplay: boolean;
   body: JsonValue;
 }
 
@@ -33,7 +35,8 @@ export function readAnswer(
   const json = parseStrictJson(text);
   if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
-    return { status, requestId, body: json.value };
+    const isIdempotentReplay = response.headers.get('svc-idempotent-replay') === 'true';
+    return { status, requestId, isIdempotentReplay, body: json.value };
   }
   if (status < 400) return badResponse(`an unexpected status ${status}`, status, requestId);
   const { code, message } = readErrorBody(json.ok ? json.value : null);

@@ -6,6 +6,7 @@
 import { type CryptoPort, normalizeHtu, portableCrypto, sha256Of } from '@svc/codec';
 import { parseAction, requestHashOf } from '@svc/protocol';
 import { type Receipt, verifyReceipt } from '@svc/receipts';
+import { type AnswerWindow, timeFailures } from './answer-window.ts';
 
 /** The HTTP request as received: its method, and its absolute URL as the Agent addressed it. */
 export interface ReceivedRequest {
@@ -24,11 +25,16 @@ export interface ReceiptExpectation {
   proof: string;
   action: unknown;
   request: ReceivedRequest;
+  /**
+   * When it may have been evaluated. Without it a Receipt of any age counts: what was allowed once is then allowed for as
+   * long as somebody keeps the answer.
+   */
+  evaluated?: AnswerWindow | undefined;
   crypto?: CryptoPort | undefined;
 }
 
 export interface ReceiptFailure {
-  /** A code of `@svc/receipts`, or `grant-hash`, `proof-hash`, `relying-party`, `request-hash`. */
+  /** A code of `@svc/receipts`, or `grant-hash`, `proof-hash`, `relying-party`, `request-hash`, `old-answer`, `clock-behind`. */
   code: string;
   message: string;
   /** JSON pointer into the Receipt. */
@@ -75,6 +81,7 @@ function bindingFailures(
   if (hash !== receipt.request_hash) {
     fail(REQUEST_HASH_FAILURE, 'the Receipt is about another HTTP request', '/request_hash');
   }
+  failures.push(...timeFailures(receipt, expected.evaluated));
   return failures;
 }
 

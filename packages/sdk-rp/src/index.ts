@@ -30,6 +30,7 @@ export {
   type UsageDay,
   type UsageFilter,
 } from '@svc/sdk-core';
+export type { AnswerWindow } from './answer-window.ts';
 export type { SvcAuthority } from './authorize.ts';
 export {
   checkReceipt,
@@ -47,5 +48,5 @@ export { RequestMismatchError } from './request-mismatch.ts';
 export type { StatsFilter } from './statistics.ts';
 export { createVerifier, type Verifier } from './verifier.ts';
 export type { VerifierOptions } from './verifier-options.ts';
-export type { Verdict } from './verify.ts';
+export type { Verdict, VerifyOptions } from './verify.ts';
 export type { VerifyInput } from './verify-input.ts';

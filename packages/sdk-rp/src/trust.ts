@@ -2,6 +2,7 @@
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
 import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
+import type { ClockDifference } from './answer-window.ts';
 import type { ReceiptFailure } from './check-receipt.ts';
 import type { ServiceDocument } from './service-document.ts';
 
@@ -11,6 +12,7 @@ export interface Trust {
   /** Receipts for another relying party are refused. */
   readonly relyingParty: string | undefined;
   readonly crypto: CryptoPort | undefined;
+  readonly clock: { readonly nowMs: () => number; readonly difference: ClockDifference };
 }
 
 /** Checks again with a newer document if the kept one lacks the key, as after a rotation. */

@@ -34,12 +34,21 @@ export interface VerifierOptions {
   allowHttp?: boolean;
   /** Portable JavaScript unless given; servers may pass `nativeCrypto` of `@svc/protocol/native`. */
   crypto?: CryptoPort;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Answers are held against it: a clock that is set wrong refuses all of them. */
   now?: () => number;
+  /**
+   * How far the service's clock may be behind this one, 0 to 300,000 ms; 30,000 unless given. An answer that was kept can
+   * pass for the one to a repeated call for that long and no longer.
+   */
+  serviceClockBehindMs?: number;
+  /** How far the service's clock may be ahead of this one, 0 to 300,000 ms; 5,000 unless given. */
+  serviceClockAheadMs?: number;
   /** 0 ≤ value < 1; spreads retries. */
   random?: () => number;
 }
 
+const MAX_CLOCK_DIFFERENCE_MS = 300_000;
+const aClockDifference = anInteger(0, MAX_CLOCK_DIFFERENCE_MS, 'milliseconds');
 const aDid = rule(didWeb.what, didWeb.isMet);
 
 const OPTIONS: Rules<VerifierOptions> = {
@@ -51,6 +60,8 @@ const OPTIONS: Rules<VerifierOptions> = {
     ),
   ),
   relyingParty: optionally(aDid),
+  serviceClockBehindMs: optionally(aClockDifference),
+  serviceClockAheadMs: optionally(aClockDifference),
   maxAttempts: optionally(anInteger(1, 100, 'attempts')),
   crypto: optionally(anObjectWith('a CryptoPort', [], ['sha256Hex', 'isStrictKey', 'verify'])),
 };

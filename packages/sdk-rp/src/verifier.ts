@@ -25,14 +25,14 @@ import { createOwnSettings, type OwnSettings } from './own-settings.ts';
 import { fetchedDocument, pinnedDocument } from './service-document.ts';
 import { getDecisionStats, type StatsFilter } from './statistics.ts';
 import { readVerifierOptions, type VerifierOptions } from './verifier-options.ts';
-import { type Verdict, verify } from './verify.ts';
+import { type Verdict, type VerifyOptions, verify } from './verify.ts';
 import type { VerifyInput } from './verify-input.ts';
 
 export interface Verifier {
   /**
    * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
    */
-  verify(input: VerifyInput, options?: CallOptions): Promise<Verdict>;
+  verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
   readonly decisions: DecisionLists & {
     /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
     get(receiptId: string, options?: CallOptions): Promise<Decision>;
@@ -68,7 +68,9 @@ export function createVerifier(given: VerifierOptions): Verifier {
     serviceDid === undefined || didDocument !== undefined
       ? pinnedDocument(didDocument)
       : fetchedDocument(transport, serviceDid, now);
-  const trust = { documents, serviceDid, relyingParty, crypto };
+  const { serviceClockBehindMs = 30_000, serviceClockAheadMs = 5_000 } = options;
+  const difference = { behindMs: serviceClockBehindMs, aheadMs: serviceClockAheadMs };
+  const trust = { documents, serviceDid, relyingParty, crypto, clock: { nowMs: now, difference } };
   return {
     verify: (input, call = {}) => verify(transport, trust, input, call),
     decisions: {

@@ -1,46 +1,85 @@
 /**
  * One verification (interface §Verify). A verdict is a value; everything that is not a genuine Receipt about the request
- * in hand is an error. No path leads from an error to an ALLOW.
+ * in hand, evaluated during this call, is an error. No path leads from an error to an ALLOW.
  */
 import type { JsonValue } from '@svc/codec';
 import type { Capability, ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { type CallOptions, randomToken, type Transport } from '@svc/sdk-core';
+import { type CallOptions, checkValue, randomToken, rule, type Transport } from '@svc/sdk-core';
+import { type CallTimes, isOfEarlierCall, windowOf } from './answer-window.ts';
 import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
 import { requestMismatch } from './request-mismatch.ts';
 import { checkWithRenewal, receiptError, type Trust } from './trust.ts';
 import { type CheckedInput, readVerifyInput, type VerifyInput } from './verify-input.ts';
 
+interface Verified {
+  receipt: Receipt;
+  /**
+   * The answer was given before and is repeated under its `Idempotency-Key`: to an attempt of this call that got no answer,
+   * or to an earlier call under the same `idempotencyKey`. It says what was so at `receipt.evaluated_at`: a Grant that was
+   * revoked since is allowed in it.
+   */
+  idempotentReplay: boolean;
+}
+
 /** `allowed` only with a genuine Receipt about exactly this request. */
 export type Verdict =
-  | { allowed: true; decision: 'ALLOW'; receipt: Receipt; authority: Capability }
-  | { allowed: false; decision: 'DENY'; receipt: Receipt; reason: ReasonCode };
+  | (Verified & { allowed: true; decision: 'ALLOW'; authority: Capability })
+  | (Verified & { allowed: false; decision: 'DENY'; reason: ReasonCode });
+
+export interface VerifyOptions extends CallOptions {
+  /**
+   * For work that is taken up again after a crash: the answer of an earlier call with this key and the same input, up to
+   * ten minutes old, if there is one. 1 to 64 of `A-Z a-z 0-9 _ -`, one for each piece of work, stored with it, and never
+   * derived from the Proof: whoever replays that would be answered with the stored ALLOW. A new one for each call unless given.
+   */
+  idempotencyKey?: string;
+}
+
+const anIdempotencyKey = rule(
+  '1 to 64 characters of A-Z a-z 0-9 _ -',
+  (value): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value),
+);
 
 export async function verify(
   transport: Transport,
   trust: Trust,
   input: VerifyInput,
-  call: CallOptions,
+  { idempotencyKey, ...call }: VerifyOptions,
 ): Promise<Verdict> {
   const checked = readVerifyInput(input);
+  if (idempotencyKey !== undefined) checkValue('idempotencyKey', idempotencyKey, anIdempotencyKey);
   const { grant, proof, action } = checked;
   // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
   const didDocument = await trust.documents.get();
-  const { body } = await transport.send({
+  const { nowMs, difference } = trust.clock;
+  const beganMs = nowMs();
+  const { body, isIdempotentReplay } = await transport.send({
     method: 'POST',
     path: '/verify',
     body: { grant, proof, action },
-    headers: { 'idempotency-key': newIdempotencyKey() },
+    headers: { 'idempotency-key': idempotencyKey ?? newIdempotencyKey() },
     hasEffect: true,
     ...call,
   });
+  const times: CallTimes = { beganMs, answeredMs: nowMs(), mayRepeat: idempotencyKey !== undefined };
+  const evaluated = windowOf(times, difference);
   const { serviceDid, relyingParty, crypto } = trust;
   const check = (didDocument: unknown): ReceiptCheck =>
-    checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, crypto });
-  return readVerdict(await checkWithRenewal(trust, didDocument, check), body, checked);
+    checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
+  const receipt = await checkWithRenewal(trust, didDocument, check);
+  return readVerdict(receipt, body, checked, (genuine) => ({
+    receipt: genuine,
+    idempotentReplay: isIdempotentReplay || isOfEarlierCall(genuine, times, difference),
+  }));
 }
 
-function readVerdict(check: ReceiptCheck, body: JsonValue, { proof, request }: CheckedInput): Verdict {
+function readVerdict(
+  check: ReceiptCheck,
+  body: JsonValue,
+  { proof, request }: CheckedInput,
+  describe: (receipt: Receipt) => Verified,
+): Verdict {
   if (!check.ok) {
     const { failures } = check;
     if (failures.every(({ code }) => code === REQUEST_HASH_FAILURE))
@@ -48,11 +87,12 @@ function readVerdict(check: ReceiptCheck, body: JsonValue, { proof, request }: C
     throw receiptError(failures);
   }
   const { receipt } = check;
+  const verified = describe(receipt);
   if (check.decision === 'ALLOW' && receipt.authority) {
-    return { allowed: true, decision: 'ALLOW', receipt, authority: receipt.authority };
+    return { allowed: true, decision: 'ALLOW', authority: receipt.authority, ...verified };
   }
   if (check.decision === 'DENY' && receipt.reason !== null) {
-    return { allowed: false, decision: 'DENY', receipt, reason: receipt.reason };
+    return { allowed: false, decision: 'DENY', reason: receipt.reason, ...verified };
   }
   throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }]);
 }

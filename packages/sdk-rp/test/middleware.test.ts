@@ -18,6 +18,7 @@ import {
   grant,
   grantId,
   ISSUER,
+  NOW_MS,
   newProof,
   ORIGIN,
   order,
@@ -126,6 +127,7 @@ const verifierOf = (baseUrl: string) =>
     didDocument: serviceDocument,
     serviceDid: SERVICE,
     timeoutMs: 300,
+    now: () => NOW_MS,
     random: () => 0,
   });
 

@@ -35,6 +35,7 @@ const verifierOf = (baseUrl: string, options: Partial<VerifierOptions> = {}) =>
     didDocument: serviceDocument,
     serviceDid: SERVICE,
     relyingParty: SHOP,
+    now: () => NOW_MS,
     random: () => 0,
     ...options,
   });
@@ -481,6 +482,16 @@ describe("the service's DID document", () => {
     ['a name instead of a DID', { relyingParty: 'shop.example' }, /relyingParty must be a did:web DID/],
     ['the service by its address', { serviceDid: 'https://svc.example' }, /serviceDid must be a did:web DID/],
     ['a document still on its way', { didDocument: Promise.resolve(serviceDocument) }, /didDocument must be/],
+    [
+      'an unbounded clock difference',
+      { serviceClockBehindMs: 300_001 },
+      /serviceClockBehindMs must be an integer, 0 to 300000/,
+    ],
+    [
+      'a clock difference below none',
+      { serviceClockAheadMs: -1 },
+      /serviceClockAheadMs must be an integer, 0 to 300000/,
+    ],
     ['a document as text', { didDocument: '{}' }, /didDocument must be .* given a string/],
     ['cryptography that is none', { crypto: globalThis.crypto }, /crypto must be a CryptoPort/],
   ])('a verifier is not made with %s', (_, change, message) => {

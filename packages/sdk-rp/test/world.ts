@@ -99,6 +99,8 @@ export interface ReceiptChange {
   key?: keyof typeof receiptKeys;
   kid?: string;
   typ?: string;
+  /** When it is evaluated; `NOW_MS` unless given. */
+  atMs?: number;
   /** Changes the body before it is signed. */
   body?: (body: ReceiptBody) => object;
 }
@@ -111,12 +113,13 @@ export async function decide(
   spent: boolean,
   change: ReceiptChange = {},
 ): Promise<JsonObject> {
-  const now = formatTimestamp(NOW_MS);
+  const atMs = change.atMs ?? NOW_MS;
+  const now = formatTimestamp(atMs);
   const random = new Uint8Array(10);
   new DataView(random.buffer).setUint32(0, receipts++);
   const evaluated = evaluateJson(
     {
-      receipt_id: `drc_${encodeUlid(NOW_MS, random)}`,
+      receipt_id: `drc_${encodeUlid(atMs, random)}`,
       now,
       relying_party: { did: change.relyingParty ?? SHOP, profile: 'svc-base-v1', proof_window_seconds: 60 },
       ...body,

@@ -376,6 +376,21 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
       await changed((d) => (d.expires_at = '2026-11-20T08:00:00Z')),
       '/protocol/checks/P5',
     ],
+    [
+      'a document from after the evaluation',
+      await changed((d) => (d.evidence.issuer_resolution.resolved_at = '2026-11-20T08:00:00.124Z')),
+      '/evidence/issuer_resolution/resolved_at',
+    ],
+    [
+      'a list that was checked after the evaluation',
+      await changed((d) => (d.evidence.status.checked_at = '2026-11-20T08:00:00.124Z')),
+      '/evidence/status/checked_at',
+    ],
+    [
+      'a list that was checked years after it',
+      await changed((d) => (d.evidence.status.checked_at = '2036-11-20T08:00:00.000Z')),
+      '/evidence/status/checked_at',
+    ],
   ],
   'stale-evidence': [
     [

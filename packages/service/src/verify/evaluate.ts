@@ -5,6 +5,7 @@ import {
   type EvaluationContext,
   evaluate,
   type Facts,
+  found,
   type Presented,
   type Undecided,
   type VerifyRequest,
@@ -42,4 +43,26 @@ export const evaluateAt = (
   grounds: Grounds,
   known: Pick<Facts, 'balances' | 'spent'> = {},
 ): Decided | Undecided =>
-  evaluate(grounds.asked.presented, { ...grounds.loaded.facts, ...known }, contextOf(grounds, nowMs));
+  evaluate(
+    grounds.asked.presented,
+    { ...seenBy(nowMs, grounds.loaded.facts), ...known },
+    contextOf(grounds, nowMs),
+  );
+
+/**
+ * The clock may have been set back since the facts were read: no Receipt shows evidence from after its evaluation, which
+ * nobody would believe (protocol §8).
+ */
+const seenBy = (nowMs: number, facts: Facts): Facts => {
+  const { document, status } = facts;
+  const isAhead = (atMs: number) => atMs > nowMs;
+  return {
+    ...facts,
+    ...(document?.answer === 'found' &&
+      isAhead(document.value.resolvedAtMs) && {
+        document: found({ ...document.value, resolvedAtMs: nowMs }),
+      }),
+    ...(status?.answer === 'found' &&
+      isAhead(status.value.checkedAtMs) && { status: found({ ...status.value, checkedAtMs: nowMs }) }),
+  };
+};

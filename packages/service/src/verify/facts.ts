@@ -124,9 +124,10 @@ export class FactLoader {
 
   private remembered(did: string): LoadedPrincipal | undefined {
     const principal = this.principals.get(did);
-    const fresh =
-      principal !== undefined && this.deps.clock.nowMs() - principal.loadedAtMs < PRINCIPAL_REMEMBERED_MS;
-    return fresh ? principal : undefined;
+    if (principal === undefined) return undefined;
+    // From after now it is where the clock has been set back: then nobody can say how old it is.
+    const ageMs = this.deps.clock.nowMs() - principal.loadedAtMs;
+    return ageMs >= 0 && ageMs < PRINCIPAL_REMEMBERED_MS ? principal : undefined;
   }
 
   private remember(record: PrincipalRecord | null, loadedAtMs: number): LoadedPrincipal | null {

@@ -110,4 +110,12 @@ describe('a status list', () => {
     await reader.find(URL_1, 8);
     expect(world.reads).toBe(3);
   });
+
+  it('is read again once the clock has been set back: nobody can say how old what is remembered is', async () => {
+    const { reader, world } = await readerOf();
+    await reader.find(URL_1, 8);
+    world.nowMs -= 1;
+    expect(await reader.find(URL_1, 8)).toMatchObject({ value: { checkedAtMs: world.nowMs } });
+    expect(world.reads).toBe(2);
+  });
 });

@@ -42,8 +42,7 @@ export class StatusListReader {
 
   private async get(url: string): Promise<LoadedList | null> {
     const remembered = await this.lists.get(url);
-    if (remembered != null && this.deps.clock.nowMs() - remembered.loadedAtMs < USED_FOR_MS)
-      return remembered;
+    if (remembered != null && this.isFresh(remembered)) return remembered;
     const loading = this.load(url);
     this.lists.set(url, loading);
     try {
@@ -54,6 +53,12 @@ export class StatusListReader {
       this.lists.delete(url);
       throw error;
     }
+  }
+
+  /** How old something from after now is, nobody can say: the clock has been set back. */
+  private isFresh({ loadedAtMs }: LoadedList): boolean {
+    const ageMs = this.deps.clock.nowMs() - loadedAtMs;
+    return ageMs >= 0 && ageMs < USED_FOR_MS;
   }
 
   private async load(url: string): Promise<LoadedList | null> {

@@ -25,12 +25,17 @@ const checkExpiry = (reading: Reading, report: Report): void => {
     );
 };
 
+/** Evidence of an evaluation was there before it: its times are those of the service's one clock. */
 const checkFreshness = ({ body: { evaluated_at: at, evidence } }: Reading, report: Report): void => {
   const known = findTrustConfig(evidence.trust_config_version);
   if (known === null) return;
   const atMs = Date.parse(at);
   const check = (seenAt: string | undefined, maxAgeSeconds: number, path: string) => {
-    if (seenAt !== undefined && atMs - Date.parse(seenAt) > maxAgeSeconds * 1000)
+    if (seenAt === undefined) return;
+    const ageMs = atMs - Date.parse(seenAt);
+    if (ageMs < 0)
+      report('contradiction', `${path} must not be after evaluated_at: it is ${seenAt}, not by ${at}`, path);
+    if (ageMs > maxAgeSeconds * 1000)
       report('stale-evidence', `${path} must be at most ${maxAgeSeconds} s before evaluated_at`, path);
   };
   const { issuer_resolution: resolution, status } = evidence;

@@ -1,0 +1,72 @@
+/**
+ * When the Receipt in an answer may have been evaluated. A Receipt is genuine for ever, so an answer that somebody kept
+ * would allow again after a revocation: what answers a call was evaluated during that call, by clocks that differ a little.
+ * Pure: no clock.
+ */
+import { formatTimestamp } from '@svc/codec';
+import type { Receipt } from '@svc/receipts';
+import type { ReceiptFailure } from './check-receipt.ts';
+
+/** Instants by the clock of the one who asks, in milliseconds since the epoch; both bounds included. */
+export interface AnswerWindow {
+  /** When the call began, less how far the service's clock may be behind. */
+  notBeforeMs: number;
+  /** When the answer was there, and how far the service's clock may be ahead. */
+  notAfterMs: number;
+}
+
+export interface ClockDifference {
+  readonly behindMs: number;
+  readonly aheadMs: number;
+}
+
+/** How long the service repeats an answer under its `Idempotency-Key` (protocol §7). */
+const REPEATED_FOR_MS = 600_000;
+
+export interface CallTimes {
+  readonly beganMs: number;
+  readonly answeredMs: number;
+  /** The caller named an `Idempotency-Key`, and so asked for an earlier answer if there is one. */
+  readonly mayRepeat: boolean;
+}
+
+export const windowOf = (
+  { beganMs, answeredMs, mayRepeat }: CallTimes,
+  { behindMs, aheadMs }: ClockDifference,
+): AnswerWindow => ({
+  notBeforeMs: beganMs - behindMs - (mayRepeat ? REPEATED_FOR_MS : 0),
+  notAfterMs: answeredMs + aheadMs,
+});
+
+/** Whether the Receipt must be of an earlier call, whatever the answer says of itself. */
+export const isOfEarlierCall = (
+  receipt: Receipt,
+  { beganMs }: CallTimes,
+  { behindMs }: ClockDifference,
+): boolean => Date.parse(receipt.evaluated_at) < beganMs - behindMs;
+
+export function timeFailures(receipt: Receipt, window: AnswerWindow | undefined): ReceiptFailure[] {
+  if (window === undefined) return [];
+  const evaluatedMs = Date.parse(receipt.evaluated_at);
+  const what = `the Receipt was evaluated at ${receipt.evaluated_at}`;
+  const fail = (code: string, message: string): ReceiptFailure[] => [
+    { code, message: `${what}, ${message}`, path: '/evaluated_at' },
+  ];
+  if (!(evaluatedMs >= window.notBeforeMs))
+    return fail(
+      'old-answer',
+      `before ${shown(window.notBeforeMs)}, the earliest for this call by the clock here: it is the answer to an earlier call, or the clock here is ahead of the service's`,
+    );
+  if (!(evaluatedMs <= window.notAfterMs))
+    return fail(
+      'clock-behind',
+      `after ${shown(window.notAfterMs)}, the latest for this call by the clock here: the clock here is behind the service's`,
+    );
+  return [];
+}
+
+const END_OF_9999_MS = 253_402_300_800_000;
+
+/** A bound may be any number: nothing throws over it. */
+const shown = (ms: number): string =>
+  ms >= 0 && ms < END_OF_9999_MS ? formatTimestamp(Math.floor(ms)) : String(ms);
