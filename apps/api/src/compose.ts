@@ -9,13 +9,13 @@ import {
   openService,
   type Readiness,
   readVectorSetName,
+  serviceReadiness,
 } from '@svc/process';
 import {
   Authenticator,
   openSandbox,
   type ServiceDeps,
   ServiceError,
-  type Store,
   StoreError,
   Verifier,
 } from '@svc/service';
@@ -75,7 +75,7 @@ const listen = async (
   const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
   const demo = sandbox && config.demo ? { sandbox, perMinute: limits.sandboxPerMinute } : null;
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
-  const isHealthy = () => answers(service.store);
+  const isHealthy = async () => (await serviceReadiness(service)).ok;
   const http = createHttpService({
     clock: service.clock,
     logger,
@@ -100,15 +100,11 @@ const listen = async (
   });
   const content = createContentHealth(registry, service.store.checkpoints);
   const readiness = async (): Promise<Readiness> => {
-    const stored = await isHealthy();
+    const { ok, checks } = await serviceReadiness(service);
     const draining = http.isDraining();
     return {
-      ok: stored && !draining,
-      checks: {
-        storage: stored ? 'ok' : 'unreachable',
-        http: draining ? 'draining' : 'ok',
-        content: await content.describe(),
-      },
+      ok: ok && !draining,
+      checks: { ...checks, http: draining ? 'draining' : 'ok', content: await content.describe() },
     };
   };
   const admin = createAdminService({ registry, readiness, logger });
@@ -130,16 +126,6 @@ const listen = async (
 
 const featuresOf = (offered: Readonly<Record<Feature, boolean>>): ReadonlySet<Feature> =>
   new Set((Object.keys(offered) as Feature[]).filter((feature) => offered[feature]));
-
-const answers = async (store: Store): Promise<boolean> => {
-  try {
-    await store.now();
-    return true;
-  } catch (error) {
-    if (error instanceof StoreError) return false;
-    throw error;
-  }
-};
 
 /** The one place where errors of the inner layers become answers. Null: a bug, answered INTERNAL. */
 export const toApiError = (error: unknown): ApiError | null => {

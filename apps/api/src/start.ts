@@ -64,10 +64,7 @@ const start = async (): Promise<void> => {
 const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
   const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger, { ownsDataDir: true });
   const { service, registry } = running.api;
-  const maintenance = startMaintenance(
-    { store: service.store, report: reportRound(logger) },
-    maintenanceJobs(service),
-  );
+  const maintenance = startMaintenance({ ...service, report: reportRound(logger) }, maintenanceJobs(service));
   const conformance = startConformanceRunner({
     runs: service.store.conformanceRuns,
     vectors: readVectorsBeside(VECTORS),

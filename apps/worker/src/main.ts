@@ -15,6 +15,7 @@ import {
   readParameters,
   reportRound,
   runRound,
+  serviceReadiness,
   startMaintenance,
 } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
@@ -27,7 +28,7 @@ Principals again, completes revocations that a crash cut off, signs status lists
 forgets what has served its time, ends conformance runs that nobody runs, makes partitions for the days to come. Any
 number of workers may run at once.
 
-  --once    one round of every job, then end; the exit code is 1 if one failed or was stopped by a signal
+  --once    one round of every job, then end; the exit code is 1 if one failed, was held or was stopped by a signal
   --help    this text
 
 It is configured by the environment of the API, and DATABASE_URL is required:
@@ -56,7 +57,7 @@ const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger:
     metrics.record(round);
     log(round);
   };
-  const maintenance = startMaintenance({ store: service.store, report }, jobs);
+  const maintenance = startMaintenance({ ...service, report }, jobs);
   closeOnSignal(async () => {
     await maintenance.stop();
     await admin.close();
@@ -67,18 +68,14 @@ const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger:
 
 /** A job that fails does not make the worker unready: the others go on. */
 const readinessOf = async (
-  { store }: ServiceDeps,
+  service: ServiceDeps,
   metrics: JobMetrics,
   content: ContentHealth,
 ): Promise<Readiness> => {
-  const stored = await store.now().then(
-    () => true,
-    () => false,
-  );
+  const { ok, checks } = await serviceReadiness(service);
   const failing = metrics.failing();
   const jobs = failing.length === 0 ? 'ok' : `failing: ${failing.join(', ')}`;
-  const checks = { storage: stored ? 'ok' : 'unreachable', jobs, content: await content.describe() };
-  return { ok: stored, checks };
+  return { ok, checks: { ...checks, jobs, content: await content.describe() } };
 };
 
 const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promise<number> => {
@@ -87,9 +84,9 @@ const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promis
   let hasFailed = false;
   for (const job of jobs) {
     if (stopping.signal.aborted) break;
-    const round = await runRound(service.store, job, stopping.signal);
+    const round = await runRound(service, job, stopping.signal);
     reportRound(logger)(round);
-    hasFailed ||= round.outcome === 'failed';
+    hasFailed ||= round.outcome === 'failed' || round.outcome === 'held';
   }
   await close();
   return hasFailed || stopping.signal.aborted ? 1 : 0;

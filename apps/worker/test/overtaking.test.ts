@@ -9,6 +9,7 @@ import {
   DatabaseClock,
   type DidResolution,
   type DomainProof,
+  Holds,
   pooledRandom,
   refreshHostedDocument,
   reverifyDomains,
@@ -23,11 +24,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertHosted } from './harness.ts';
 
 const database = withDatabase();
+const log = { warn: () => {}, error: () => {} };
 let store: Store;
 let clock: DatabaseClock;
 beforeAll(async () => {
   store = createStore({ databaseUrl: database.url });
-  clock = await DatabaseClock.start(store, { warn: () => {}, error: () => {} });
+  clock = await DatabaseClock.start(store, log);
 });
 afterAll(async () => {
   clock?.stop();
@@ -43,9 +45,10 @@ const node = (outside: {
 }): ServiceDeps => ({
   store,
   clock,
+  holds: new Holds(log),
   random: pooledRandom(),
   crypto: nativeCrypto,
-  log: { warn: () => {}, error: () => {} },
+  log,
   domainProver: { check: outside.prove ?? (async () => 'unknown') },
   entitlements: undefined as never,
   selfTestOrgs: [],

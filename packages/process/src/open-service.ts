@@ -6,6 +6,7 @@ import { nativeCrypto } from '@svc/protocol/native';
 import {
   DatabaseClock,
   type EntitlementPolicy,
+  Holds,
   managedPrincipalDid,
   pooledRandom,
   rememberServiceKeys,
@@ -51,6 +52,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const service = {
       store,
       clock,
+      holds: new Holds(log),
       random: pooledRandom(),
       crypto: nativeCrypto,
       identity,

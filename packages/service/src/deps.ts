@@ -1,6 +1,7 @@
 /** What every use case is given. */
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPolicy } from './entitlements/entitlement-policy.ts';
+import type { Holds } from './lib/holds.ts';
 import type { DidResolver, DomainProver } from './ports/hosted-principals.ts';
 import type { Clock, CryptoPort, Log, Random } from './ports/platform.ts';
 import type { Store } from './ports/store.ts';
@@ -9,6 +10,8 @@ import type { ServiceIdentity } from './service-keys/service-identity.ts';
 export interface ServiceDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Why this process does not decide for now, if it does not. */
+  readonly holds: Holds;
   readonly random: Random;
   readonly crypto: CryptoPort;
   readonly identity: ServiceIdentity;

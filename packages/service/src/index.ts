@@ -37,6 +37,7 @@ export * from './jobs/tidy-conformance-runs.ts';
 export * from './lib/barrier.ts';
 export * from './lib/database-clock.ts';
 export { withinMs } from './lib/deadline.ts';
+export * from './lib/holds.ts';
 export * from './lib/random.ts';
 export { Semaphore } from './lib/semaphore.ts';
 export * from './orgs/orgs.ts';

@@ -25,7 +25,7 @@ export const publicEndpoints = (
   const { identity, store } = deps;
   const serviceDidDocument = buildServiceDidDocument(identity);
   return {
-    /** 200 when every backing service is reachable. */
+    /** 200 when every backing service is reachable and nothing holds decisions. */
     getHealth: async () => {
       const { env, did } = identity;
       return (await isHealthy())

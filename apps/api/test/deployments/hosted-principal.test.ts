@@ -43,7 +43,10 @@ let name: string;
 let did: string;
 
 /** Each test has its own host, name and nodes, so that nothing is remembered of another's. */
-const withNodes = (count: number, start: typeof startApiNodes = startApiNodes): void => {
+const withNodes = (
+  count: number,
+  start: (...parameters: Parameters<typeof startApiNodes>) => Promise<ApiNodes> = startApiNodes,
+): void => {
   beforeEach(async () => {
     host = await startPrincipalHost();
     name = `${randomSlug('host')}.example`;

@@ -12,7 +12,7 @@ it('/livez and /readyz answer 200 with what was looked at', async () => {
   expect([live.status, JSON.parse(live.text)]).toEqual([200, { ok: true }]);
   expect([ready.status, JSON.parse(ready.text)]).toEqual([
     200,
-    { ok: true, checks: { storage: 'ok', http: 'ok', content: 'ok' } },
+    { ok: true, checks: { storage: 'ok', clock: 'ok', restore: 'ok', http: 'ok', content: 'ok' } },
   ]);
   expect(live.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -59,7 +59,7 @@ it('without its database it lives, is not ready and says so in public; with it a
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     await expect.poll(async () => (await get('/readyz')).status).toBe(503);
     expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
-      ...{ storage: 'unreachable', http: 'ok', content: 'unknown' },
+      ...{ storage: 'unreachable', clock: 'ok', restore: 'ok', http: 'ok', content: 'unknown' },
     });
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');
@@ -70,4 +70,30 @@ it('without its database it lives, is not ready and says so in public; with it a
   }
   await expect.poll(async () => (await get('/readyz')).status, { timeout: 5_000 }).toBe(200);
   expect((await deployment.call('GET', '/healthz')).status).toBe(200);
+});
+
+it('while something holds, nothing is decided: /verify and both health addresses are 503, /readyz says why, revoking works', async () => {
+  const tenants = await deployment.createTenants();
+  const grant = await issueGrant(tenants);
+  const body = await verifyBody(tenants, grant);
+  const { holds } = deployment.process.service;
+  holds.set('restore', 'the database is 90 s behind the fence');
+  try {
+    const refused = await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
+    expect([refused.status, refused.json.error]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(refused.text).not.toContain('fence');
+    const ready = await get('/readyz');
+    expect([ready.status, JSON.parse(ready.text).checks.restore]).toEqual([
+      503,
+      'the database is 90 s behind the fence',
+    ]);
+    expect((await deployment.call('GET', '/healthz')).status).toBe(503);
+    const other = await issueGrant(tenants);
+    expect((await tenants.principal.grants.revoke(other.grantId)).grantId).toBe(other.grantId);
+  } finally {
+    holds.set('restore', null);
+  }
+  expect((await get('/readyz')).status).toBe(200);
+  const decided = await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
+  expect(decided.json.decision).toBe('ALLOW');
 });

@@ -4,6 +4,7 @@
  */
 import { loadSecrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
+import type { ServiceDeps } from '@svc/service';
 import { startApi } from '../../src/compose.ts';
 import { dataFolder } from './data-folder.ts';
 
@@ -39,7 +40,7 @@ export const startApiNodes = async (
   count: number,
   databaseUrl: string,
   env: Environment = {},
-): Promise<ApiNodes> => {
+): Promise<ApiNodes<InnerNode>> => {
   const nodes: StartedNode[] = [];
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.close()));
@@ -53,7 +54,12 @@ export const startApiNodes = async (
   return { processes: nodes, stop };
 };
 
-interface StartedNode extends ApiNode {
+/** A node within the test's process. */
+export interface InnerNode extends ApiNode {
+  readonly service: ServiceDeps;
+}
+
+interface StartedNode extends InnerNode {
   close(): Promise<void>;
 }
 
@@ -67,5 +73,6 @@ const startOne = async (databaseUrl: string, env: Environment): Promise<StartedN
     logger: createLogger('info', { write: (line) => void log.push(line) }),
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
-  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, close: api.close };
+  const { service, close } = api;
+  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, service, close };
 };

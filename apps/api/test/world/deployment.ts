@@ -7,7 +7,7 @@ import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { ADMIN_TOKEN, type ApiNode, type ApiNodes, startApiNodes } from './api-node.ts';
+import { ADMIN_TOKEN, type ApiNode, type ApiNodes, type InnerNode, startApiNodes } from './api-node.ts';
 import { type ApiProcess, startApiProcesses } from './api-process.ts';
 import {
   type ContractAnswer,
@@ -46,7 +46,7 @@ export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5
 export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(10))}`;
 
 /** Declares the deployment for a test file, its nodes within this process. `env` adds to what all nodes have. */
-export const withDeployment = (env: Environment = {}, nodes = 1): Deployment =>
+export const withDeployment = (env: Environment = {}, nodes = 1): Deployment<InnerNode> =>
   declare((databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
 
 /** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */

@@ -17,7 +17,7 @@ const metricsOf = () => {
 it('every job is there before its first round', async () => {
   const { value, failing } = metricsOf();
   for (const job of ['a', 'b']) {
-    for (const outcome of ['done', 'failed', 'elsewhere'])
+    for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
       expect(await value('svc_job_rounds_total', { job, outcome })).toBe(0);
     expect(await value('svc_job_last_success_timestamp_seconds', { job })).toBe(0);
   }

@@ -14,7 +14,7 @@ const SECONDS = [0.01, 0.05, 0.25, 1, 5, 25, 100];
 export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobMetrics => {
   const rounds = new Counter({
     name: 'svc_job_rounds_total',
-    help: 'Rounds by job and outcome: done, failed, or elsewhere (another node was at it).',
+    help: 'Rounds by job and outcome: done, failed, elsewhere (another node was at it), or held (/readyz says why).',
     labelNames: ['job', 'outcome'],
     registers: [registry],
   });
@@ -38,7 +38,7 @@ export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobM
     registers: [registry],
   });
   for (const { name: job } of jobs) {
-    for (const outcome of ['done', 'failed', 'elsewhere']) rounds.labels({ job, outcome }).inc(0);
+    for (const outcome of ['done', 'failed', 'elsewhere', 'held']) rounds.labels({ job, outcome }).inc(0);
     succeededAt.labels({ job }).set(0);
   }
   const failing = new Set<string>();
@@ -47,7 +47,7 @@ export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobM
     record(round) {
       const { job, outcome } = round;
       rounds.labels({ job, outcome }).inc();
-      if (outcome === 'elsewhere') return;
+      if (outcome === 'elsewhere' || outcome === 'held') return;
       durations.labels({ job }).observe(round.durationMs / 1000);
       if (outcome === 'failed') return void failing.add(job);
       failing.delete(job);

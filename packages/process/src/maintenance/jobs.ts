@@ -26,6 +26,7 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
   {
     name: 'check-content',
     everyMs: 10 * MINUTE,
+    evenHeld: true,
     run: async (stop) => ({ ...(await checkContent(service, stop)) }),
   },
   {
@@ -36,6 +37,7 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
   {
     name: 'complete-revocations',
     everyMs: 15 * SECOND,
+    evenHeld: true,
     run: async (stop) => ({ ...(await completeRevocations(service, stop)) }),
   },
   {
@@ -71,6 +73,7 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
   {
     name: 'receipt-partitions',
     everyMs: 60 * MINUTE,
+    evenHeld: true,
     run: async () => {
       await service.store.ensureReceiptPartitions();
       return {};

@@ -23,6 +23,8 @@ const oneLock = () => {
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
+const nothingHolds = { list: () => [] };
+
 /** Runs until it is told to stop, then answers 1. */
 const patientJob = (name: string): Job => ({
   name,
@@ -37,15 +39,18 @@ describe('a round', () => {
   it('is done by one node at a time', async () => {
     const store = oneLock();
     const stop = new AbortController();
-    const first = runRound(store, patientJob('a'), stop.signal);
-    expect(await runRound(store, patientJob('a'), stop.signal)).toEqual({ job: 'a', outcome: 'elsewhere' });
+    const first = runRound({ store, holds: nothingHolds }, patientJob('a'), stop.signal);
+    expect(await runRound({ store, holds: nothingHolds }, patientJob('a'), stop.signal)).toEqual({
+      job: 'a',
+      outcome: 'elsewhere',
+    });
     stop.abort();
     expect(await first).toMatchObject({ job: 'a', outcome: 'done', result: { stopped: 1 } });
   });
 
   it('is told when its lock is lost', async () => {
     const store = oneLock();
-    const round = runRound(store, patientJob('a'), new AbortController().signal);
+    const round = runRound({ store, holds: nothingHolds }, patientJob('a'), new AbortController().signal);
     store.lose('job:a');
     expect(await round).toMatchObject({ outcome: 'done' });
   });
@@ -53,8 +58,33 @@ describe('a round', () => {
   it('that fails is reported, not thrown', async () => {
     const error = new Error('no');
     const job: Job = { name: 'a', everyMs: 1, run: () => Promise.reject(error) };
-    const round = await runRound(oneLock(), job, new AbortController().signal);
+    const round = await runRound(
+      { store: oneLock(), holds: nothingHolds },
+      job,
+      new AbortController().signal,
+    );
     expect(round).toMatchObject({ job: 'a', outcome: 'failed', error });
+  });
+});
+
+describe('while something holds decisions', () => {
+  const hold = { name: 'clock', reason: 'it jumped' } as const;
+  const held = { store: oneLock(), holds: { list: () => [hold] } };
+  const countingJob = (evenHeld: boolean) => {
+    const job = { name: 'a', everyMs: 1, evenHeld, rounds: 0, run: async () => ({ rounds: ++job.rounds }) };
+    return job;
+  };
+
+  it('a round of what cannot be undone does nothing and says why', async () => {
+    const job = countingJob(false);
+    const round = await runRound(held, job, new AbortController().signal);
+    expect(round).toEqual({ job: 'a', outcome: 'held', holds: [hold] });
+    expect(job.rounds).toBe(0);
+  });
+
+  it('what takes authority away is done', async () => {
+    const round = await runRound(held, countingJob(true), new AbortController().signal);
+    expect(round).toMatchObject({ outcome: 'done', result: { rounds: 1 } });
   });
 });
 
@@ -75,10 +105,10 @@ describe('maintenance', () => {
       },
     };
     const reported: Round[] = [];
-    const maintenance = startMaintenance({ store: oneLock(), report: (round) => void reported.push(round) }, [
-      patientJob('patient'),
-      failing,
-    ]);
+    const maintenance = startMaintenance(
+      { store: oneLock(), holds: nothingHolds, report: (round) => void reported.push(round) },
+      [patientJob('patient'), failing],
+    );
     await isEnough;
     await maintenance.stop();
     expect(reported.filter(({ job }) => job === 'failing').length).toBeGreaterThanOrEqual(3);
@@ -97,7 +127,7 @@ describe('maintenance', () => {
         return {};
       },
     };
-    const maintenance = startMaintenance({ store: oneLock(), report: () => {} }, [job]);
+    const maintenance = startMaintenance({ store: oneLock(), holds: nothingHolds, report: () => {} }, [job]);
     await maintenance.stop();
     const atStop = rounds;
     await new Promise((resolve) => setImmediate(resolve));

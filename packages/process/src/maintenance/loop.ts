@@ -5,11 +5,13 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Store, withinMs } from '@svc/service';
+import { type Hold, type Holds, type Store, withinMs } from '@svc/service';
 
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
+  /** It takes authority away or only reads: it is done whatever holds decisions. */
+  readonly evenHeld?: boolean;
   /**
    * Idempotent, since a lock that is lost cannot be noticed at once. Begins nothing more once `stop` is aborted, and
    * then resolves within a few seconds. Answers numbers for the log.
@@ -17,7 +19,7 @@ export interface Job {
   run(stop: AbortSignal): Promise<Readonly<Record<string, number>>>;
 }
 
-/** `elsewhere`: another node is at this job. */
+/** `elsewhere`: another node is at this job. `held`: what it does could not be undone, and something holds decisions. */
 export type Round = { readonly job: string } & (
   | {
       readonly outcome: 'done';
@@ -25,6 +27,7 @@ export type Round = { readonly job: string } & (
       readonly result: Readonly<Record<string, number>>;
     }
   | { readonly outcome: 'elsewhere' }
+  | { readonly outcome: 'held'; readonly holds: readonly Hold[] }
   | { readonly outcome: 'failed'; readonly durationMs: number; readonly error: unknown }
 );
 
@@ -33,8 +36,12 @@ export interface Maintenance {
   stop(): Promise<void>;
 }
 
-interface LoopDeps {
+export interface RoundDeps {
   readonly store: Pick<Store, 'exclusive'>;
+  readonly holds: Pick<Holds, 'list'>;
+}
+
+interface LoopDeps extends RoundDeps {
   readonly report: (round: Round) => void;
 }
 
@@ -42,15 +49,15 @@ const JITTER = 0.2;
 const AFTER_FAILURE_MS = 15_000;
 const STOP_WITHIN_MS = 8_000;
 
-export const startMaintenance = ({ store, report }: LoopDeps, jobs: readonly Job[]): Maintenance => {
+export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintenance => {
   const stopping = new AbortController();
   // Each job listens while it pauses and while it works.
   setMaxListeners(0, stopping.signal);
   const loop = async (job: Job): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const round = await runRound(store, job, stopping.signal);
-      report(round);
-      const pauseMs = round.outcome === 'failed' ? Math.min(job.everyMs, AFTER_FAILURE_MS) : job.everyMs;
+      const round = await runRound(deps, job, stopping.signal);
+      deps.report(round);
+      const pauseMs = isDone(round) ? job.everyMs : Math.min(job.everyMs, AFTER_FAILURE_MS);
       await pauseUnless(stopping.signal, pauseMs * (1 + JITTER * (Math.random() - 0.5)));
     }
   };
@@ -64,13 +71,11 @@ export const startMaintenance = ({ store, report }: LoopDeps, jobs: readonly Job
 };
 
 /** One round of one job; never rejects. */
-export const runRound = async (
-  store: Pick<Store, 'exclusive'>,
-  job: Job,
-  stop: AbortSignal,
-): Promise<Round> => {
+export const runRound = async ({ store, holds }: RoundDeps, job: Job, stop: AbortSignal): Promise<Round> => {
   const beganMs = performance.now();
   const lasted = () => performance.now() - beganMs;
+  const held = job.evenHeld === true ? [] : holds.list();
+  if (held.length > 0) return { job: job.name, outcome: 'held', holds: held };
   try {
     const done = await store.exclusive(`job:${job.name}`, (lost) => job.run(AbortSignal.any([stop, lost])));
     return done.held
@@ -80,6 +85,8 @@ export const runRound = async (
     return { job: job.name, outcome: 'failed', durationMs: lasted(), error };
   }
 };
+
+const isDone = ({ outcome }: Round): boolean => outcome === 'done' || outcome === 'elsewhere';
 
 /** Ends early, and without an error, when `signal` is aborted. */
 const pauseUnless = async (signal: AbortSignal, ms: number): Promise<void> => {

@@ -62,8 +62,8 @@ export class Verifier {
   }
 
   /**
-   * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided or it is not known whether
-   * the decision is stored, `CONFLICT` for an idempotency key with another body, `PLAN_REQUIRED` when no plan covers it,
+   * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided, also because something holds
+   * decisions, or when it is not known whether the decision is stored, `CONFLICT` for an idempotency key with another body, `PLAN_REQUIRED` when no plan covers it,
    * `UNAUTHORIZED` when the key has been revoked meanwhile.
    */
   async verify(
@@ -71,6 +71,7 @@ export class Verifier {
     request: VerifyRequest,
     idempotency: Idempotency | null = null,
   ): Promise<VerifyAnswer> {
+    this.deps.holds.assertNone();
     const answerByMs = performance.now() + DEADLINE_MS;
     const presented = parsePresented(request);
     const asked = { request, presented, idempotency, answerByMs, crypto: this.memo.cryptoFor(presented) };
@@ -150,6 +151,7 @@ export class Verifier {
   }
 
   private async decideOn(grounds: Grounds): Promise<Settled> {
+    this.deps.holds.assertNone();
     const nowMs = this.deps.clock.nowMs();
     const evaluation = evaluateAt(nowMs, grounds);
     if (evaluation.kind === 'undecided') return this.budgets.decide(grounds, grantOfBalances(evaluation));
