@@ -106,3 +106,18 @@ it('refuses to commit decisions under another isolation level', async () => {
   });
   await expect(repeatable).rejects.toThrow('READ COMMITTED only');
 });
+
+it('an acknowledged decision survives a crash where the server is told not to wait for the disk', async () => {
+  await withSession(stores.url, async (session) => {
+    const settingAfterCommitUnder = async (setting: string) => {
+      await session.query(`begin; set local synchronous_commit = ${setting}`);
+      await session.query(`select svc_commit_decisions('{}', '{}')`);
+      const { rows } = await session.query('show synchronous_commit');
+      await session.query('rollback');
+      return rows[0].synchronous_commit;
+    };
+    expect(await settingAfterCommitUnder('off')).toBe('on');
+    for (const setting of ['local', 'remote_apply'])
+      expect(await settingAfterCommitUnder(setting)).toBe(setting);
+  });
+});

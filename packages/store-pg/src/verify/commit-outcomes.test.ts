@@ -83,6 +83,11 @@ const cases: readonly Case[] = [
     decision: () => allowCommit(world, { ...grant, id: newGrantId() }),
   },
   {
+    title: 'a Grant that nobody allocated, of no Principal',
+    outcome: 'STALE',
+    decision: () => allowCommit(world, { ...grant, id: newGrantId() }, { usedPrincipal: null }),
+  },
+  {
     title: 'a Grant of another Principal than the one whose lock was taken',
     outcome: 'STALE',
     async decision() {
@@ -224,6 +229,22 @@ it('every decision of a batch keeps its own outcome, in order', async () => {
   ];
   const outcomes = await stores.first.verify.commitDecisions(batch);
   expect(outcomes).toEqual(['REPLAY', 'STORED', 'REPLAY', 'KEY_REVOKED', 'CLOCK', 'STORED']);
+});
+
+it('every decision of a batch is stored with its own Receipt and the hash of that Receipt', async () => {
+  const batch = [denyCommit(world), allowCommit(world, grant), denyCommit(world)];
+  await stores.first.verify.commitDecisions(batch);
+  const rows = await runSql(
+    stores.url,
+    `select receipt_id, jws, encode(content_hash, 'hex') as hash from receipts where receipt_id = any($1)`,
+    [batch.map(({ receiptId }) => receiptId)],
+  );
+  const stored = batch.map(({ receiptId, jws }) => ({
+    ...{ receipt_id: receiptId, jws },
+    hash: createHash('sha256').update(jws).digest('hex'),
+  }));
+  expect(new Set(rows.map(({ jws }) => jws)).size).toBe(3);
+  expect(rows).toEqual(expect.arrayContaining(stored));
 });
 
 it('a row that the database refuses costs only itself', async () => {
