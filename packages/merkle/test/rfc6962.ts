@@ -46,3 +46,10 @@ export const sidesOf = (m: number, n: number): string => {
 /** Hashes that tell leaves apart: of their numbers. */
 export const numberedLeaves = (count: number): Uint8Array[] =>
   Array.from({ length: count }, (_, i) => leafOf(`leaf ${i}`));
+
+/** With one bit the other way. */
+export const flip = (bytes: Uint8Array, bit: number): Uint8Array => {
+  const flipped = Uint8Array.from(bytes);
+  flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return flipped;
+};
