@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { project } from '../vitest.shared.ts';
+import { keptWorker } from './kept-worker.ts';
 
 const include = (process.env.SVC_MUTATION_SUITES ?? '').split(' ');
 
@@ -15,6 +16,11 @@ class AsListed extends BaseSequencer {
 }
 
 export default {
-  ...project('mutation', { include, sequence: { sequencer: AsListed } }),
+  ...project('mutation', {
+    include,
+    sequence: { sequencer: AsListed, setupFiles: 'list' },
+    setupFiles: [fileURLToPath(new URL('kept-setup.ts', import.meta.url))],
+  }),
+  plugins: [keptWorker],
   root: fileURLToPath(new URL('..', import.meta.url)),
 };

@@ -1,73 +1,64 @@
-/**
- * `npm run mutate [-- GROUP… --workers N]`: mutants of the engine, and whether the suites notice. In a copy of the tree,
- * since the mutants are put into the files themselves, so that every package that imports them sees them.
- */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** `npm run mutate [-- AREA… --only WORD --workers N]`: mutants of the engine, and whether the tests notice. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { GROUPS } from './groups.ts';
-import { compare, type Report, readAccepted, type Survivor, tallyOf } from './survivors.ts';
+import { parseOptions, UsageError } from '@svc/cli/options';
+import { AREAS } from './areas.ts';
+import { isGood, LEAST_PERCENT, type Outcome, tableOf } from './outcome.ts';
+import { outcomeOf } from './survivors.ts';
+import { type TreeCopy, withCopy } from './tree-copy.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { workers: { type: 'string', default: '2' } },
-});
-const groups = positionals.length > 0 ? positionals : [...Object.keys(GROUPS), 'sql'];
+const names = [...Object.keys(AREAS), 'sql'];
+const usage = `usage: npm run mutate [-- AREA… --only WORD --workers N]
 
-const copy = mkdtempSync(join(tmpdir(), 'svc-mutation-'));
+Changes one thing at a time in a copy of the tree and runs the tests that must notice. Exits with 0 if they notice at
+least ${LEAST_PERCENT} % of the mutants of each area and mutation/accepted.json says of every other why no test can.
+
+  AREA         ${names.join(', ')}; all of them unless named
+  --only WORD  only files whose name contains WORD; of sql also mutants that it stands in the name of
+  --workers N  mutants at a time, 1 to 16, default 1; each takes a core (sql runs one at a time)
+  --help       this text`;
+
 try {
-  copyTree();
-  const failed = groups.filter((group) => !(group === 'sql' ? mutateSql() : mutate(group)));
-  console.log(failed.length === 0 ? 'every mutant is killed or accepted' : `look at: ${failed.join(', ')}`);
-  process.exitCode = Math.min(failed.length, 1);
-} finally {
-  rmSync(copy, { recursive: true, force: true });
+  process.exitCode = run(process.argv.slice(2));
+} catch (problem) {
+  if (!(problem instanceof UsageError)) throw problem;
+  console.error(`${problem.message}\n\n${usage}`);
+  process.exitCode = 2;
 }
 
-/** All files that git knows or would take, with dependencies of their own. */
-function copyTree(): void {
-  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
+function run(args: readonly string[]): number {
+  const { values, positionals } = parseOptions(args, {
+    only: { type: 'string', default: '' },
+    workers: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
   });
-  for (const file of list.split('\0').filter((one) => one !== ''))
-    cpSync(join(root, file), join(copy, file), { recursive: true });
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  run('npx', ['-y', packageManager, 'install', '--frozen-lockfile', '--prefer-offline', '--silent']);
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const stranger = positionals.find((name) => !names.includes(name));
+  if (stranger !== undefined) throw new UsageError(`there is no area ${stranger}, only ${names.join(', ')}`);
+  if (!/^([1-9]|1[0-6])$/.test(values.workers))
+    throw new UsageError(`--workers must be a whole number from 1 to 16, not ${values.workers}`);
+  const chosen = positionals.length > 0 ? positionals : names;
+  const outcomes = withCopy((copy) =>
+    chosen.map((area, i) => {
+      console.log(`\n${area} (${i + 1} of ${chosen.length} areas)`);
+      return mutate(copy, area, values.only, values.workers);
+    }),
+  );
+  console.log(`\n${tableOf(outcomes)}`);
+  return outcomes.every(isGood) ? 0 : 1;
 }
 
-const script = (file: string, ...parameters: string[]) =>
-  run(process.execPath, [
-    '--conditions=svc-source',
-    '--import',
-    'tsx',
-    `mutation/src/${file}`,
-    ...parameters,
-  ]);
-
-function run(command: string, parameters: readonly string[]): boolean {
-  return spawnSync(command, parameters, { cwd: copy, stdio: 'inherit' }).status === 0;
+/** One area, whose script leaves a report; prints what there is to look at. */
+function mutate(copy: TreeCopy, area: string, only: string, workers: string): Outcome {
+  const startedMs = Date.now();
+  const hasRun =
+    area === 'sql' ? copy.runScript('sql.ts', only) : copy.runScript('stryker.ts', area, workers, only);
+  if (!hasRun) throw new Error(`${area}: the mutants could not be run`);
+  const report = JSON.parse(readFileSync(join(copy.folder, 'reports', `${area}.json`), 'utf8'));
+  const counts = area === 'sql' ? report : outcomeOf(report);
+  for (const problem of counts.problems) console.log(problem);
+  return { ...counts, area, minutes: (Date.now() - startedMs) / 60_000 };
 }
-
-const mutateSql = (): boolean => script('sql.ts');
-
-function mutate(group: string): boolean {
-  if (!script('stryker.ts', group, values.workers)) return false;
-  const report: Report = JSON.parse(readFileSync(join(copy, 'reports', `${group}.json`), 'utf8'));
-  const tally = tallyOf(report);
-  const { unexpected, stale } = compare(tally, Object.keys(report.files), readAccepted());
-  const all = tally.killed + tally.survivors.length;
-  const percent = ((100 * tally.killed) / all).toFixed(1);
-  console.log(`${group}: ${tally.killed} of ${all} killed (${percent} %)`);
-  for (const one of unexpected) console.log(`  lived: ${lineOf(one)}`);
-  for (const one of stale) console.log(`  accepted, but did not live: ${lineOf(one)}`);
-  return unexpected.length + stale.length === 0;
-}
-
-const lineOf = ({ file, line, was, becomes }: Survivor): string =>
-  `${file}\n    ${line}\n    ${was}  →  ${becomes}`;

@@ -1,23 +1,42 @@
 /**
  * The mutants of the commit in SQL, one after another: each is put into the migrations of this tree, the suites that must
  * notice run on a fresh database, and the original is put back. Run in a copy: `sql.ts [WORD IN THE NAME OR THE FILE]`.
+ * Writes reports/sql.json.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Counts } from './outcome.ts';
 import { SQL_MUTANTS, type SqlMutant } from './sql-mutants.ts';
+import { readAccepted } from './survivors.ts';
+
+type Verdict = 'killed' | 'LIVED' | 'BROKEN';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const storage = 'packages/store-pg/src';
 const vitest = `${root}node_modules/vitest/vitest.mjs`;
 
 const [word = ''] = process.argv.slice(2);
+const accepted = readAccepted();
 const chosen = SQL_MUTANTS.filter(({ name, file }) => name.includes(word) || file.includes(word));
-const lived = chosen.filter((mutant) => !isKilled(mutant));
-console.log(`sql: ${chosen.length - lived.length} of ${chosen.length} killed`);
-process.exitCode = lived.length > 0 ? 1 : 0;
+const found = chosen.map((mutant, i) => ({
+  mutant,
+  verdict: verdictOn(mutant, `${i + 1} of ${chosen.length}`),
+  isAccepted: accepted.some(({ file, line }) => file === mutant.file && line === mutant.name),
+}));
+const counts: Counts = {
+  mutants: chosen.length,
+  killed: found.filter(({ verdict }) => verdict === 'killed').length,
+  timedOut: 0,
+  accepted: found.filter(({ verdict, isAccepted }) => verdict === 'LIVED' && isAccepted).length,
+  problems: found
+    .filter(({ verdict, isAccepted }) => verdict !== (isAccepted ? 'LIVED' : 'killed'))
+    .map(({ mutant, verdict }) => `${verdict}: ${mutant.name}\n    ${mutant.file}`),
+};
+mkdirSync(`${root}reports`, { recursive: true });
+writeFileSync(`${root}reports/sql.json`, JSON.stringify(counts));
 
-function isKilled({ name, file, text, replacement, suites }: SqlMutant): boolean {
+function verdictOn({ name, file, text, replacement, suites }: SqlMutant, place: string): Verdict {
   const path = `${root}${storage}/migrations/${file}`;
   const original = readFileSync(path, 'utf8');
   if (original.split(text).length !== 2) throw new Error(`${name}: not exactly once in ${file}: ${text}`);
@@ -34,15 +53,15 @@ function isKilled({ name, file, text, replacement, suites }: SqlMutant): boolean
       env: { ...process.env, NO_COLOR: '1' },
     });
     const verdict = verdictOf(run.status, run.stdout);
-    console.log(`${verdict}  ${name} (${Math.round((Date.now() - startedMs) / 1000)} s)`);
-    return verdict === 'killed';
+    console.log(`${place}: ${verdict}  ${name} (${Math.round((Date.now() - startedMs) / 1000)} s)`);
+    return verdict;
   } finally {
     writeFileSync(path, original);
   }
 }
 
 /** Killed only by a test that ran: SQL that cannot be migrated proves nothing. */
-function verdictOf(status: number | null, output: string): 'killed' | 'LIVED' | 'BROKEN' {
+function verdictOf(status: number | null, output: string): Verdict {
   if (status === 0) return 'LIVED';
   return /Tests\s.*\d+ failed/.test(output) ? 'killed' : 'BROKEN';
 }

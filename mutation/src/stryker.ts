@@ -1,14 +1,14 @@
 /**
- * One group of mutants, in the tree that this file lies in, which it changes: `stryker.ts GROUP WORKERS [FILE…]`. Writes
- * reports/GROUP.json.
+ * The mutants of one area, in the tree that this file lies in, which it changes: `stryker.ts AREA WORKERS [WORD]`, only of
+ * files whose name contains the word. Writes reports/AREA.json.
  */
 import { fileURLToPath } from 'node:url';
-import { GROUPS } from './groups.ts';
+import { AREAS } from './areas.ts';
 
-const [name = '', workers = '1', ...files] = process.argv.slice(2);
-const group = GROUPS[name];
-if (group === undefined) throw new Error(`no group ${name}; there are ${Object.keys(GROUPS).join(', ')}`);
-process.env.SVC_MUTATION_SUITES = group.suites.join(' ');
+const [name = '', workers = '1', word = ''] = process.argv.slice(2);
+const area = AREAS[name];
+if (area === undefined) throw new Error(`no area ${name}; there are ${Object.keys(AREAS).join(', ')}`);
+process.env.SVC_MUTATION_SUITES = area.suites.join(' ');
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 
 // By its file: the index of the package loads the prompts of `stryker init`, which want a later Node.
@@ -18,19 +18,17 @@ const { Stryker } = (await import(core.href)) as typeof import('@stryker-mutator
 await new Stryker({
   plugins: [
     import.meta.resolve('@stryker-mutator/vitest-runner'),
-    new URL('../no-sentences.mjs', import.meta.url).href,
+    new URL('../stryker-plugins.mjs', import.meta.url).href,
   ],
   testRunner: 'vitest',
   vitest: { configFile: 'mutation/vitest.config.ts', related: false },
-  mutate: [...(files.length === 0 ? group.mutate : files), '!**/*.test.ts'],
+  mutate: [...area.mutate.map((glob) => glob.replace('*.ts', `*${word}*.ts`)), '!**/*.test.ts'],
   ignorers: ['sentences'],
   inPlace: true,
   concurrency: Number(workers),
   coverageAnalysis: 'perTest',
-  // What is evaluated once at load, as tables and patterns are, would need every suite anew for each mutant.
-  ignoreStatic: true,
-  reporters: ['json', 'progress-append-only'],
+  reporters: ['json', 'progress-append-only', 'survivors'],
   jsonReporter: { fileName: `reports/${name}.json` },
-  timeoutMS: 20_000,
+  timeoutMS: 10_000,
   disableTypeChecks: true,
 }).runMutationTest();

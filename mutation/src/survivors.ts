@@ -1,5 +1,6 @@
 /** Which mutants lived, and which of them may: `accepted.json` says of each why no test can tell it from the original. */
 import { readFileSync } from 'node:fs';
+import type { Counts } from './outcome.ts';
 
 /** As much of Stryker's report (mutation-testing-report-schema) as is read. */
 export interface Report {
@@ -18,7 +19,7 @@ interface Position {
   readonly column: number;
 }
 
-export interface Survivor {
+interface Survivor {
   readonly file: string;
   /** The whole line or lines as they stand, without indentation: places move, lines seldom do. */
   readonly line: string;
@@ -27,27 +28,38 @@ export interface Survivor {
   readonly becomes: string;
 }
 
-export interface Accepted extends Survivor {
+interface Accepted extends Survivor {
   readonly why: string;
 }
 
-export interface Tally {
-  readonly killed: number;
-  readonly survivors: readonly Survivor[];
+/** The counts of an area, with a text for every survivor that is not accepted and every acceptance of what did not live. */
+export function outcomeOf({ files }: Report): Counts {
+  const found = Object.entries(files).flatMap(([file, { source, mutants }]) =>
+    mutants.map((mutant) => ({ status: mutant.status, survivor: { file, ...describe(source, mutant) } })),
+  );
+  const count = (...statuses: string[]) => found.filter(({ status }) => statuses.includes(status)).length;
+  const survivors = found
+    .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+    .map(({ survivor }) => survivor);
+  const accepted = readAccepted().filter(({ file }) => Object.hasOwn(files, file));
+  const [living, allowed] = [survivors, accepted].map((list) => new Set(list.map(keyOf)));
+  const unexpected = survivors.filter((one) => !allowed?.has(keyOf(one)));
+  const stale = accepted.filter((one) => !living?.has(keyOf(one)));
+  const killed = count('Killed', 'Timeout');
+  return {
+    mutants: killed + survivors.length,
+    killed,
+    timedOut: count('Timeout'),
+    accepted: survivors.length - unexpected.length,
+    problems: [
+      ...unexpected.map((one) => `lived: ${textOf(one)}`),
+      ...stale.map((one) => `accepted, but did not live: ${textOf(one)}`),
+    ],
+  };
 }
 
-export function tallyOf({ files }: Report): Tally {
-  let killed = 0;
-  const survivors: Survivor[] = [];
-  for (const [file, { source, mutants }] of Object.entries(files)) {
-    for (const mutant of mutants) {
-      if (mutant.status === 'Killed' || mutant.status === 'Timeout') killed += 1;
-      if (mutant.status === 'Survived' || mutant.status === 'NoCoverage')
-        survivors.push({ file, ...describe(source, mutant) });
-    }
-  }
-  return { killed, survivors };
-}
+const textOf = ({ file, line, was, becomes }: Survivor): string =>
+  `${file}\n    ${line}\n    ${was}  →  ${becomes}`;
 
 function describe(source: string, { location: { start, end }, replacement = '' }: Mutant) {
   const lines = source.split('\n').slice(start.line - 1, end.line);
@@ -63,13 +75,3 @@ export const readAccepted = (): readonly Accepted[] =>
   JSON.parse(readFileSync(new URL('../accepted.json', import.meta.url), 'utf8'));
 
 const keyOf = ({ file, line, was, becomes }: Survivor): string => JSON.stringify([file, line, was, becomes]);
-
-/** Survivors that nobody has accepted, and acceptances of what does not survive in these files. */
-export function compare(tally: Tally, files: readonly string[], accepted: readonly Accepted[]) {
-  const keys = new Set(accepted.map(keyOf));
-  const living = new Set(tally.survivors.map(keyOf));
-  return {
-    unexpected: tally.survivors.filter((one) => !keys.has(keyOf(one))),
-    stale: accepted.filter((one) => files.includes(one.file) && !living.has(keyOf(one))),
-  };
-}

@@ -1,0 +1,47 @@
+/** What a run found in an area, and the table at its end. */
+
+export const LEAST_PERCENT = 90;
+
+export interface Counts {
+  readonly mutants: number;
+  /** By a test that failed, or because the tests did not end; the second are told apart in `timedOut`. */
+  readonly killed: number;
+  readonly timedOut: number;
+  /** That lived and stand in accepted.json. */
+  readonly accepted: number;
+  /** What somebody has to look at, a text each. */
+  readonly problems: readonly string[];
+}
+
+export interface Outcome extends Counts {
+  readonly area: string;
+  readonly minutes: number;
+}
+
+const percentOf = ({ killed, mutants }: Counts): number => (mutants === 0 ? 100 : (100 * killed) / mutants);
+
+export const isGood = (outcome: Outcome): boolean =>
+  outcome.problems.length === 0 && percentOf(outcome) >= LEAST_PERCENT;
+
+const HEAD = ['Area', 'Mutants', 'Killed', 'of these by time', 'Accepted', 'To look at', 'Minutes', ''];
+
+/** In Markdown, as docs/testing.md shows it. */
+export function tableOf(outcomes: readonly Outcome[]): string {
+  const rows = outcomes.map((one) => [
+    one.area,
+    String(one.mutants),
+    `${one.killed} (${percentOf(one).toFixed(1)} %)`,
+    String(one.timedOut),
+    String(one.accepted),
+    String(one.problems.length),
+    one.minutes.toFixed(0),
+    isGood(one) ? 'good' : 'NOT GOOD',
+  ]);
+  const widths = HEAD.map((head, i) =>
+    Math.max(...[head, ...rows.map((row) => row[i] ?? '')].map(({ length }) => length)),
+  );
+  const lines = [HEAD, widths.map((width) => '-'.repeat(width)), ...rows];
+  return lines
+    .map((cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`)
+    .join('\n');
+}

@@ -1,0 +1,52 @@
+/**
+ * A copy of the tree with dependencies of its own: the mutants are put into the files themselves, so that every package
+ * that imports them sees them.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface TreeCopy {
+  readonly folder: string;
+  /** Runs a script of mutation/src in the copy, with its output in the open; answers whether it ended with 0. */
+  runScript(file: string, ...parameters: string[]): boolean;
+}
+
+/** Gives `work` a copy, of all files that git knows or would take, and removes it afterwards. */
+export function withCopy<T>(work: (copy: TreeCopy) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mutation-'));
+  // Registered so that an interrupt ends the child that runs, and then, by `run` below, this process with its copy.
+  process.on('SIGINT', () => {});
+  const run = (command: string, parameters: readonly string[]): boolean => {
+    const { status, signal } = spawnSync(command, parameters, { cwd: folder, stdio: 'inherit' });
+    if (signal !== null || status === 130) throw new Error('interrupted');
+    return status === 0;
+  };
+  try {
+    console.log('copying the tree and installing its dependencies');
+    copyTree(folder);
+    const { packageManager } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const install = ['install', '--frozen-lockfile', '--prefer-offline', '--silent'];
+    if (!run('npx', ['-y', packageManager, ...install])) throw new Error('the dependencies did not install');
+    const node = ['--conditions=svc-source', '--import', 'tsx'];
+    return work({
+      folder,
+      runScript: (file, ...rest) => run(process.execPath, [...node, `mutation/src/${file}`, ...rest]),
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function copyTree(folder: string): void {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  for (const file of list.split('\0').filter((one) => one !== ''))
+    cpSync(join(root, file), join(folder, file), { recursive: true });
+}

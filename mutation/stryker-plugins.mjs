@@ -1,0 +1,21 @@
+/** Plugins of Stryker. */
+
+/** Texts for people are not mutated. Codes, names and encodings have no space in them, and are. */
+const isSentence = (path) =>
+  (path.isStringLiteral() && path.node.value.includes(' ')) ||
+  (path.isTemplateLiteral() && path.node.quasis.some(({ value }) => value.raw.includes(' ')));
+
+const shouldIgnore = (path) => (isSentence(path) ? 'a text for people' : undefined);
+
+/** Names each survivor as soon as it is found; Stryker's own reporters do so at the end. */
+class SurvivorReporter {
+  onMutantTested({ status, fileName, location, replacement }) {
+    if (status === 'Survived' || status === 'NoCoverage')
+      console.log(`  lived: ${fileName}:${location.start.line}  →  ${replacement}`);
+  }
+}
+
+export const strykerPlugins = [
+  { kind: 'Ignore', name: 'sentences', value: { shouldIgnore } },
+  { kind: 'Reporter', name: 'survivors', injectableClass: SurvivorReporter },
+];
