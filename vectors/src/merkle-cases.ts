@@ -21,7 +21,7 @@ import {
   leafOfReceipt,
   verifyCheckpoint,
 } from '@svc/transparency';
-import { KEYS, RECEIPT_KID, SERVICE_DID, STATUS_KID, type TestKey } from './test-keys.ts';
+import { KEYS, keysFile, RECEIPT_KID, SERVICE_DID, STATUS_KID, type TestKey } from './test-keys.ts';
 
 const DAY = '2026-11-19';
 const RECEIPTS = 17;
@@ -186,12 +186,10 @@ const refusedCheckpoints = (): readonly (readonly [string, string])[] => [
   ['a day of one Receipt whose root is not its leaf', signed({ ...first, root: full.root })],
 ];
 
+const SERVICE_DOCUMENT = keysFile().service_did_document;
+
 const checkpointCase = (description: string, checkpoint: string, expected: Checkpoint | null) => {
-  const keys = new Map([
-    [STATUS_KID, KEYS.status.publicKey],
-    [RECEIPT_KID, KEYS.receipt.publicKey],
-  ]);
-  const verified = verifyCheckpoint({ checkpoint, serviceDid: SERVICE_DID, keys });
+  const verified = verifyCheckpoint({ checkpoint, serviceDidDocument: SERVICE_DOCUMENT });
   if (verified.ok !== (expected !== null)) throw new Error(`merkle.json: ${description}`);
   return { description, checkpoint, expected };
 };

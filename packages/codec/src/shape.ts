@@ -85,8 +85,8 @@ export const closed = /* @__NO_SIDE_EFFECTS__ */ (
 ): ObjectShape => ({ ...objectOf(required, optional, true), ...(then === undefined ? {} : { then }) });
 
 /** An object with these members, beside which there may be others. */
-export const open = /* @__NO_SIDE_EFFECTS__ */ (required: Members): ObjectShape =>
-  objectOf(required, {}, false);
+export const open = /* @__NO_SIDE_EFFECTS__ */ (required: Members, optional: Members = {}): ObjectShape =>
+  objectOf(required, optional, false);
 
 /** Adds to the failures everything in which `value` departs from the shape. */
 export const checkShape = (value: unknown, shape: Shape, reading: ShapeReading, path = ''): void => {

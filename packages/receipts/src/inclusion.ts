@@ -6,3 +6,8 @@ export {
   type VerifiedInclusion,
   verifyReceiptInclusion,
 } from '@svc/transparency';
+export {
+  type IncludedReceipt,
+  type IncludedToVerify,
+  verifyIncludedReceipt,
+} from './verify/verify-included.ts';

@@ -15,7 +15,10 @@ export interface ReceivedRequest {
 }
 
 export interface ReceiptExpectation {
-  /** The service's DID document. Whoever supplies it decides which service is believed. */
+  /**
+   * The service's DID document, or what `readServiceKeys` made of it, which saves reading it for each Receipt. Whoever supplies it
+   * decides which service is believed.
+   */
   didDocument: unknown;
   serviceDid?: string | undefined;
   /** This relying party's DID; not compared unless given. */

@@ -28,7 +28,7 @@ export async function getDecisionBundle(
   call: CallOptions,
 ): Promise<DecisionBundle> {
   checkValue('receiptId', receiptId, aReceiptId);
-  const didDocument = await trust.documents.get();
+  const keys = await trust.documents.get();
   const answer = await transport.send({
     method: 'GET',
     path: `/decisions/${receiptId}/bundle`,
@@ -45,6 +45,6 @@ export async function getDecisionBundle(
     return { state: 'pending', day };
   }
   const signed = jsonObject(body.receipt, 'the bundle.receipt');
-  const receipt = await checkStoredReceipt(trust, didDocument, signed, receiptId);
+  const receipt = await checkStoredReceipt(trust, keys, signed, receiptId);
   return { state: 'ready', bundle: body, receipt };
 }

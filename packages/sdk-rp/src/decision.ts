@@ -21,7 +21,7 @@ export async function getDecision(
 ): Promise<Decision> {
   checkValue('receiptId', receiptId, aReceiptId);
   const path = `/decisions/${receiptId}`;
-  const didDocument = await trust.documents.get();
+  const keys = await trust.documents.get();
   const { body } = await transport.send({
     method: 'GET',
     path,
@@ -30,5 +30,5 @@ export async function getDecision(
     ...call,
   });
   const { receipt, outcomes } = readDecision(body, 'the decision');
-  return { receipt: await checkStoredReceipt(trust, didDocument, receipt, receiptId), outcomes };
+  return { receipt: await checkStoredReceipt(trust, keys, receipt, receiptId), outcomes };
 }

@@ -1,6 +1,6 @@
 export type { CryptoPort } from '@svc/codec';
 export type { Action, Capability, ReasonCode } from '@svc/protocol';
-export type { Receipt } from '@svc/receipts';
+export { type Receipt, readServiceKeys, type ServiceKeys } from '@svc/receipts';
 export {
   type ApiKey,
   type ApiKeyIssued,

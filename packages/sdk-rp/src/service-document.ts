@@ -1,24 +1,40 @@
 /**
- * The service's DID document: which keys sign Receipts. Either pinned, or fetched once from the configured address
- * for the configured DID and kept. A Receipt under a key that the kept document does not have yet, as after a key
- * rotation, lets it be fetched again, but seldom: Receipts cannot make a client hammer the service.
+ * The service's DID document: which keys sign Receipts, and when. Either pinned, or fetched from the configured address for
+ * the configured DID and kept for ten minutes at most, so that a key that has leaked is not believed for longer. A
+ * Receipt under a key that the kept document does not have yet, as after a key rotation, lets it be fetched again, but seldom:
+ * Receipts cannot make a client hammer the service.
  */
-import { isJsonObject, type JsonValue } from '@svc/codec';
+import { readServiceKeys, type ServiceKeys } from '@svc/receipts';
 import type { Transport } from '@svc/sdk-core';
 import { SvcError } from '@svc/sdk-core';
 
 export interface ServiceDocument {
-  get(): Promise<unknown>;
-  /** A newer document for a Receipt whose key this one lacks, or null if it is too soon to ask. */
-  renew(): Promise<unknown>;
+  /** What it says, read once. */
+  get(): Promise<ServiceKeys>;
+  /** That of a newer document for a Receipt whose key this one lacks, or null if it is too soon to ask. */
+  renew(): Promise<ServiceKeys | null>;
 }
 
+/** As long as the service lets caches keep it. From then on it is fetched again beside the calls. */
+const FRESH_FOR_MS = 60_000;
+/** From then on a call waits for a newer one, and fails without. */
+const USED_FOR_MS = 600_000;
 const MIN_REFETCH_MS = 30_000;
 
-export const pinnedDocument = (document: unknown): ServiceDocument => ({
-  get: () => Promise.resolve(document),
-  renew: () => Promise.resolve(null),
-});
+/** @throws SvcError `configuration` for what is no DID document */
+export function pinnedDocument(document: unknown): ServiceDocument {
+  const read = readServiceKeys(document);
+  if (!read.ok) {
+    const why = read.failures.map(({ message }) => message).join('; ');
+    throw new SvcError('configuration', `didDocument: ${why}`);
+  }
+  return { get: () => Promise.resolve(read.keys), renew: () => Promise.resolve(null) };
+}
+
+interface Kept {
+  readonly keys: Promise<ServiceKeys>;
+  readonly fetchedAtMs: number;
+}
 
 /** Fetches are shared between calls, so no caller's signal ends one; the transport's own deadline does. */
 export function fetchedDocument(
@@ -26,32 +42,48 @@ export function fetchedDocument(
   serviceDid: string,
   now: () => number,
 ): ServiceDocument {
-  let kept: Promise<JsonValue> | null = null;
-  let fetchedAtMs = Number.NEGATIVE_INFINITY;
+  let kept: Kept | null = null;
+  let fetching: Promise<ServiceKeys> | null = null;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
 
-  function fetchAndKeep(): Promise<JsonValue> {
-    const before = kept;
-    const fetching = fetchDocument(transport, serviceDid);
-    kept = fetching;
-    fetchedAtMs = now();
-    // A failure is not kept: what there was before is, and the next call tries again.
-    fetching.catch(() => {
-      if (kept === fetching) kept = before;
-    });
-    return fetching;
+  function fetchAndKeep(): Promise<ServiceKeys> {
+    if (fetching !== null) return fetching;
+    const fetchedAtMs = now();
+    askedAtMs = fetchedAtMs;
+    const keys = fetchKeys(transport, serviceDid);
+    fetching = keys;
+    // A failure is not kept: what there was before is, until it is too old, and the next call tries again.
+    keys
+      .then(() => {
+        kept = { keys, fetchedAtMs };
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        fetching = null;
+      });
+    return keys;
   }
 
+  /** In either direction: a clock that was set back says nothing about ages. */
+  const ageMs = (atMs: number): number => Math.abs(now() - atMs);
+
   return {
-    get: () => kept ?? fetchAndKeep(),
-    renew: () => (now() - fetchedAtMs < MIN_REFETCH_MS ? Promise.resolve(null) : fetchAndKeep()),
+    get: () => {
+      if (kept === null || ageMs(kept.fetchedAtMs) >= USED_FOR_MS) return fetchAndKeep();
+      if (ageMs(kept.fetchedAtMs) >= FRESH_FOR_MS && ageMs(askedAtMs) >= MIN_REFETCH_MS)
+        fetchAndKeep().catch(() => undefined);
+      return kept.keys;
+    },
+    renew: () => (ageMs(askedAtMs) < MIN_REFETCH_MS ? Promise.resolve(null) : fetchAndKeep()),
   };
 }
 
-async function fetchDocument(transport: Transport, serviceDid: string): Promise<JsonValue> {
+async function fetchKeys(transport: Transport, serviceDid: string): Promise<ServiceKeys> {
   const path = '/.well-known/did.json';
   const { body } = await transport.send({ method: 'GET', path, isPublic: true, hasEffect: false });
-  if (!isJsonObject(body) || body.id !== serviceDid) {
+  const read = readServiceKeys(body);
+  if (!read.ok || read.keys.did !== serviceDid) {
     throw new SvcError('bad-response', `the DID document at the service's address is not of ${serviceDid}`);
   }
-  return body;
+  return read.keys;
 }

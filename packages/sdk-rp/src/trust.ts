@@ -1,6 +1,6 @@
 /** Whose Receipts are believed: under the service's document, and under a newer one if the kept one lacks the key. */
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
-import { type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import { type Receipt, type ServiceKeys, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ClockDifference } from './answer-window.ts';
 import type { ReceiptFailure } from './check-receipt.ts';
@@ -18,8 +18,8 @@ export interface Trust {
 /** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
 export async function checkWithRenewal<
   Check extends { ok: true } | { ok: false; failures: readonly ReceiptFailure[] },
->({ documents }: Trust, didDocument: unknown, check: (document: unknown) => Check): Promise<Check> {
-  const first = check(didDocument);
+>({ documents }: Trust, keys: ServiceKeys, check: (keys: ServiceKeys) => Check): Promise<Check> {
+  const first = check(keys);
   if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
   const newer = await documents.renew();
   return newer === null ? first : check(newer);
@@ -36,15 +36,15 @@ export function receiptError(failures: readonly ReceiptFailure[]): SvcError {
  */
 export async function checkStoredReceipt(
   trust: Trust,
-  didDocument: unknown,
+  keys: ServiceKeys,
   receipt: JsonValue,
   receiptId: string,
 ): Promise<Receipt> {
   const { serviceDid, relyingParty, crypto = portableCrypto } = trust;
   const service = serviceDid === undefined ? {} : { serviceDid };
-  const check = (document: unknown): VerifiedReceipt =>
+  const check = (document: ServiceKeys): VerifiedReceipt =>
     verifyReceipt(receipt, document, { crypto, ...service });
-  const checked = await checkWithRenewal(trust, didDocument, check);
+  const checked = await checkWithRenewal(trust, keys, check);
   if (!checked.ok) throw receiptError(checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
   if (checked.receipt.receipt_id !== receiptId || !isOurs) {

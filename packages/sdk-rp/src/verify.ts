@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@svc/codec';
 import type { Capability, ReasonCode } from '@svc/protocol';
-import type { Receipt } from '@svc/receipts';
+import type { Receipt, ServiceKeys } from '@svc/receipts';
 import { type CallOptions, checkValue, randomToken, rule, type Transport } from '@svc/sdk-core';
 import { type CallTimes, isOfEarlierCall, windowOf } from './answer-window.ts';
 import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
@@ -51,7 +51,7 @@ export async function verify(
   if (idempotencyKey !== undefined) checkValue('idempotencyKey', idempotencyKey, anIdempotencyKey);
   const { grant, proof, action } = checked;
   // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
-  const didDocument = await trust.documents.get();
+  const keys = await trust.documents.get();
   const { nowMs, difference } = trust.clock;
   const beganMs = nowMs();
   const { body, isIdempotentReplay } = await transport.send({
@@ -65,9 +65,9 @@ export async function verify(
   const times: CallTimes = { beganMs, answeredMs: nowMs(), mayRepeat: idempotencyKey !== undefined };
   const evaluated = windowOf(times, difference);
   const { serviceDid, relyingParty, crypto } = trust;
-  const check = (didDocument: unknown): ReceiptCheck =>
+  const check = (didDocument: ServiceKeys): ReceiptCheck =>
     checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
-  const receipt = await checkWithRenewal(trust, didDocument, check);
+  const receipt = await checkWithRenewal(trust, keys, check);
   return readVerdict(receipt, body, checked, (genuine) => ({
     receipt: genuine,
     idempotentReplay: isIdempotentReplay || isOfEarlierCall(genuine, times, difference),

@@ -468,6 +468,55 @@ describe("the service's DID document", () => {
     expect(pathsOf(server.received).filter((path) => path !== '/verify')).toHaveLength(2);
   });
 
+  const documentsIn = (received: readonly { path: string }[]) =>
+    pathsOf(received).filter((path) => path === '/.well-known/did.json').length;
+
+  it('is fetched again beside the calls after a minute, and before them after ten: a leaked key is not believed for longer', async () => {
+    let nowMs = NOW_MS;
+    let reply: Reply = { json: serviceDocument };
+    const script = serviceScript(() => ({ atMs: nowMs }));
+    await using server = await startServer((received) =>
+      received.path === '/verify' ? script(received) : reply,
+    );
+    const verifier = unpinned(server.baseUrl, () => nowMs);
+    const proofs = () => newProof({ now: () => nowMs });
+    const verify = async () => verifier.verify({ ...(await input()), proof: await proofs() });
+    expect((await verify()).allowed).toBe(true);
+    nowMs += 59_999;
+    expect((await verify()).allowed).toBe(true);
+    expect(documentsIn(server.received)).toBe(1);
+    // It cannot be had: what is kept serves until it is ten minutes old, and not a millisecond longer.
+    reply = unavailable();
+    nowMs += 1;
+    expect((await verify()).allowed).toBe(true);
+    await vi.waitFor(() => expect(documentsIn(server.received)).toBeGreaterThan(1));
+    nowMs = NOW_MS + 599_999;
+    expect((await verify()).allowed).toBe(true);
+    nowMs += 1;
+    const sent = pathsOf(server.received).filter((path) => path === '/verify').length;
+    expect((await failure(verify())).kind).toBe('refused');
+    expect(pathsOf(server.received).filter((path) => path === '/verify')).toHaveLength(sent);
+    const leaked = serviceDocument.verificationMethod.map((method) => ({
+      ...method,
+      revoked: '2026-11-20T08:00:00Z',
+    }));
+    reply = { json: { ...serviceDocument, verificationMethod: leaked } };
+    expect(await failure(verify())).toMatchObject({
+      kind: 'receipt-invalid',
+      cause: [expect.objectContaining({ code: 'key-not-in-force' })],
+    });
+  });
+
+  it('pinned, must be one', () => {
+    const broken = { ...serviceDocument, id: 'svc.example' };
+    expect(() => verifierOf('https://svc.example', { didDocument: broken })).toThrow(
+      expect.objectContaining({
+        kind: 'configuration',
+        message: expect.stringMatching(/^didDocument: the id/),
+      }),
+    );
+  });
+
   it('pinned, is never fetched', async () => {
     await using server = await startServer(serviceScript(() => ({ key: 'receipt-2' })));
     const verifier = verifierOf(server.baseUrl, { didDocument: olderDocument });

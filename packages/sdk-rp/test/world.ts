@@ -91,7 +91,7 @@ export const { grant, grantId } = await createPrincipalClient({
 
 /** A Proof for `request` unless told otherwise, never the same twice. */
 export const newProof = (
-  change: Partial<{ method: string; url: string; action: Action; audience: string }> = {},
+  change: Partial<{ method: string; url: string; action: Action; audience: string; now: () => number }> = {},
 ) => signProof({ agent, grantId, audience: SHOP, ...request, action: order, now: () => NOW_MS, ...change });
 
 export interface ReceiptChange {

@@ -1,4 +1,11 @@
 /** What a service publishes and cannot take back: its keys, the checkpoints of its days, and what is in them. */
+export {
+  ATTESTATION_TYP,
+  type Attestation,
+  signAttestation,
+  type VerifiedAttestation,
+  verifyAttestation,
+} from './attestation.ts';
 export { buildCheckpoint, type CheckpointDraft } from './checkpoint/build.ts';
 export { type CheckpointDifference, findChainBreak, findCheckpointDifference } from './checkpoint/chain.ts';
 export { dayAfter, dayOfReceipt, isDay, leafOfReceipt } from './checkpoint/day.ts';
@@ -19,6 +26,7 @@ export {
   type VerifiedInclusion,
   verifyReceiptInclusion,
 } from './inclusion/verify-inclusion.ts';
+export { type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
 export {
   DID_DOCUMENT_MAX_CHARS,
   type KeyPurpose,

@@ -17,6 +17,7 @@ import {
   parseStrictJson,
   show,
 } from '@svc/codec';
+import { findUntimely, type KeyTime, readKeyTime } from './key-time.ts';
 
 export type ServiceKeyFailureCode =
   /** The pinned service DID document cannot be read. Nothing is known about the signature. */
@@ -25,8 +26,10 @@ export type ServiceKeyFailureCode =
   | 'wrong-service'
   /** The kid is not in the document, or not under assertionMethod. */
   | 'unknown-key'
-  /** The kid is in the document, but is no strict Ed25519 Multikey. */
+  /** The kid is in the document, but is no strict Ed25519 Multikey, or it is not readable when it is in force. */
   | 'unusable-key'
+  /** The signature verifies, and is dated outside the time of its key, or the key is compromised: an attestation is needed. */
+  | 'key-not-in-force'
   | 'wrong-signature';
 
 export type ServiceKeyFailure = Failure<ServiceKeyFailureCode>;
@@ -92,7 +95,7 @@ export class ServiceKeys {
   readonly #methods = new Map<string, readonly JsonObject[]>();
   readonly #asserted = new Set<string>();
   /** Decoded once each, and only those that are asked for. */
-  readonly #found = new Map<string, Uint8Array>();
+  readonly #found = new Map<string, FoundKey>();
 
   constructor(
     readonly did: string,
@@ -121,6 +124,11 @@ export class ServiceKeys {
 
   /** The raw key that `kid` names for this purpose, not yet checked for strength, or what is wrong with it. */
   find(kid: string, purpose: KeyPurpose): Uint8Array | ServiceKeyFailure {
+    const found = this.#find(kid, purpose);
+    return 'key' in found ? found.key : found;
+  }
+
+  #find(kid: string, purpose: KeyPurpose): FoundKey | ServiceKeyFailure {
     const { did } = this;
     if (!kid.startsWith(`${did}#`))
       return failure('wrong-service', `the kid ${show(kid)} is not of the pinned service ${did}`);
@@ -128,11 +136,11 @@ export class ServiceKeys {
     if (!fragment.startsWith(`${purpose}-`) || !KEY_NUMBER.test(fragment.slice(purpose.length + 1)))
       return failure('unknown-key', `the kid must be ${did}#${purpose}-<n>, not ${show(kid)}`);
     const found = this.#found.get(kid) ?? this.#decode(kid);
-    if (found instanceof Uint8Array) this.#found.set(kid, found);
+    if ('key' in found) this.#found.set(kid, found);
     return found;
   }
 
-  #decode(kid: string): Uint8Array | ServiceKeyFailure {
+  #decode(kid: string): FoundKey | ServiceKeyFailure {
     const { did } = this;
     const [method, ...others] = this.#methods.get(kid) ?? [];
     if (method === undefined)
@@ -145,18 +153,28 @@ export class ServiceKeys {
     const key = typeof multikey === 'string' ? decodeMultikey(multikey) : null;
     if (member(method, 'type') !== 'Multikey' || member(method, 'controller') !== did || key === null)
       return failure('unusable-key', `${kid} must be an Ed25519 Multikey that ${did} controls`);
-    return key;
+    const time = readKeyTime(method);
+    if (time === null)
+      return failure('unusable-key', `${kid} must say by RFC 3339 times in UTC when it is in force`);
+    return { key, time };
   }
 
-  /** Verifies a signature under one of these keys; null where all is well. */
+  /**
+   * Verifies a signature under one of these keys; null where all is well. `key-not-in-force` alone says that the signature
+   * is right and its date is not to be believed.
+   */
   check(
     purpose: KeyPurpose,
-    { kid, signingInput, signature }: ServiceSignature,
+    { kid, signingInput, signature, signedAtMs }: ServiceSignature,
     crypto: CryptoPort,
   ): ServiceKeyFailure | null {
-    const key = this.find(kid, purpose);
-    if (!(key instanceof Uint8Array)) return key;
-    if (crypto.verify(key, signingInput, signature)) return null;
+    const found = this.#find(kid, purpose);
+    if (!('key' in found)) return found;
+    const { key, time } = found;
+    if (crypto.verify(key, signingInput, signature)) {
+      const untimely = signedAtMs === null ? null : findUntimely(time, signedAtMs);
+      return untimely === null ? null : failure('key-not-in-force', `${kid} ${untimely}`);
+    }
     // Verification admits strict keys only, so which of the two failed matters only now.
     return crypto.isStrictKey(key)
       ? failure('wrong-signature', `the signature does not verify under ${kid}`)
@@ -169,6 +187,13 @@ export interface ServiceSignature {
   /** Exactly what was signed. */
   readonly signingInput: string;
   readonly signature: Uint8Array;
+  /** The instant that what was signed names as its own; null where something else vouches for it. */
+  readonly signedAtMs: number | null;
+}
+
+interface FoundKey {
+  readonly key: Uint8Array;
+  readonly time: KeyTime;
 }
 
 const KEY_NUMBER = /^[1-9][0-9]*$/;

@@ -16,8 +16,7 @@ const { service_did_document: document } = JSON.parse(readText('../../../vectors
 const bundle = JSON.parse(readText('../../../examples/bundle/bundle.json'));
 /** What the text of the README leaves to its reader. */
 const given = {
-  didDocumentText: JSON.stringify(document),
-  serviceDid: document.id,
+  didDocument: document,
   jws: vectors.checkpoints[0].checkpoint,
   receiptId: bundle.inclusion.receipt_id,
   inclusion: bundle.inclusion,

@@ -1,7 +1,7 @@
 /** A service with a status key from a fixed seed, its Receipt ids, and a day's checkpoint as it closes it. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { CompactRange, parseHash } from '@svc/merkle';
-import { encodeMultikey, encodeUlid, parseDidDocument, parseDidWeb, type Signer } from '@svc/protocol';
+import { encodeMultikey, encodeUlid, type Signer } from '@svc/protocol';
 import { buildCheckpoint, type Checkpoint, dayAfter, leafOfReceipt } from '../src/index.ts';
 
 export const SERVICE = 'did:web:svc.example';
@@ -23,18 +23,25 @@ export const signerOf = (seed: number, kid = KID): Signer => ({
   sign: (bytes) => new Uint8Array(sign(null, bytes, keyOf(seed))),
 });
 
-/** The keys that the service's DID document lists. */
-export const serviceKeys = (): ReadonlyMap<string, Uint8Array> => {
-  const method = (id: string, seed: number) => ({
-    ...{ id, type: 'Multikey', controller: SERVICE },
-    publicKeyMultibase: encodeMultikey(publicKeyOf(seed)),
-  });
-  const methods = [method(`${SERVICE}#receipt-1`, 1), method(KID, 2)];
-  const document = { id: SERVICE, verificationMethod: methods, assertionMethod: methods.map(({ id }) => id) };
-  const did = parseDidWeb(SERVICE)?.did;
-  const parsed = did === undefined ? null : parseDidDocument(JSON.stringify(document), did);
-  return parsed?.assertionKeys ?? new Map();
+const methodOf = (id: string, publicKey: Uint8Array, time: object = {}) => ({
+  ...{ id, type: 'Multikey', controller: SERVICE, publicKeyMultibase: encodeMultikey(publicKey) },
+  ...time,
+});
+
+/** The service's DID document: keys by their fragment, with what is said of when each is in force. */
+export const documentWith = (
+  keys: Readonly<Record<string, { readonly publicKey: Uint8Array; readonly time?: object }>>,
+) => {
+  const methods = Object.entries(keys).map(([fragment, { publicKey, time }]) =>
+    methodOf(`${SERVICE}#${fragment}`, publicKey, time),
+  );
+  return { id: SERVICE, verificationMethod: methods, assertionMethod: methods.map(({ id }) => id) };
 };
+
+export const serviceDocument = documentWith({
+  'receipt-1': { publicKey: publicKeyOf(1) },
+  'status-1': { publicKey: publicKeyOf(2) },
+});
 
 const DAY_MS = 86_400_000;
 

@@ -1,36 +1,31 @@
 /** The checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the chain. */
 
-import { type DidWeb, isJsonObject, parseDidDocument, parseStrictJson } from '@svc/protocol';
-import { verifyCheckpoint } from '@svc/transparency';
+import { readServiceKeys, type ServiceKeys, verifyCheckpoint } from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
 
 /** The service whose signatures count. */
 export interface Service {
   readonly did: string;
-  /** By kid. */
-  readonly keys: { get(kid: string): Uint8Array | undefined };
+  readonly keys: ServiceKeys;
   /** The text of its DID document. */
   readonly document: string;
 }
 
 /** Throws Error on a text that is no DID document. */
 export const readService = (documentText: string): Service => {
-  const parsed = parseStrictJson(documentText);
-  const did = parsed.ok && isJsonObject(parsed.value) ? parsed.value.id : undefined;
-  const document = typeof did === 'string' ? parseDidDocument(documentText, did as DidWeb) : null;
-  if (typeof did !== 'string' || document === null)
-    throw new Error('The service’s DID document cannot be read.');
-  return { did, keys: document.assertionKeys, document: documentText };
+  const read = readServiceKeys(documentText);
+  if (!read.ok) throw new Error('The service’s DID document cannot be read.');
+  return { did: read.keys.did, keys: read.keys, document: documentText };
 };
 
 /** `previous` is the checkpoint of the day before, where it is known. */
 export const checkDay = (
   shown: Checkpoint,
   previous: Checkpoint | null,
-  { did, keys }: Service,
+  { keys }: Service,
 ): readonly Part[] => {
-  const signed = verifyCheckpoint({ checkpoint: shown.checkpoint, serviceDid: did, keys });
+  const signed = verifyCheckpoint({ checkpoint: shown.checkpoint, serviceDidDocument: keys });
   const isFirst = shown.previous_root === null;
   return [
     part('signature', 'Signature', 'The service signed this checkpoint.', signed.ok ? [] : signed.failures),

@@ -13,9 +13,16 @@ export interface Checked {
   readonly jws: string | null;
 }
 
-/** `serviceDocument`: the text of the pinned DID document, or null where none is known yet. */
-export const checkReceipt = (receipt: unknown, serviceDocument: string | null): Checked => {
-  const result = verifyReceipt(receipt, serviceDocument ?? {});
+/**
+ * `serviceDocument`: the text of the pinned DID document, or null where none is known yet. `isAttested`: it stands in a
+ * bundle that holds, so its date counts whatever became of its key.
+ */
+export const checkReceipt = (
+  receipt: unknown,
+  serviceDocument: string | null,
+  isAttested = false,
+): Checked => {
+  const result = isAttested ? parseReceipt(receipt) : verifyReceipt(receipt, serviceDocument ?? {});
   if (result.ok)
     return {
       verdict: 'valid',
@@ -26,8 +33,15 @@ export const checkReceipt = (receipt: unknown, serviceDocument: string | null): 
   const claimed = parseReceipt(receipt);
   const jws = jwsOf(receipt);
   const readable = { receipt: claimed.ok ? claimed.receipt : null, jws };
-  if (serviceDocument !== null)
-    return { verdict: 'invalid', parts: receiptParts(result.failures), ...readable };
+  if (serviceDocument !== null) {
+    // Its inclusion proof may say that it is genuine all the same.
+    const isUntimely = result.failures.every(({ code }) => code === 'key-not-in-force');
+    return {
+      verdict: isUntimely ? 'undecided' : 'invalid',
+      parts: receiptParts(result.failures),
+      ...readable,
+    };
+  }
   // Without a document nothing is known about the signature, which is not a fault of the Receipt.
   const own = result.failures.filter(({ code }) => code !== 'malformed-did-document');
   const parts = receiptParts(own).map(withoutDocument);
@@ -51,11 +65,11 @@ const jwsOf = (receipt: unknown): string | null => {
  */
 export const checkBundle = (bundle: JsonObject, serviceDocument: string | null): Checked => {
   const document = serviceDocument ?? textOf(bundle.did_document);
-  const receipt = checkReceipt(bundle.receipt, document);
   const result = verifyBundle(
     bundle,
     document === null ? { serviceDid: 'did:web:unknown.invalid' } : { serviceDidDocument: document },
   );
+  const receipt = checkReceipt(bundle.receipt, document, result.ok);
   const own = bundleParts(result.ok ? [] : result.failures, receipt.verdict === 'valid');
   const parts = [...receipt.parts, ...own];
   if (!result.ok) return { ...receipt, verdict: 'invalid', parts };

@@ -20,6 +20,7 @@ export type ReceiptPartId =
   | 'document'
   | 'key'
   | 'signature'
+  | 'time'
   | 'shown'
   | 'members'
   | 'checks'
@@ -48,6 +49,12 @@ const RULES: readonly PartRule[] = [
     needs: ['document', 'jws'],
   },
   { id: 'signature', name: 'Signature', means: 'The service signed exactly this.', needs: ['key'] },
+  {
+    id: 'time',
+    name: 'Key in force',
+    means: 'It is dated when its key was in force, or a bundle brings the service’s attestation of it.',
+    needs: ['signature'],
+  },
   {
     id: 'shown',
     name: 'Shown as signed',
@@ -96,6 +103,7 @@ const PART_OF: Readonly<Record<FailureCode, ReceiptPartId>> = {
   'unknown-key': 'key',
   'unusable-key': 'key',
   'wrong-signature': 'signature',
+  'key-not-in-force': 'time',
   'payload-mismatch': 'shown',
   'missing-member': 'members',
   'unknown-member': 'members',

@@ -1,10 +1,9 @@
 /** `svc-receipt verify`: a Receipt, its inclusion in the checkpoint of its day, or a whole bundle. */
 import { nativeCrypto } from '@svc/protocol/native';
-import type { Failure, Receipt } from '@svc/receipts';
-import { verifyReceipt } from '@svc/receipts';
+import { type Failure, type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import type { BundlePin } from '@svc/receipts/bundle';
 import { verifyBundle } from '@svc/receipts/bundle';
-import { type VerifiedInclusion, verifyReceiptInclusion } from '@svc/transparency';
+import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import type { Paint } from '../report.ts';
 import { MAX_BUNDLE_BYTES, readReceipt, readText } from './inputs.ts';
 import type { Command } from './options.ts';
@@ -16,16 +15,12 @@ type BundleCommand = Extract<Command, { name: 'bundle' }>;
 
 export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<Output> => {
   const document = await readText(command.didDocument, 'the DID document');
-  const verified = verifyReceipt(await readReceipt(command.receipt), document, optionsOf(command));
+  const verified = await verifyPresented(command, await readReceipt(command.receipt), document);
   const receipt = verified.ok ? verified.receipt : null;
   const kid = verified.ok ? verified.kid : null;
-  const included = await runInclusion(command, receipt, document);
-  const failures: readonly Failure<string>[] = [
-    ...(verified.ok ? [] : verified.failures),
-    ...(included === null || included.ok ? [] : included.failures),
-  ];
+  const failures: readonly Failure<string>[] = verified.ok ? [] : verified.failures;
   const verdict = verdictOf(failures);
-  const checkpoint = included?.ok === true ? included.checkpoint : null;
+  const checkpoint = verified.ok && 'included' in verified ? verified.included.checkpoint : null;
   if (!command.json)
     return answer(
       verdict,
@@ -35,27 +30,20 @@ export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<O
   return answer(verdict, JSON.stringify({ verdict, ...summaryOf(receipt), ...more, failures }));
 };
 
-/** Null where it is not asked for, or where there is no Receipt that verifies: nothing else can be included. */
-const runInclusion = async (
+/** Alone, or with its inclusion where a proof is given. */
+const verifyPresented = async (
   command: VerifyCommand,
-  receipt: Receipt | null,
+  receipt: unknown,
   serviceDidDocument: string,
-): Promise<VerifiedInclusion | null> => {
-  if (command.inclusion === undefined) return null;
+): Promise<VerifiedReceipt | IncludedReceipt> => {
+  if (command.inclusion === undefined) return verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
   const inclusion = await readText(command.inclusion, 'the inclusion proof');
   const checkpoint =
     command.checkpoint === undefined
       ? {}
       : { checkpoint: await readText(command.checkpoint, 'the checkpoint') };
-  if (receipt === null) return null;
-  const { receipt_id: receiptId } = receipt;
-  return verifyReceiptInclusion({
-    receiptId,
-    inclusion,
-    ...checkpoint,
-    serviceDidDocument,
-    ...optionsOf(command),
-  });
+  const given = { receipt, inclusion, ...checkpoint, serviceDidDocument };
+  return verifyIncludedReceipt({ ...given, ...optionsOf(command) });
 };
 
 const summaryOf = (receipt: Receipt | null) => ({

@@ -23,6 +23,7 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   'unknown-profile',
   'unknown-trust-config',
   'inclusion-pending',
+  'key-not-in-force',
 ]);
 
 export const verdictOf = (failures: readonly Failure<string>[]): Verdict => {

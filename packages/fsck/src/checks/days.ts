@@ -76,8 +76,7 @@ const checkFirst = async ({ query, report }: CheckContext, first: Row | undefine
 const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | null => {
   const verified = verifyCheckpoint({
     checkpoint: row.jws,
-    serviceDid: keys.serviceDid ?? '',
-    keys: keys.byKid,
+    serviceDidDocument: keys.document,
     crypto: nativeCrypto,
   });
   if (!verified.ok) {

@@ -11,14 +11,20 @@ import {
   parseStrictJson,
   portableCrypto,
 } from '@svc/protocol';
-import { type Checkpoint, readServiceKeys, verifyReceiptInclusion } from '@svc/transparency';
+import {
+  type Checkpoint,
+  readServiceKeys,
+  type VerifiedAttestation,
+  verifyReceiptInclusion,
+} from '@svc/transparency';
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
-import { verifyReceipt } from '../verify/verify-receipt.ts';
+import { untimelyWithout } from '../verify/verify-included.ts';
+import { verifySigned } from '../verify/verify-receipt.ts';
 import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
-import { assertPinned, type BundlePin, checkPinned } from './pin.ts';
+import { assertPinned, type BundlePin, checkPinned, type UsedKey } from './pin.ts';
 
 export const BUNDLE_MAX_CHARS = 16 * 1_048_576;
 
@@ -62,7 +68,7 @@ export const verifyBundle = (
   const serviceDidDocument = read.ok ? read.keys : document;
   const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
 
-  const verified = verifyReceipt(parts.receipt, serviceDidDocument, options);
+  const verified = verifySigned(parts.receipt, serviceDidDocument, options);
   if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
   // Without a Receipt that verifies there is nothing that could be included.
@@ -79,13 +85,24 @@ export const verifyBundle = (
     failures.push(...included.failures.map((one) => within(one, '/inclusion')));
     return { ok: false, failures };
   }
-  const used = [
-    { kid, purpose: 'receipt' },
-    { kid: included.kid, purpose: 'status' },
-  ] as const;
+  const untimely = untimelyWithout(included.attestation, verified, crypto);
+  if (untimely !== null) failures.push(within(untimely, '/receipt'));
+  const used = usedKeys(verified, included);
   const assumed = checkPinned(pin, read.keys, used, failures);
   if (failures.length > 0) return { ok: false, failures };
   return { ok: true, receipt, kid, checkpoint: included.checkpoint, evidence, assumed };
+};
+
+/** The keys that everything rests on. What the service attests to rests on the key of the attestation. */
+const usedKeys = (
+  { kid, untimely }: { readonly kid: string; readonly untimely: Failure | null },
+  included: { readonly kid: string; readonly attestation: VerifiedAttestation | null },
+): readonly UsedKey[] => {
+  const { attestation } = included;
+  return [
+    ...(untimely === null ? [{ kid, purpose: 'receipt' as const }] : []),
+    { kid: attestation?.kid ?? included.kid, purpose: 'status' },
+  ];
 };
 
 const PARTS = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence'] as const;

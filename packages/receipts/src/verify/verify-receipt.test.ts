@@ -392,6 +392,26 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
       '/evidence/status/checked_at',
     ],
   ],
+  'key-not-in-force': [
+    [
+      'a Receipt from before its key',
+      allow.signed.text,
+      '/evaluated_at',
+      withMethod({ 'svc:validFrom': '2026-11-20T08:00:01Z' }),
+    ],
+    [
+      'one from after its end',
+      allow.signed.text,
+      '/evaluated_at',
+      withMethod({ 'svc:validUntil': '2026-11-20T08:00:00Z' }),
+    ],
+    [
+      'any of a compromised key',
+      allow.signed.text,
+      '/evaluated_at',
+      withMethod({ revoked: '2030-01-01T00:00:00Z' }),
+    ],
+  ],
   'stale-evidence': [
     [
       'an old document',

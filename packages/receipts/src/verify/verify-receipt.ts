@@ -44,19 +44,44 @@ export const verifyReceipt = (
   serviceDidDocument: unknown,
   options: VerifyOptions = {},
 ): VerifiedReceipt => {
+  const signed = verifySigned(receipt, serviceDidDocument, options);
+  if (!signed.ok) return signed;
+  const { untimely, ...verified } = signed;
+  return untimely === null ? verified : { ok: false, failures: [untimely] };
+};
+
+/** A Receipt in which nothing is wrong, except perhaps that its date is not one of its key's time. */
+export type SignedAtAnyTime =
+  | (Extract<VerifiedReceipt, { readonly ok: true }> & { readonly untimely: Failure | null })
+  | Extract<VerifiedReceipt, { readonly ok: false }>;
+
+export const verifySigned = (
+  receipt: unknown,
+  serviceDidDocument: unknown,
+  { serviceDid, crypto = portableCrypto }: VerifyOptions,
+): SignedAtAnyTime => {
   const failures: Failure[] = [];
-  const keys = openServiceKeys(serviceDidDocument, failures, options.serviceDid);
+  const keys = openServiceKeys(serviceDidDocument, failures, serviceDid);
   const presented = readPresented(receipt, failures);
   if (presented === null) return { ok: false, failures };
   const body = readBody(presented, failures);
   const { jws, parts } = presented;
   const kid = parts && readKid(parts.headerText, failures);
-  const wrong =
-    parts && kid !== null && keys?.check('receipt', { ...parts, kid }, options.crypto ?? portableCrypto);
-  if (wrong) failures.push(wrong);
+  // Without a sound body there is no date, and more than that is wrong.
+  const signedAtMs = body === null ? null : Date.parse(body.evaluated_at);
+  const wrong = parts && kid !== null ? keys?.check('receipt', { ...parts, kid, signedAtMs }, crypto) : null;
+  const untimely = wrong?.code === 'key-not-in-force' ? describeUntimely(wrong) : null;
+  if (wrong && untimely === null) failures.push(wrong);
   if (failures.length > 0 || body === null || jws === null || kid === null) return { ok: false, failures };
-  return { ok: true, receipt: { ...body, receipt: jws }, decision: body.decision, kid };
+  return { ok: true, receipt: { ...body, receipt: jws }, decision: body.decision, kid, untimely };
 };
+
+const describeUntimely = ({ code, message }: Failure): Failure =>
+  failure(
+    code,
+    `${message}: it takes the inclusion proof of this Receipt with the service's attestation, GET /decisions/{receipt_id}/inclusion`,
+    '/evaluated_at',
+  );
 
 /** Whether a value has the form of a Receipt and agrees with itself. Nothing is authenticated. */
 export const parseReceipt = (

@@ -2,7 +2,16 @@ import { formatHash, parseHash } from '@svc/merkle';
 import { encodeBase64url, encodeBase64urlText, type JsonObject, jcs, signCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it } from 'vitest';
-import { close, closeDays, KID, receiptsOf, SERVICE, serviceKeys, signerOf } from '../../test/service.ts';
+import {
+  close,
+  closeDays,
+  documentWith,
+  KID,
+  receiptsOf,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+} from '../../test/service.ts';
 import {
   buildCheckpoint,
   CHECKPOINT_TYP,
@@ -21,11 +30,10 @@ import {
 
 const DAY = '2026-11-19';
 const signer = signerOf(2);
-const keys = serviceKeys();
 const receipts = receiptsOf(DAY, 5);
 const [yesterday, today] = closeDays('2026-11-18', [3, 5]) as [Checkpoint, Checkpoint];
 const verify = (checkpoint: string, serviceDid = SERVICE) =>
-  verifyCheckpoint({ checkpoint, serviceDid, keys, crypto: nativeCrypto });
+  verifyCheckpoint({ checkpoint, serviceDidDocument: serviceDocument, serviceDid, crypto: nativeCrypto });
 const codesOf = (result: ReturnType<typeof verify> | ReturnType<typeof parseCheckpoint>) =>
   result.ok ? [] : result.failures.map(({ code, path }) => (path === undefined ? code : `${code} ${path}`));
 const signAnything = (payload: JsonObject | string, by = signer, typ: string = CHECKPOINT_TYP) =>
@@ -36,7 +44,10 @@ describe('a signed checkpoint', () => {
     for (const checkpoint of [yesterday, today, close(DAY, [], null)])
       expect(verify(await signCheckpoint(checkpoint, signer))).toEqual({ ok: true, checkpoint, kid: KID });
     expect(
-      verifyCheckpoint({ checkpoint: await signCheckpoint(today, signer), serviceDid: SERVICE, keys }),
+      verifyCheckpoint({
+        checkpoint: await signCheckpoint(today, signer),
+        serviceDidDocument: JSON.stringify(serviceDocument),
+      }),
     ).toMatchObject({ ok: true });
   });
 
@@ -73,8 +84,8 @@ describe('a signed checkpoint', () => {
     const jws = await signCheckpoint(today, signer);
     expect(codesOf(verify(jws, 'did:web:other.example'))).toEqual(['wrong-service']);
     const weak = verifyCheckpoint({
-      ...{ checkpoint: jws, serviceDid: SERVICE, crypto: nativeCrypto },
-      keys: new Map([[KID, new Uint8Array(32)]]),
+      ...{ checkpoint: jws, crypto: nativeCrypto },
+      serviceDidDocument: documentWith({ 'status-1': { publicKey: new Uint8Array(32) } }),
     });
     expect(codesOf(weak)).toEqual(['unusable-key']);
   });

@@ -1,5 +1,6 @@
 /** What can be wrong with a signed checkpoint. The codes are named as those of `@svc/receipts` are. */
 import type { Failure } from '@svc/codec';
+import type { ServiceKeyFailureCode } from '../service-keys.ts';
 
 export type CheckpointFailureCode =
   /** Not a compact JWS of three canonical base64url parts over JSON objects, or too long. */
@@ -13,10 +14,6 @@ export type CheckpointFailureCode =
   | 'malformed-member'
   /** Two members contradict each other. */
   | 'contradiction'
-  | 'wrong-service'
-  | 'unknown-key'
-  /** The key is not canonical, of small order or not torsion-free. */
-  | 'unusable-key'
-  | 'wrong-signature';
+  | ServiceKeyFailureCode;
 
 export type CheckpointFailure = Failure<CheckpointFailureCode>;

@@ -15,6 +15,7 @@ import {
   show,
   signCompactJws,
 } from '@svc/codec';
+import { openServiceKeys } from '../service-keys.ts';
 import type { CheckpointFailure } from './failure.ts';
 import { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint } from './payload.ts';
 import { parseCheckpoint } from './rules.ts';
@@ -30,6 +31,8 @@ export interface SignedCheckpoint {
   /** Exactly what was signed. */
   readonly signingInput: string;
   readonly signature: Uint8Array;
+  /** `iat`, in milliseconds. */
+  readonly signedAtMs: number;
 }
 
 type Read<T> =
@@ -54,7 +57,8 @@ export const parseSignedCheckpoint = (text: string): Read<SignedCheckpoint> => {
   if (kid !== null && !isStatusKid(kid, checkpoint.iss))
     failures.push(failure('wrong-header', `the kid must be ${checkpoint.iss}#status-<n>, not ${show(kid)}`));
   if (failures.length > 0 || kid === null) return { ok: false, failures };
-  return { ok: true, checkpoint, kid, signingInput: jws.signingInput, signature: jws.signature };
+  const { signingInput, signature } = jws;
+  return { ok: true, checkpoint, kid, signingInput, signature, signedAtMs: checkpoint.iat * 1000 };
 };
 
 const isCanonical = (value: JsonObject, part: string): boolean => encodeBase64urlText(jcs(value)) === part;
@@ -80,12 +84,10 @@ const isStatusKid = (kid: string, serviceDid: string): boolean => {
 export interface CheckpointToVerify {
   /** The compact JWS. */
   readonly checkpoint: string;
-  readonly serviceDid: string;
-  /**
-   * The service's raw Ed25519 keys by kid, from its pinned DID document: `assertionKeys` of `parseDidDocument` in
-   * `@svc/protocol`.
-   */
-  readonly keys: { get(kid: string): Uint8Array | undefined };
+  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
+  readonly serviceDidDocument: unknown;
+  /** The DID that the pinned document must be of. */
+  readonly serviceDid?: string;
   /** Portable JavaScript unless given. */
   readonly crypto?: CryptoPort;
 }
@@ -93,23 +95,16 @@ export interface CheckpointToVerify {
 /** Verifies that the service signed this checkpoint. Never throws: whatever is wrong is in `failures`. */
 export const verifyCheckpoint = ({
   checkpoint: text,
+  serviceDidDocument,
   serviceDid,
-  keys,
   crypto = portableCrypto,
 }: CheckpointToVerify): Read<{ readonly checkpoint: Checkpoint; readonly kid: string }> => {
+  const failures: CheckpointFailure[] = [];
+  const keys = openServiceKeys(serviceDidDocument, failures, serviceDid);
   const signed = parseSignedCheckpoint(text);
-  if (!signed.ok) return signed;
-  const { checkpoint, kid, signingInput, signature } = signed;
-  const refuse = (code: CheckpointFailure['code'], message: string) => ({
-    ok: false as const,
-    failures: [failure(code, message)],
-  });
-  if (checkpoint.iss !== serviceDid)
-    return refuse('wrong-service', `the checkpoint is of ${checkpoint.iss}, not of ${serviceDid}`);
-  const key = keys.get(kid);
-  if (key === undefined) return refuse('unknown-key', `the service has no key ${kid}`);
-  if (crypto.verify(key, signingInput, signature)) return { ok: true, checkpoint, kid };
-  return crypto.isStrictKey(key)
-    ? refuse('wrong-signature', `the signature does not verify under ${kid}`)
-    : refuse('unusable-key', `${kid} must be canonical, torsion-free and not of small order`);
+  if (!signed.ok) return { ok: false, failures: [...failures, ...signed.failures] };
+  const wrong = keys?.check('status', signed, crypto);
+  if (wrong) failures.push(wrong);
+  if (failures.length > 0) return { ok: false, failures };
+  return { ok: true, checkpoint: signed.checkpoint, kid: signed.kid };
 };

@@ -49,6 +49,7 @@ export const verifyCheckpointSource = (
   keys: ServiceKeys | null,
   crypto: CryptoPort,
   failures: CheckpointFailures,
+  isAttested: boolean,
 ): SignedCheckpoint | null => {
   const signed = parseSignedCheckpoint(jws);
   if (!signed.ok) {
@@ -57,10 +58,10 @@ export const verifyCheckpointSource = (
     return null;
   }
   if (keys === null) return null;
-  const wrong = keys.check('status', signed, crypto);
+  const hash = sha256Of(crypto, jws);
+  const wrong = keys.check('status', isAttested ? { ...signed, signedAtMs: null } : signed, crypto);
   if (wrong !== null) failures.push(failure(wrong.code, `the checkpoint: ${wrong.message}`, AT));
-  if (record !== null)
-    checkRecord(record, { ...signed.checkpoint, kid: signed.kid }, sha256Of(crypto, jws), failures);
+  if (record !== null) checkRecord(record, { ...signed.checkpoint, kid: signed.kid }, hash, failures);
   return wrong === null ? signed : null;
 };
 

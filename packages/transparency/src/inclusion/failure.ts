@@ -22,4 +22,6 @@ export type InclusionFailureCode =
   /** The leaf is not that of the Receipt. */
   | 'wrong-leaf'
   /** The path does not lead from the Receipt to the root of the checkpoint. */
-  | 'not-included';
+  | 'not-included'
+  /** The attestation is not about this Receipt and this checkpoint, or is none. */
+  | 'wrong-attestation';

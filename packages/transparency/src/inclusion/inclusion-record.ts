@@ -33,6 +33,8 @@ export interface InclusionRecord {
   /** The day's compact JWS. */
   readonly checkpoint: string;
   readonly kid: string;
+  /** The compact JWS; only where a key that signed is not in force any more. */
+  readonly attestation?: string;
 }
 
 const HEX = /^[0-9a-f]{64}$/;
@@ -43,20 +45,23 @@ const isHex = (value: unknown): boolean => typeof value === 'string' && HEX.test
 const integerFrom = /* @__NO_SIDE_EFFECTS__ */ (min: number) =>
   scalar(`an integer from ${min} on`, (value) => Number.isSafeInteger(value) && Number(value) >= min);
 
-const SHAPE = open({
-  receipt_id: scalar('"drc_" and a ULID', isReceiptId),
-  day: scalar('a day as YYYY-MM-DD', isDay),
-  leaf: scalar('64 lower-case hex characters', isHex),
-  leaf_index: integerFrom(0),
-  tree_size: integerFrom(1),
-  root: scalar('"sha256:" and 64 lower-case hex characters', isSha256),
-  audit_path: scalar(
-    `at most ${MAX_STEPS} hashes of 64 lower-case hex characters`,
-    (value) => Array.isArray(value) && value.length <= MAX_STEPS && value.every(isHex),
-  ),
-  checkpoint: text('a compact JWS', () => true),
-  kid: text('the kid of the checkpoint', () => true),
-} satisfies Record<keyof InclusionRecord, Shape>);
+const SHAPE = open(
+  {
+    receipt_id: scalar('"drc_" and a ULID', isReceiptId),
+    day: scalar('a day as YYYY-MM-DD', isDay),
+    leaf: scalar('64 lower-case hex characters', isHex),
+    leaf_index: integerFrom(0),
+    tree_size: integerFrom(1),
+    root: scalar('"sha256:" and 64 lower-case hex characters', isSha256),
+    audit_path: scalar(
+      `at most ${MAX_STEPS} hashes of 64 lower-case hex characters`,
+      (value) => Array.isArray(value) && value.length <= MAX_STEPS && value.every(isHex),
+    ),
+    checkpoint: text('a compact JWS', () => true),
+    kid: text('the kid of the checkpoint', () => true),
+  } satisfies Record<Exclude<keyof InclusionRecord, 'attestation'>, Shape>,
+  { attestation: text('a compact JWS', () => true) },
+);
 
 /** Reads the proof, parsed JSON, or null with what is wrong in `failures`. */
 export const parseInclusion = (

@@ -30,7 +30,13 @@ describe('a Receipt', () => {
     ] as const) {
       const day = await closeDayOf(world, { before, after });
       expect(verify({ inclusion: day.inclusion, checkpoint: day.record })).toEqual({
-        ...{ ok: true, checkpoint: day.checkpoint, kid: `${SERVICE}#status-1`, leafIndex: before },
+        ...{
+          ok: true,
+          checkpoint: day.checkpoint,
+          kid: `${SERVICE}#status-1`,
+          leafIndex: before,
+          attestation: null,
+        },
       });
     }
   });

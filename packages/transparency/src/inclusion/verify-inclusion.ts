@@ -3,13 +3,22 @@
  * taken from the signed checkpoint, the leaf from the Receipt's id; what the proof itself says about them must agree.
  */
 
-import { type CryptoPort, type Failure, failure, parseStrictJson, portableCrypto, show } from '@svc/codec';
+import {
+  type CryptoPort,
+  type Failure,
+  failure,
+  parseStrictJson,
+  portableCrypto,
+  sha256Of,
+  show,
+} from '@svc/codec';
 import { formatHash, parseHash, verifyInclusion } from '@svc/merkle';
+import { type VerifiedAttestation, verifyAttestation } from '../attestation.ts';
 import { findCheckpointDifference } from '../checkpoint/chain.ts';
 import { dayOfReceipt, leafOfReceipt } from '../checkpoint/day.ts';
 import { parseSignedCheckpoint } from '../checkpoint/jws.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';
-import { openServiceKeys } from '../service-keys.ts';
+import { openServiceKeys, type ServiceKeys } from '../service-keys.ts';
 import { type CheckpointSource, readCheckpoint, verifyCheckpointSource } from './checkpoint-record.ts';
 import type { InclusionFailureCode } from './failure.ts';
 import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
@@ -43,6 +52,8 @@ export type VerifiedInclusion =
       readonly checkpoint: Checkpoint;
       readonly kid: string;
       readonly leafIndex: number;
+      /** What the service attests to of this Receipt under a key in force; null where the proof brings nothing of the kind. */
+      readonly attestation: VerifiedAttestation | null;
     }
   | { readonly ok: false; readonly failures: readonly Failure<InclusionFailureCode>[] };
 
@@ -52,7 +63,9 @@ export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclus
   const keys = openServiceKeys(input.serviceDidDocument, failures, input.serviceDid);
   const record = parseInclusion(readJson(input.inclusion), failures);
   const source = findSource(record, input.checkpoint, failures);
-  const signed = source && verifyCheckpointSource(source, keys, input.crypto ?? portableCrypto, failures);
+  const crypto = input.crypto ?? portableCrypto;
+  const attestation = readAttestation(record, source, input.receiptId, { keys, crypto, failures });
+  const signed = source && verifyCheckpointSource(source, keys, crypto, failures, attestation !== null);
   if (record !== null) checkReceipt(record, input.receiptId, failures);
   if (record !== null && signed !== null) checkAgainst(record, input.receiptId, signed.checkpoint, failures);
   if (record !== null && signed !== null && record.kid !== signed.kid)
@@ -60,7 +73,40 @@ export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclus
       failure('contradiction', `/kid must be ${signed.kid}, which signed the checkpoint`, '/kid'),
     );
   if (failures.length > 0 || record === null || signed === null) return { ok: false, failures };
-  return { ok: true, checkpoint: signed.checkpoint, kid: signed.kid, leafIndex: record.leaf_index };
+  return {
+    ok: true,
+    checkpoint: signed.checkpoint,
+    kid: signed.kid,
+    leafIndex: record.leaf_index,
+    attestation,
+  };
+};
+
+interface Checking {
+  readonly keys: ServiceKeys | null;
+  readonly crypto: CryptoPort;
+  readonly failures: Failures;
+}
+
+const readAttestation = (
+  record: InclusionRecord | null,
+  source: CheckpointSource | null,
+  receiptId: string,
+  { keys, crypto, failures }: Checking,
+): VerifiedAttestation | null => {
+  if (record?.attestation === undefined || keys === null || source === null) return null;
+  const attested = verifyAttestation(record.attestation, keys, crypto);
+  const refuse = (code: InclusionFailureCode, message: string): null => {
+    failures.push(failure(code, message, '/attestation'));
+    return null;
+  };
+  if ('code' in attested) return refuse(attested.code, attested.message);
+  const { receipt_id: attestedId, checkpoint_hash: hash } = attested;
+  if (attestedId !== receiptId)
+    return refuse('wrong-attestation', `the attestation is of ${attestedId}, not of ${receiptId}`);
+  if (hash !== sha256Of(crypto, source.jws))
+    return refuse('wrong-attestation', `the attestation is of the checkpoint ${hash}, not of this one`);
+  return attested;
 };
 
 const readJson = (given: unknown): unknown => {

@@ -1,0 +1,149 @@
+import { sha256Of } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import {
+  buildWorld,
+  documentOf,
+  receiptSigner,
+  resign,
+  SERVICE,
+  signerOf,
+  statusSigner,
+} from '@svc/testkit/receipts/world';
+import { type Attestation, signAttestation } from '@svc/transparency';
+import { describe, expect, it } from 'vitest';
+import { verifyBundle } from '../bundle.ts';
+import { verifyIncludedReceipt } from '../inclusion.ts';
+import { verifyReceipt } from '../index.ts';
+
+/** A Receipt, its day closed, and what became of the keys afterwards. */
+const world = await buildWorld();
+const day = await closeDayOf(world);
+const genuine = world.signed.text;
+const { jws } = world.signed;
+const newStatus = signerOf(12, `${SERVICE}#status-2`);
+
+const LEAKED = { revoked: '2026-12-01T00:00:00Z', 'svc:validUntil': '2026-12-01T00:00:00Z' };
+const ENDED = { 'svc:validUntil': '2026-11-20T00:00:00Z' };
+/** The service's document once `status-2` is there, with what is said of the other keys. */
+const documentWith = (times: Readonly<Record<string, object>>) => {
+  const document = documentOf(SERVICE, { 'receipt-2': 1, 'status-1': 2, 'status-2': 12 });
+  const verificationMethod = document.verificationMethod.map((method) => ({
+    ...method,
+    ...times[String(method.id).split('#')[1] ?? ''],
+  }));
+  return { ...document, verificationMethod };
+};
+
+const hashOf = (text: string) => sha256Of(nativeCrypto, text);
+const said: Attestation = {
+  iss: SERVICE,
+  receipt_id: world.body.receipt_id,
+  receipt_hash: hashOf(jws),
+  checkpoint_hash: hashOf(day.jws),
+  iat: Date.parse('2026-12-01T00:00:01Z') / 1000,
+};
+const attest = async (change: Partial<Attestation> = {}, signer = newStatus) => ({
+  ...day.inclusion,
+  attestation: await signAttestation({ ...said, ...change }, signer),
+});
+
+const verify = (receipt: unknown, inclusion: unknown, times: Readonly<Record<string, object>>) => {
+  const serviceDidDocument = documentWith(times);
+  const included = verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument, crypto: nativeCrypto });
+  const own = { ...bundleOf(world, day), receipt: JSON.parse(String(receipt)), inclusion };
+  const bundled = verifyBundle(own, { serviceDidDocument }, nativeCrypto);
+  expect(bundled.ok).toBe(included.ok);
+  return included.ok ? included.decision : included.failures.map(({ code }) => code);
+};
+
+/** What whoever has the leaked key makes of a DENY or an ALLOW that is included: other content under its id. */
+const forgery = await resign(world.body, (draft) => {
+  draft.grant_hash = `sha256:${'f'.repeat(64)}`;
+});
+
+describe('a Receipt under a key that has leaked', () => {
+  const times = { 'receipt-2': LEAKED };
+
+  it('does not verify by itself, whatever its date: whoever has the key dates as he likes', () => {
+    for (const text of [genuine, forgery])
+      expect(verifyReceipt(text, documentWith(times))).toMatchObject({
+        ...{
+          ok: false,
+          failures: [{ code: 'key-not-in-force', message: expect.stringMatching(/compromised.*inclusion/) }],
+        },
+      });
+  });
+
+  it('verifies with its inclusion and the attestation of a key in force', async () => {
+    expect(verify(genuine, await attest(), times)).toBe('ALLOW');
+  });
+
+  it('does not with inclusion alone, which covers ids and no content', () => {
+    expect(verify(genuine, day.inclusion, times)).toEqual(['key-not-in-force']);
+    expect(verify(forgery, day.inclusion, times)).toEqual(['key-not-in-force']);
+  });
+
+  it('does not verify if it is another one under an id that is included', async () => {
+    expect(verify(forgery, await attest(), times)).toEqual(['key-not-in-force']);
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    [
+      'of another Receipt',
+      () => attest({ receipt_id: 'drc_01M7W6C380WZDX49KZH7TES8VS' }),
+      'wrong-attestation',
+    ],
+    ['of another checkpoint', () => attest({ checkpoint_hash: hashOf('x') }), 'wrong-attestation'],
+    ['by the leaked key', () => attest({}, signerOf(1, `${SERVICE}#receipt-2`)), 'unknown-key'],
+    [
+      'by a key that is none of the service',
+      () => attest({}, signerOf(9, `${SERVICE}#status-2`)),
+      'wrong-signature',
+    ],
+  ])('does not with an attestation %s', async (_, inclusion, code) => {
+    expect(verify(genuine, await inclusion(), times)).toEqual([code]);
+  });
+});
+
+describe('a Receipt dated outside the time of its key', () => {
+  it('needs the attestation too, and one dated within it needs none', async () => {
+    expect(verify(genuine, day.inclusion, { 'receipt-2': ENDED })).toEqual(['key-not-in-force']);
+    expect(verify(genuine, await attest(), { 'receipt-2': ENDED })).toBe('ALLOW');
+    expect(
+      verify(genuine, day.inclusion, { 'receipt-2': { 'svc:validUntil': '2026-11-20T10:00:01Z' } }),
+    ).toBe('ALLOW');
+    expect(receiptSigner.kid).toBe(`${SERVICE}#receipt-2`);
+  });
+});
+
+describe('a checkpoint under a key that has leaked', () => {
+  it('counts where a key in force attests to it, and nowhere else', async () => {
+    const times = { 'status-1': LEAKED };
+    expect(verify(genuine, day.inclusion, times)).toEqual(['key-not-in-force']);
+    expect(verify(genuine, await attest(), times)).toBe('ALLOW');
+    expect(verify(genuine, await attest({}, statusSigner), times)).toContain('key-not-in-force');
+  });
+
+  it('is of no help to a Receipt of another key that has leaked', async () => {
+    const times = { 'status-1': LEAKED, 'receipt-2': LEAKED };
+    expect(verify(genuine, await attest(), times)).toBe('ALLOW');
+    expect(verify(forgery, await attest(), times)).toEqual(['key-not-in-force']);
+  });
+});
+
+describe('a bundle under pinned keys', () => {
+  it('rests on the key of the attestation alone: neither that of the Receipt nor that of the checkpoint is asked for', async () => {
+    const bundle = {
+      ...bundleOf(world, day),
+      inclusion: await attest(),
+      did_document: documentWith({ 'receipt-2': LEAKED, 'status-1': LEAKED }),
+    };
+    const multikey = (n: number) => String(bundle.did_document.verificationMethod[n]?.publicKeyMultibase);
+    expect(verifyBundle(bundle, { keys: [multikey(2)] }, nativeCrypto).ok).toBe(true);
+    for (const keys of [[multikey(0)], [multikey(1)], [multikey(0), multikey(1)]])
+      expect(verifyBundle(bundle, { keys }, nativeCrypto)).toMatchObject({
+        ...{ ok: false, failures: [{ code: 'unpinned-key' }] },
+      });
+  });
+});

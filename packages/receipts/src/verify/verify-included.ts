@@ -1,0 +1,54 @@
+/**
+ * A Receipt together with the proof that it is in the checkpoint of its day (protocol §8, §12). Where the date of the Receipt
+ * is not one of its key's time, or that key is compromised, the proof decides: it must bring the service's attestation that
+ * this very Receipt is the stored one, under a key in force.
+ */
+import { type CryptoPort, portableCrypto, sha256Of } from '@svc/codec';
+import {
+  type Attestation,
+  type InclusionFailureCode,
+  type InclusionToVerify,
+  readServiceKeys,
+  type VerifiedInclusion,
+  verifyReceiptInclusion,
+} from '@svc/transparency';
+import type { Failure, FailureCode } from '../failure.ts';
+import { type SignedAtAnyTime, type VerifiedReceipt, verifySigned } from './verify-receipt.ts';
+
+export interface IncludedToVerify extends Omit<InclusionToVerify, 'receiptId'> {
+  /** An object or its text. */
+  readonly receipt: unknown;
+}
+
+type Verified<T> = Omit<Extract<T, { readonly ok: true }>, 'ok'>;
+
+export type IncludedReceipt =
+  | ({ readonly ok: true; readonly included: Verified<VerifiedInclusion> } & Verified<VerifiedReceipt>)
+  | { readonly ok: false; readonly failures: readonly Failure<FailureCode | InclusionFailureCode>[] };
+
+/** Verifies both. Never throws: whatever is wrong is in `failures`. */
+export const verifyIncludedReceipt = ({
+  receipt: given,
+  serviceDidDocument,
+  ...inclusion
+}: IncludedToVerify): IncludedReceipt => {
+  const { crypto = portableCrypto } = inclusion;
+  const read = readServiceKeys(serviceDidDocument);
+  const document = read.ok ? read.keys : serviceDidDocument;
+  const signed = verifySigned(given, document, inclusion);
+  if (!signed.ok) return signed;
+  const { receipt, decision, kid } = signed;
+  const { receipt_id: receiptId } = receipt;
+  const included = verifyReceiptInclusion({ ...inclusion, receiptId, serviceDidDocument: document });
+  if (!included.ok) return included;
+  const untimely = untimelyWithout(included.attestation, signed, crypto);
+  if (untimely !== null) return { ok: false, failures: [untimely] };
+  return { ok: true, receipt, decision, kid, included };
+};
+
+/** What is wrong with the date of a Receipt, unless the service attests to it. */
+export const untimelyWithout = (
+  attestation: Attestation | null,
+  { receipt, untimely }: Verified<SignedAtAnyTime>,
+  crypto: CryptoPort,
+): Failure | null => (attestation?.receipt_hash === sha256Of(crypto, receipt.receipt) ? null : untimely);

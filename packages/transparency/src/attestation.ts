@@ -1,0 +1,74 @@
+/**
+ * The service's word, under a key in force, for what it signed under one that is not any more (protocol §12): this Receipt,
+ * by the hash of its JWS, and this checkpoint are those that it has stored. Leaves of a checkpoint cover ids alone, so
+ * without it whoever has a leaked key could sign other content under the id of a Receipt that is included.
+ */
+import {
+  type CryptoPort,
+  encodeBase64urlText,
+  type Failure,
+  failure,
+  isSha256,
+  type JsonObject,
+  jcs,
+  member,
+  parseCompactJws,
+  type Signer,
+  show,
+  signCompactJws,
+} from '@svc/codec';
+import type { ServiceKeyFailureCode, ServiceKeys } from './service-keys.ts';
+
+export const ATTESTATION_TYP = 'svc-attestation+jwt';
+const MAX_CHARS = 4096;
+
+export interface Attestation {
+  /** The service's did:web DID. */
+  readonly iss: string;
+  readonly receipt_id: string;
+  /** `sha256:…` over the Receipt's compact JWS. */
+  readonly receipt_hash: string;
+  /** `sha256:…` over the checkpoint's compact JWS. */
+  readonly checkpoint_hash: string;
+  /** Seconds since the epoch. */
+  readonly iat: number;
+}
+
+/** With the key that signed it. */
+export type VerifiedAttestation = Attestation & { readonly kid: string };
+
+export type AttestationFailure = Failure<ServiceKeyFailureCode | 'wrong-attestation'>;
+
+/** The compact JWS, by a status key. Rejects with what the signer throws. */
+export const signAttestation = (attestation: Attestation, signer: Signer): Promise<string> =>
+  signCompactJws(signer, { typ: ATTESTATION_TYP }, { ...attestation });
+
+/** What a key in force has signed, or what is wrong. Never throws. */
+export const verifyAttestation = (
+  text: string,
+  keys: ServiceKeys,
+  crypto: CryptoPort,
+): VerifiedAttestation | AttestationFailure => {
+  const refuse = (what: string): AttestationFailure =>
+    failure('wrong-attestation', `the attestation ${what}`);
+  const jws = parseCompactJws(text, MAX_CHARS);
+  if (!jws.ok) return refuse(`must be a compact JWS: ${jws.problem}`);
+  const kid = member(jws.header, 'kid');
+  const [headerPart] = jws.signingInput.split('.');
+  const isExact = typeof kid === 'string' && encodeBase64urlText(jcs(headerOf(kid))) === headerPart;
+  if (!isExact) return refuse(`must have exactly the header alg EdDSA, kid and typ ${ATTESTATION_TYP}`);
+  if (!isAttestation(jws.payload)) return refuse(`must say what it is about, not ${show(jws.payload)}`);
+  const wrong = keys.check('status', { ...jws, kid, signedAtMs: jws.payload.iat * 1000 }, crypto);
+  if (wrong !== null) return { ...wrong, message: `the attestation: ${wrong.message}` };
+  return jws.payload.iss === keys.did ? { ...jws.payload, kid } : refuse(`must be of ${keys.did}`);
+};
+
+const headerOf = (kid: string): JsonObject => ({ alg: 'EdDSA', kid, typ: ATTESTATION_TYP });
+
+const isAttestation = (payload: JsonObject): payload is JsonObject & Attestation =>
+  Object.keys(payload).length === 5 &&
+  typeof member(payload, 'iss') === 'string' &&
+  typeof member(payload, 'receipt_id') === 'string' &&
+  isSha256(member(payload, 'receipt_hash')) &&
+  isSha256(member(payload, 'checkpoint_hash')) &&
+  Number.isSafeInteger(member(payload, 'iat'));

@@ -1,0 +1,95 @@
+import { nativeCrypto } from '@svc/codec/native';
+import { describe, expect, it } from 'vitest';
+import { documentWith, KID, publicKeyOf, SERVICE, signerOf } from '../test/service.ts';
+import { signAttestation, verifyAttestation } from './attestation.ts';
+import { readServiceKeys, type ServiceKeys } from './service-keys.ts';
+
+const at = (text: string) => Date.parse(text);
+const FROM = '2026-11-20T08:00:00Z';
+const UNTIL = '2026-11-20T09:00:00Z';
+
+const keysWith = (time: object): ServiceKeys => {
+  const read = readServiceKeys(documentWith({ 'status-1': { publicKey: publicKeyOf(2), time } }));
+  if (!read.ok) throw new Error('no keys');
+  return read.keys;
+};
+
+const checkAt = async (time: object, signedAtMs: number | null) => {
+  const signature = await signerOf(2).sign(new TextEncoder().encode('a.b'));
+  const signed = { kid: KID, signingInput: 'a.b', signature, signedAtMs };
+  return keysWith(time).check('status', signed, nativeCrypto)?.code ?? 'counts';
+};
+
+describe('a signature counts by its date', () => {
+  const BOTH = { 'svc:validFrom': FROM, 'svc:validUntil': UNTIL };
+  it.each<[string, object, string, string]>([
+    ['at any time of a key without bounds', {}, '1999-01-01T00:00:00Z', 'counts'],
+    ['from the beginning of its key on', BOTH, FROM, 'counts'],
+    ['but not before', BOTH, '2026-11-20T07:59:59.999Z', 'key-not-in-force'],
+    ['until its key ends', BOTH, '2026-11-20T08:59:59.999Z', 'counts'],
+    ['but not from then on', BOTH, UNTIL, 'key-not-in-force'],
+    ['and not a year later', BOTH, '2027-11-20T09:00:00Z', 'key-not-in-force'],
+    ['before an end without a beginning', { 'svc:validUntil': UNTIL }, FROM, 'counts'],
+    ['with a bound between two seconds', { 'svc:validUntil': '2026-11-20T09:00:00.001Z' }, UNTIL, 'counts'],
+    ['never under a compromised key', { ...BOTH, revoked: UNTIL }, FROM, 'key-not-in-force'],
+    ['whatever its owner wrote as revoked', { revoked: null }, FROM, 'key-not-in-force'],
+    ['not where a bound cannot be read', { 'svc:validUntil': 'never' }, FROM, 'unusable-key'],
+    ['nor where it is no text', { 'svc:validFrom': 0 }, FROM, 'unusable-key'],
+    [
+      'nor where it is of another zone',
+      { 'svc:validFrom': '2026-11-20T08:00:00+01:00' },
+      FROM,
+      'unusable-key',
+    ],
+  ])('%s', async (_, time, signedAt, code) => {
+    expect(await checkAt(time, at(signedAt))).toBe(code);
+  });
+
+  it('or without one where something else vouches for it', async () => {
+    expect(await checkAt({ ...BOTH, revoked: UNTIL }, null)).toBe('counts');
+    expect(await checkAt(BOTH, Number.NaN)).toBe('key-not-in-force');
+  });
+});
+
+describe('an attestation', () => {
+  const hash = `sha256:${'a'.repeat(64)}`;
+  const said = {
+    ...{ iss: SERVICE, receipt_id: 'drc_01M7W6C380WZDX49KZH7TES8VS', iat: at(FROM) / 1000 },
+    ...{ receipt_hash: hash, checkpoint_hash: hash },
+  };
+  const verify = (jws: string, time: object = { 'svc:validFrom': FROM }) => {
+    const read = verifyAttestation(jws, keysWith(time), nativeCrypto);
+    return 'code' in read ? read.code : read;
+  };
+
+  it('is read from what a status key in force has signed', async () => {
+    expect(verify(await signAttestation(said, signerOf(2)))).toEqual({ ...said, kid: KID });
+  });
+
+  it.each<[string, () => Promise<string>, object, string]>([
+    ['by another key', () => signAttestation(said, signerOf(9)), {}, 'wrong-signature'],
+    ['by a compromised key', () => signAttestation(said, signerOf(2)), { revoked: FROM }, 'key-not-in-force'],
+    [
+      'by a key that has ended',
+      () => signAttestation(said, signerOf(2)),
+      { 'svc:validUntil': FROM },
+      'key-not-in-force',
+    ],
+    ['by a Receipt key', () => signAttestation(said, signerOf(2, `${SERVICE}#receipt-1`)), {}, 'unknown-key'],
+    [
+      'that says more',
+      () => signAttestation({ ...said, more: 1 } as typeof said, signerOf(2)),
+      {},
+      'wrong-attestation',
+    ],
+    [
+      'of another service',
+      () => signAttestation({ ...said, iss: 'did:web:x.example' }, signerOf(2)),
+      {},
+      'wrong-attestation',
+    ],
+    ['that is no JWS', () => Promise.resolve('x'), {}, 'wrong-attestation'],
+  ])('%s is refused', async (_, sign, time, code) => {
+    expect(verify(await sign(), time)).toBe(code);
+  });
+});
