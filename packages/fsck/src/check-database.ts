@@ -1,6 +1,6 @@
 /**
- * Runs every check over one snapshot of the database. Nothing is written, and nothing but the database is asked: what
- * is signed is held against the keys that it remembers.
+ * Runs every check over one snapshot of the database. Read only and offline: signatures are verified with the keys
+ * recorded in the database.
  */
 import pg from 'pg';
 import type { Check, Fault } from './check.ts';
@@ -52,7 +52,7 @@ export interface CheckSummary {
 const CONNECT_MS = 5_000;
 const MOST_OF_LOCK_TABLE = 0.75;
 
-/** Rejects when the database cannot be read to the end: then nothing is known. */
+/** Rejects when the database cannot be read completely: no result is valid then. */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
   const client = new pg.Client({
     connectionString: options.databaseUrl,
@@ -71,8 +71,8 @@ export const checkDatabase = async (options: CheckDatabaseOptions): Promise<Chec
 };
 
 /**
- * The snapshot holds a lock on every partition of the ledger and its indexes until the end. They are shared ones, but all
- * commits find room in the same table.
+ * The snapshot holds a lock on every partition of the ledger and on its indexes until the end. They are shared locks and
+ * block no commit, but they occupy the same lock table.
  */
 const refuseScarceLocks = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ needed: number; room: number }>(

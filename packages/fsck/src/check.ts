@@ -1,4 +1,4 @@
-/** One thing that must hold of a database, and how it is looked at. */
+/** An invariant of the database and how it is checked. */
 import type { QueryResultRow } from 'pg';
 import type { Query } from './query.ts';
 import type { ServiceKeys } from './service-keys.ts';
@@ -6,25 +6,25 @@ import type { ServiceKeys } from './service-keys.ts';
 export interface Fault {
   /** The name of the check. */
   readonly check: string;
-  /** What it is about: a receipt id, a day, a URL. */
+  /** The faulty record: a receipt id, a day, a URL. */
   readonly where: string;
   readonly problem: string;
 }
 
 export interface CheckContext {
-  /** One snapshot for all checks, so that a service at work disturbs none of them. Read only. */
+  /** Read-only; one snapshot for all checks, so that concurrent writes do not affect them. */
   readonly query: Query;
   readonly keys: ServiceKeys;
-  /** So many more things were looked at. */
+  /** Adds to the number of records checked. */
   advance(count: number): void;
   report(where: string, problem: string): void;
 }
 
 export interface Check {
   readonly name: string;
-  /** What holds when it finds nothing. */
+  /** The invariant that holds when there are no faults. */
   readonly promise: string;
-  /** A query of one number: how many things there are to look at. */
+  /** A query for the number of records to check. */
   readonly countSql: string;
   run(context: CheckContext): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Whether a whole database is what it must be. */
+/** Integrity check of a whole database. */
 export type { Fault } from './check.ts';
 export {
   type CheckDatabaseOptions,

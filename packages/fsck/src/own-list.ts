@@ -1,4 +1,4 @@
-/** A status list credential as text, its signature checked against the keys that the service ever signed with. */
+/** Verifies a status list credential against every key the service has signed with. */
 import { parseCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { parseStatusListCredential, type StatusListCredential } from '@svc/status-list';
@@ -6,7 +6,7 @@ import type { ServiceKeys } from './service-keys.ts';
 
 const MAX_CHARS = 4_194_304;
 
-/** The credential, or what is wrong with it, as the end of a sentence. */
+/** The credential, or its fault as a predicate ("is not …"). */
 export const readOwnList = (
   keys: ServiceKeys,
   credential: string,

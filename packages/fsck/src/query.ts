@@ -1,4 +1,4 @@
-/** How checks read the database. */
+/** The database port of the checks. */
 import type { ClientBase, QueryResultRow } from 'pg';
 
 export type Query = <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<Row[]>;

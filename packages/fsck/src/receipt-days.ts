@@ -1,4 +1,4 @@
-/** The ledger day by day: a query that names a day's receipt ids plans and reads its partition alone. */
+/** Access to the ledger by day: a query bounded by a day's receipt ids plans and reads one partition. */
 
 import { dayAfter } from '@svc/transparency';
 import type { Query } from './query.ts';
@@ -12,7 +12,7 @@ export const listReceiptDays = async ({ query }: { readonly query: Query }): Pro
   return rows.map(({ day }) => day);
 };
 
-/** A condition on `receipt_id`, of constants: the planner rules out all other days. */
+/** A condition on `receipt_id` with constants, so that the planner prunes all other partitions. */
 export const isOfDay = (day: string): string =>
   `receipt_id >= ${lowestReceiptId(day)} and receipt_id < ${lowestReceiptId(dayAfter(day))}`;
 

@@ -1,12 +1,12 @@
-/** The keys under which the service ever signed, as the database remembers them: they make its DID document. */
+/** Every key the service has signed with, from the database, as its DID document. */
 import { decodeMultikey } from '@svc/protocol';
 import { readServiceKeys } from '@svc/transparency';
 import type { Query } from './query.ts';
 
 export interface ServiceKeys {
-  /** Null when no key was ever used. */
+  /** Null if no key was used yet. */
   readonly serviceDid: string | null;
-  /** What Receipts are held against: the DID document that these keys make, read once. */
+  /** The DID document of these keys, parsed once, to verify Receipts with. */
   readonly document: unknown;
   /** Raw public keys by kid. */
   readonly byKid: ReadonlyMap<string, Uint8Array>;

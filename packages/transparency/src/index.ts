@@ -1,4 +1,4 @@
-/** What a service publishes and cannot take back: its keys, the checkpoints of its days, and what is in them. */
+/** The service's published keys, daily checkpoints, inclusion proofs and attestations. */
 export {
   ATTESTATION_TYP,
   type Attestation,

@@ -1,4 +1,4 @@
-/** `@svc/transparency/monitor`: follows the checkpoints of a service, and remembers what it saw. */
+/** `@svc/transparency/monitor`: follows the checkpoints of a service and keeps them as evidence. */
 export type { Alarm, AlarmCode, Doubt } from './monitor/finding.ts';
 export { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor/monitor.ts';
 export { type MonitorPin, pinDocument, pinKeys } from './monitor/pin.ts';

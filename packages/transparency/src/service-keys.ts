@@ -1,7 +1,7 @@
 /**
- * The keys of the service, from the DID document that whoever checks has pinned (interface §DidDocument). They are the
- * root of trust: the reader obtained the document once, over a channel that he trusts, and it is read once. A signed
- * artifact names its key by `kid`, and a key counts only as a strict Ed25519 Multikey listed under `assertionMethod`.
+ * The service's keys from its pinned DID document (interface §DidDocument), the root of trust: the verifier obtained it
+ * over a trusted channel, and it is parsed once. A signed artifact names its key by `kid`; only strict Ed25519 Multikeys
+ * listed under `assertionMethod` are accepted.
  */
 import {
   type CryptoPort,
@@ -26,9 +26,9 @@ export type ServiceKeyFailureCode =
   | 'wrong-service'
   /** The kid is not in the document, or not under assertionMethod. */
   | 'unknown-key'
-  /** The kid is in the document, but is no strict Ed25519 Multikey, or it is not readable when it is in force. */
+  /** The kid is in the document, but its key is no strict Ed25519 Multikey, or the time it is in force is malformed. */
   | 'unusable-key'
-  /** The signature verifies, and is dated outside the time of its key, or the key is compromised: an attestation is needed. */
+  /** Valid, but dated outside the time of its key, or the key is compromised: an attestation is needed. */
   | 'key-not-in-force'
   | 'wrong-signature';
 
@@ -61,8 +61,8 @@ export const readServiceKeys = (
 };
 
 /**
- * The same for a check that names everything that is wrong: null with what is wrong in `failures`. A document of
- * another service than `serviceDid` is a failure and is read all the same.
+ * The same for callers that collect all faults: null with the faults in `failures`. A document of another service than
+ * `serviceDid` is a failure, but is still read.
  */
 export const openServiceKeys = (
   document: unknown,
@@ -80,7 +80,7 @@ export const openServiceKeys = (
   return read.keys;
 };
 
-/** What is wrong, as text. */
+/** The message says what is wrong. */
 const readJson = (document: unknown): JsonObject | string => {
   if (typeof document !== 'string') return isJsonObject(document) ? document : `it is ${show(document)}`;
   if (document.length > DID_DOCUMENT_MAX_CHARS) return 'it is too long';
@@ -91,10 +91,10 @@ const readJson = (document: unknown): JsonObject | string => {
 
 /** Of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
 export class ServiceKeys {
-  /** By absolute kid, in the order of the document. More than one: it cannot be told which was meant. */
+  /** By absolute kid, in document order. A kid with several methods is ambiguous and refused. */
   readonly #methods = new Map<string, readonly JsonObject[]>();
   readonly #asserted = new Set<string>();
-  /** Decoded once each, and only those that are asked for. */
+  /** Decoded keys, cached on first use. */
   readonly #found = new Map<string, FoundKey>();
 
   constructor(

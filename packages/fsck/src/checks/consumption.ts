@@ -1,7 +1,7 @@
 /**
- * The budgets of every Grant that was ever consumed from: its log has no gap and replays to its balances; each consume is
- * that of its Receipt, which pins the balances before it; each restore is that of its attestation, and gives back exactly
- * what was consumed (protocol §11). That a Receipt which consumed has its event is held with the Receipts.
+ * The budgets of every Grant with consumption events: the log has no gap and replays to the balances; each consume matches
+ * its Receipt, which pins the balances before it; each restore matches its attestation and gives back exactly what was
+ * consumed (protocol §11). The converse, that a Receipt which consumed has its event, is checked in receipts.ts.
  */
 import {
   applyConsumption,
@@ -35,7 +35,7 @@ interface StoredEvent {
   readonly recordedAtMs: number;
   readonly cause: 'consume' | 'restore' | 'restore_reversal';
   readonly receiptId: string;
-  /** Whether what it says of its attestation, and of what it gives back or takes again, is so. */
+  /** Whether the attestation it names exists and the amounts it restores or consumes again match. */
   readonly isCaused: boolean;
 }
 
@@ -67,7 +67,7 @@ const EVENTS = `
   left join consumption_events c on c.receipt_id = e.receipt_id and c.cause = 'consume' and e.cause <> 'consume'
   where e.grant_id = $1 and e.version > $2 order by e.version limit ${PAGE}`;
 
-/** Ids as a value: joined with what has them, they would have all days planned. */
+/** Ids as a parameter: a join would make the planner consider every partition. */
 const RECEIPTS = 'select receipt_id as "receiptId", jws from receipts where receipt_id = any ($1::text[])';
 
 export const consumptionCheck: Check = {
@@ -109,7 +109,7 @@ const checkGrant = async (context: CheckContext, grantId: GrantId): Promise<void
       context.report(grantId, `the balance of ${key} is not what its log adds up to`);
 };
 
-/** Of the Receipts of consumes, those that are there. */
+/** The stored Receipts among those that consume events name. */
 const loadReceipts = async (
   { query }: CheckContext,
   events: readonly StoredEvent[],

@@ -1,7 +1,7 @@
 /**
- * Every closed day: its trees, built again from the Receipts as they are now, lead to the published root, to the
- * content root and to the stored tiles; its checkpoint is signed by the service and says what its row says; and the
- * days follow each other from the first one on, each naming the root of the one before (protocol §12).
+ * Every closed day: the trees rebuilt from the stored Receipts have the published root, the content root and the stored
+ * tiles; the checkpoint is signed by the service and agrees with its row; and the days form an unbroken chain from the
+ * first one, each naming the previous root (protocol §12).
  */
 import { createHash } from 'node:crypto';
 import { CompactRange, formatHash, hashLeaf, type Tile, TileBuilder } from '@svc/merkle';
@@ -65,7 +65,7 @@ const chainCheck: Check = {
 
 export const dayChecks: readonly Check[] = [treeCheck, chainCheck];
 
-/** A first checkpoint that is not of the first day, or that names a day before it: days are gone. */
+/** A first checkpoint of a later day, or one that names a previous root, means that days were deleted. */
 const checkFirst = async ({ query, report }: CheckContext, first: Row | undefined): Promise<void> => {
   const [deployment] = await query<{ day: string }>('select first_day::text as day from deployment');
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** Every artifact that is served under its hash has that hash. The database computes it: the bytes stay there. */
+/** Every artifact has the hash it is served under. Computed in the database, so the bytes are not transferred. */
 import { type Check, pages } from '../check.ts';
 
 interface Row {

@@ -1,6 +1,6 @@
 /**
- * Every status list credential that was ever published is kept as evidence, and no revocation in one is ever taken back.
- * So a list that was put back to an earlier state, its Grants with it, is found by what it had said since.
+ * Every status list credential ever published is kept as evidence, and no bit that was set in one is clear in a later one.
+ * This detects a list that was rolled back together with its Grants: later credentials contradict it.
  */
 import { decodeBitstring } from '@svc/status-list';
 import { type Check, type CheckContext, pages } from '../check.ts';

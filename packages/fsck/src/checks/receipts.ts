@@ -1,6 +1,6 @@
 /**
- * Every Receipt verifies under the service's keys, its bytes have the hash that was stored with them, the columns
- * beside it, from which lists and counts are made, say what it says, and the evidence that it names is kept.
+ * Every Receipt verifies under the service's keys, its bytes have the stored hash, the denormalised columns used for
+ * lists and counts agree with it, and the evidence it names is kept.
  */
 import { createHash } from 'node:crypto';
 import { type ReceiptBody, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
@@ -21,7 +21,7 @@ interface Row {
   readonly evaluatedAtMs: string;
   readonly jws: string;
   readonly contentHash: Buffer;
-  /** Grant, key and version before, of its consume. */
+  /** Grant, budget key and previous version of its consume event. */
   readonly consumed: string | null;
 }
 
@@ -51,7 +51,7 @@ const checkReceipts = async (context: CheckContext, rows: readonly Row[]): Promi
   context.advance(rows.length);
 };
 
-/** Adds to `named` what evidence the Receipt names, by hash. */
+/** Adds the hashes of the evidence that the Receipt names to `named`. */
 function* problemsOf({ keys }: CheckContext, row: Row, named: Map<string, ReceiptId>): Generator<string> {
   if (!createHash('sha256').update(row.jws).digest().equals(row.contentHash))
     yield 'its bytes do not have the hash that was stored with them';
@@ -79,7 +79,7 @@ const checkEvidence = async (
 const consumedOf = ({ grant_id: grantId, evidence: { consumption } }: ReceiptBody): string | null =>
   consumption === undefined ? null : `${grantId} ${consumption.key} ${consumption.version}`;
 
-/** A Principal is in its column only where the pre-authentication group passed, so it may be null beside the Receipt's. */
+/** The Principal column is set only where the pre-authentication checks passed, so it may be null where the Receipt's is not. */
 const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
   const { trust, protocol } = receipt;
   const authenticated = [trust.checks.T1, trust.checks.T2, trust.checks.T3, protocol.checks.P1];

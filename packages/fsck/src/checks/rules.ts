@@ -1,11 +1,11 @@
-/** What must hold between tables: each rule is a query that finds what breaks it. */
+/** Invariants between tables, each a query for the rows that violate it. */
 import type { Check } from '../check.ts';
 
 export interface Rule {
   readonly name: string;
   readonly promise: string;
   readonly countSql: string;
-  /** Answers `where` and `problem` of each fault. */
+  /** Selects `where` and `problem` of each fault. */
   readonly faultSql: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every status list: the credential that is served is signed by the service, is kept as evidence, and says of each
- * Grant in it whether it is revoked; each Grant has the entry that its list gave it (protocol §9).
+ * Every status list: the served credential is signed by the service, kept as evidence, and has the revocation bit of each
+ * Grant as stored; each Grant has an index that its list allocated (protocol §9).
  */
 import { createHash } from 'node:crypto';
 import { permuteIndex } from '@svc/service';
@@ -19,7 +19,7 @@ interface Row {
   readonly validFromMs: string;
   readonly allocated: number;
   readonly isKept: boolean;
-  /** Whether its address is that of its domain and number. */
+  /** Whether the URL matches the domain and number. */
   readonly isInPlace: boolean;
 }
 

@@ -1,8 +1,8 @@
-/** The stored sums (store-pg, migrations/0001-foundation/07-usage.sql): each is what counting the Receipts again gives. */
+/** The stored sums (store-pg, migrations/0001-foundation/07-usage.sql) equal a recount of the Receipts. */
 import type { Check } from '../check.ts';
 import { ruleCheck } from './rules.ts';
 
-/** Receipts that are in the sums, with the days that these go by. */
+/** The Receipts included in the sums, with the day and month they are grouped by. */
 const COUNTED = `
   select (evaluated_at at time zone 'UTC')::date as day, date_trunc('month', evaluated_at at time zone 'UTC')::date as month,
     relying_party, principal, key_id, reason, grant_id, production_check
@@ -10,9 +10,9 @@ const COUNTED = `
 
 interface Sums {
   readonly table: string;
-  /** Its columns but for the sum, the day or month first. */
+  /** Its grouping columns, the day or month first. */
   readonly by: string;
-  /** What it sums up: the Receipts, or a table that is checked by itself. */
+  /** What it aggregates: the Receipts, or a table that is checked itself. */
   readonly of: string;
 }
 
@@ -28,7 +28,7 @@ const SUMS: readonly Sums[] = [
   { table: 'usage_monthly_by_principal', by: 'month, principal, reason', of: FINEST },
 ];
 
-/** Grouping, unlike a join, takes two nulls for the same. */
+/** Grouping, unlike a join, treats nulls as equal. */
 const sumCheck = ({ table, by, of }: Sums): Check =>
   ruleCheck({
     name: table.replaceAll('_', ' '),

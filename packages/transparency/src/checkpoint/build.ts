@@ -1,4 +1,4 @@
-/** The checkpoint of a day, from what closing it found (protocol §12). */
+/** Builds the checkpoint of a closed day (protocol §12). */
 import { formatHash } from '@svc/merkle';
 import { type Checkpoint, TREE } from './payload.ts';
 import { checkRules } from './rules.ts';
@@ -15,7 +15,7 @@ export interface CheckpointDraft {
   readonly closedAtSeconds: number;
 }
 
-/** The payload to sign. Throws RangeError where a reader would refuse it: the closer has a fault. */
+/** The payload to sign. Throws RangeError if it violates the rules that readers check: a fault of the caller. */
 export const buildCheckpoint = (draft: CheckpointDraft): Checkpoint => {
   const checkpoint: Checkpoint = {
     day: draft.day,

@@ -1,13 +1,12 @@
 /**
- * The chain of days: each checkpoint follows the one of the day before and names its root (protocol §12). A root covers
- * its own day alone: whoever keeps one checkpoint notices a change to that day and to the one before it, and whoever
- * wants to notice every change keeps every checkpoint.
+ * The chain of days: each checkpoint names the root of the previous day (protocol §12). A root covers its own day alone, so
+ * a kept checkpoint reveals a change to its day and the one before it; to detect every change, keep every checkpoint.
  */
 import { dayAfter } from './day.ts';
 import type { Checkpoint } from './payload.ts';
 
 export interface CheckpointDifference {
-  /** The day of the checkpoint that does not fit. */
+  /** The day of the first checkpoint that breaks the chain. */
   readonly day: string;
   readonly member: keyof Checkpoint;
   readonly expected: string | number | null;
@@ -15,8 +14,8 @@ export interface CheckpointDifference {
 }
 
 /**
- * The first place at which checkpoints that stand in a row do not follow each other, or null. The first one is taken as
- * it is. Says nothing about signatures.
+ * The first break in a list of checkpoints, or null. The first checkpoint is accepted as it is; signatures are not
+ * checked.
  */
 export const findChainBreak = (checkpoints: Iterable<Checkpoint>): CheckpointDifference | null => {
   let previous: Checkpoint | null = null;
@@ -33,15 +32,15 @@ const findBreak = (previous: Checkpoint, checkpoint: Checkpoint): CheckpointDiff
   differenceIn(checkpoint, 'day', dayAfter(previous.day)) ??
   differenceIn(checkpoint, 'previous_root', previous.root);
 
-/** In the order in which a difference says most. */
+/** Most significant first. */
 const MEMBERS = [
   ...(['iss', 'day', 'tree', 'tree_size', 'root', 'previous_root'] as const),
   ...(['first_receipt_id', 'last_receipt_id', 'iat'] as const),
 ];
 
 /**
- * The first member in which another checkpoint of a day differs from the one that was seen before, or null. A closed day
- * never changes, so any difference is a fork or a rewritten day.
+ * The first member in which two checkpoints of one day differ, or null. A closed day never changes, so any difference is a
+ * fork or a rewritten day.
  */
 export const findCheckpointDifference = (
   seen: Checkpoint,

@@ -1,4 +1,4 @@
-/** UTC days, and which one a Receipt belongs to: that of the time in its ULID (protocol §12). */
+/** UTC days. A Receipt belongs to the day of the time in its ULID (protocol §12). */
 
 import { parseTimestamp, ulidTimeMs } from '@svc/codec';
 import { hashLeaf, type Sha256 } from '@svc/merkle';
@@ -7,19 +7,19 @@ import { isReceiptId, ulidOf } from '@svc/protocol';
 const DAY_MS = 86_400_000;
 const DATE_CHARS = 'YYYY-MM-DD'.length;
 
-/** `YYYY-MM-DD`, and a day that there is. */
+/** Whether the text is an existing day, `YYYY-MM-DD`. */
 export const isDay = (text: unknown): text is string =>
   typeof text === 'string' && parseTimestamp(`${text}T00:00:00Z`) !== null;
 
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, DATE_CHARS);
 
-/** Milliseconds since the epoch of the midnight at which a day begins. */
+/** The start of a day in milliseconds since the epoch. */
 const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
-/** The midnight at which a day has ended, in milliseconds since the epoch. */
+/** The end of a day (exclusive) in milliseconds since the epoch. */
 export const dayEndMs = (day: string): number => dayStartMs(day) + DAY_MS;
 
-/** The next day. Throws RangeError after the year 9999 or for what is no day. */
+/** The next day. Throws RangeError after the year 9999 and for a text that is no day. */
 export const dayAfter = (day: string): string => {
   const next = isDay(day) ? dayAt(dayEndMs(day)) : '';
   if (!isDay(next)) throw new RangeError(`no day follows ${day}`);

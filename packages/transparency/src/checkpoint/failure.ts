@@ -1,4 +1,4 @@
-/** What can be wrong with a signed checkpoint. The codes are named as those of `@svc/receipts` are. */
+/** Failure codes of a signed checkpoint, named like those of `@svc/receipts`. */
 import type { Failure } from '@svc/codec';
 import type { ServiceKeyFailureCode } from '../service-keys.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The checkpoint as the service publishes it: a compact JWS with one possible spelling. Header and payload are their own
- * RFC 8785 form, so one checkpoint has one text and one hash (protocol §1, §12).
+ * The published checkpoint: a compact JWS whose header and payload must be in RFC 8785 form, so that a checkpoint has
+ * exactly one text and one hash (protocol §1, §12).
  */
 import {
   type CryptoPort,
@@ -20,7 +20,7 @@ import type { CheckpointFailure } from './failure.ts';
 import { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint } from './payload.ts';
 import { parseCheckpoint } from './rules.ts';
 
-/** The compact JWS. Rejects with what the signer throws. */
+/** The compact JWS. Rejects with the signer's errors. */
 export const signCheckpoint = (checkpoint: Checkpoint, signer: Signer): Promise<string> =>
   signCompactJws(signer, { typ: CHECKPOINT_TYP }, { ...checkpoint });
 
@@ -39,7 +39,7 @@ type Read<T> =
   | ({ readonly ok: true } & T)
   | { readonly ok: false; readonly failures: readonly CheckpointFailure[] };
 
-/** Reads a JWS with everything but its signature checked: nothing in it is authenticated. */
+/** Parses and checks a JWS except for its signature: the result is not authenticated. */
 export const parseSignedCheckpoint = (text: string): Read<SignedCheckpoint> => {
   const jws = parseCompactJws(text, CHECKPOINT_MAX_CHARS);
   if (!jws.ok)
@@ -92,7 +92,7 @@ export interface CheckpointToVerify {
   readonly crypto?: CryptoPort;
 }
 
-/** Verifies that the service signed this checkpoint. Never throws: whatever is wrong is in `failures`. */
+/** Verifies that the service signed this checkpoint. Never throws: all faults are in `failures`. */
 export const verifyCheckpoint = ({
   checkpoint: text,
   serviceDidDocument,

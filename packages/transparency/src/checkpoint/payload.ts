@@ -2,7 +2,7 @@
 export const CHECKPOINT_TYP = 'svc-checkpoint+jwt';
 /** The tree: RFC 6962 with SHA-256. */
 export const TREE = 'rfc6962-sha256';
-/** The JWS of a service whose DID is as long as a DID may be fits well inside. */
+/** Enough for the longest valid DID. */
 export const CHECKPOINT_MAX_CHARS = 4096;
 
 export interface Checkpoint {

@@ -1,6 +1,6 @@
 /**
- * The form of a checkpoint, and whether it agrees with itself: a closed object, a day that there is and that was over,
- * ids of that day, an empty day said in the one way there is. Nothing here is authenticated.
+ * The form and the consistency of a checkpoint: a closed object, a valid day that was closed after its end, Receipt ids of
+ * that day, one representation of an empty day. Signatures are not checked here.
  */
 
 import {
@@ -41,7 +41,7 @@ const SHAPE = closed({
   tree_size: scalar('an integer from 0 on', integerFrom(0)),
 } satisfies Record<keyof Checkpoint, Shape>);
 
-/** The checkpoint in parsed JSON, or everything that is wrong with it. */
+/** The checkpoint in parsed JSON, or all its faults. */
 export const parseCheckpoint = (
   payload: unknown,
 ):
@@ -55,7 +55,7 @@ export const parseCheckpoint = (
     : { ok: true, checkpoint: payload as unknown as Checkpoint };
 };
 
-/** Everything that is wrong; what members say together is looked at once each has its form. */
+/** All faults; consistency is checked only if every member is well formed. */
 export const checkRules = (payload: JsonObject): CheckpointFailure[] => {
   const failures: CheckpointFailure[] = [];
   checkShape(payload, SHAPE, { what: 'checkpoint', failures });
@@ -85,11 +85,11 @@ const checkAgreement = (checkpoint: Checkpoint): CheckpointFailure[] => {
   return failures;
 };
 
-/** Ids are ASCII of one length: their code units order them as their bytes do. */
+/** Ids are ASCII of one length, so UTF-16 order is byte order. */
 const isOrdered = (first: string, last: string, size: number): boolean =>
   size === 1 ? first === last : first < last;
 
-/** The root where the checkpoint itself names every leaf, otherwise null. */
+/** The root if the checkpoint names every leaf (at most two Receipts), otherwise null. */
 const findRoot = ({
   tree_size: size,
   first_receipt_id: first,

@@ -1,6 +1,6 @@
 /**
- * A checkpoint as it comes: its compact JWS, or the Checkpoint of `GET /checkpoints/{day}` around one (interface
- * §Transparency). Only what is signed counts; what stands beside it must say the same.
+ * A checkpoint as given: its compact JWS, or the Checkpoint of `GET /checkpoints/{day}` that contains it (interface
+ * §Transparency). Only the signed payload is used; the unsigned members must agree with it.
  */
 
 import {
@@ -23,11 +23,11 @@ export type CheckpointFailures = Failure<InclusionFailureCode>[];
 
 export interface CheckpointSource {
   readonly jws: string;
-  /** Null where only the JWS was given. */
+  /** Null if only the JWS was given. */
   readonly record: JsonObject | null;
 }
 
-/** Finds the JWS in an object, its text or the bare JWS; null with a failure where there is none. */
+/** Finds the JWS in an object, its text or the bare JWS; null with a failure if there is none. */
 export const readCheckpoint = (given: unknown, failures: CheckpointFailures): CheckpointSource | null => {
   const text = typeof given === 'string' ? given.trim() : null;
   if (text !== null && !text.startsWith('{')) return { jws: text, record: null };
@@ -43,7 +43,7 @@ export const readCheckpoint = (given: unknown, failures: CheckpointFailures): Ch
 
 const AT = '/checkpoint';
 
-/** Verifies form and signature, and that the record says what was signed. Null with failures otherwise. */
+/** Verifies form and signature, and that the record agrees with the payload. Null with failures otherwise. */
 export const verifyCheckpointSource = (
   { jws, record }: CheckpointSource,
   keys: ServiceKeys | null,
@@ -65,7 +65,7 @@ export const verifyCheckpointSource = (
   return wrong === null ? signed : null;
 };
 
-/** What stands beside the JWS must say what was signed. */
+/** The unsigned members must agree with the payload. */
 export const checkRecord = (
   record: JsonObject,
   signed: Checkpoint & { readonly kid: string },

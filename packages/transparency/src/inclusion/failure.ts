@@ -1,4 +1,4 @@
-/** What can be wrong with the proof that a Receipt is in its day's checkpoint. */
+/** Failure codes of an inclusion proof. */
 import type { CheckpointFailureCode } from '../checkpoint/failure.ts';
 import type { ServiceKeyFailureCode } from '../service-keys.ts';
 
@@ -7,7 +7,7 @@ export type InclusionFailureCode =
   | ServiceKeyFailureCode
   /** The Receipt is of another day than the checkpoint. */
   | 'wrong-time'
-  /** A record says something else than the checkpoint that it holds. */
+  /** An unsigned member contradicts the signed checkpoint. */
   | 'payload-mismatch'
   /** Not JSON, not an object, or too long. */
   | 'malformed-inclusion'

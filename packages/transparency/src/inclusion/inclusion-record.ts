@@ -1,4 +1,4 @@
-/** The answer of `GET /decisions/{receipt_id}/inclusion` (interface §Transparency), before anything in it is believed. */
+/** Parses the answer of `GET /decisions/{receipt_id}/inclusion` (interface §Transparency). Nothing is verified here. */
 
 import {
   checkShape,
@@ -19,7 +19,7 @@ import { isReceiptId } from '@svc/protocol';
 import { isDay } from '../checkpoint/day.ts';
 import type { InclusionFailureCode } from './failure.ts';
 
-/** Members that are of no concern here may stand beside these. */
+/** Unknown members are ignored. */
 export interface InclusionRecord {
   readonly receipt_id: string;
   readonly day: string;
@@ -38,7 +38,7 @@ export interface InclusionRecord {
 }
 
 const HEX = /^[0-9a-f]{64}$/;
-/** A tree of 2^53 leaves has no longer path. */
+/** The longest path in a tree of 2^53 leaves. */
 const MAX_STEPS = 53;
 
 const isHex = (value: unknown): boolean => typeof value === 'string' && HEX.test(value);
@@ -63,7 +63,7 @@ const SHAPE = open(
   { attestation: text('a compact JWS', () => true) },
 );
 
-/** Reads the proof, parsed JSON, or null with what is wrong in `failures`. */
+/** Reads the proof from parsed JSON; null with the faults in `failures`. */
 export const parseInclusion = (
   json: unknown,
   failures: Failure<InclusionFailureCode>[],

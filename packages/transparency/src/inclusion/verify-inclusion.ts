@@ -1,6 +1,6 @@
 /**
- * That a Receipt is in the checkpoint of its day, offline (interface §Transparency, protocol §12). Size and root are
- * taken from the signed checkpoint, the leaf from the Receipt's id; what the proof itself says about them must agree.
+ * Verifies offline that a Receipt is in the checkpoint of its day (interface §Transparency, protocol §12). Size and root
+ * come from the signed checkpoint, the leaf from the Receipt's id; the proof's own values must agree.
  */
 
 import {
@@ -28,7 +28,7 @@ type Failures = Failure<InclusionFailureCode>[];
 export const INCLUSION_MAX_CHARS = 65_536;
 
 export interface InclusionToVerify {
-  /** Of a Receipt that has been verified. */
+  /** The id of a verified Receipt. */
   readonly receiptId: string;
   /** The answer of `GET /decisions/{receipt_id}/inclusion`, an object or its text. */
   readonly inclusion: unknown;
@@ -57,7 +57,7 @@ export type VerifiedInclusion =
     }
   | { readonly ok: false; readonly failures: readonly Failure<InclusionFailureCode>[] };
 
-/** Verifies the proof. Never throws: whatever is wrong is in `failures`, with JSON pointers into the proof. */
+/** Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof. */
 export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclusion => {
   const failures: Failures = [];
   const keys = openServiceKeys(input.serviceDidDocument, failures, input.serviceDid);
@@ -115,7 +115,7 @@ const readJson = (given: unknown): unknown => {
   return parsed?.ok === true ? parsed.value : given;
 };
 
-/** The checkpoint that decides: the one given, or else the one in the proof. */
+/** The authoritative checkpoint: the one given, or else the one in the proof. */
 const findSource = (
   record: InclusionRecord | null,
   given: unknown,
@@ -186,11 +186,11 @@ const checkAgainst = (
     );
 };
 
-/** What decides: the Receipt's own leaf, the signed size and the signed root. */
+/** Checks the path from the Receipt's leaf with the signed size to the signed root. */
 const isIncluded = (record: InclusionRecord, receiptId: string, checkpoint: Checkpoint): boolean => {
   const { leaf_index: index, audit_path: steps } = record;
   const { first_receipt_id: first, last_receipt_id: last, tree_size: size } = checkpoint;
-  // Leaves stand in the order of their ids, so the edges of the tree are known by name.
+  // Leaves are ordered by id, so the signed first and last ids determine the outermost leaves.
   if ((index === 0) !== (receiptId === first) || (index === size - 1) !== (receiptId === last)) return false;
   const root = parseHash(checkpoint.root.slice('sha256:'.length));
   const path = steps.flatMap((step) => parseHash(step) ?? []);

@@ -1,9 +1,9 @@
-/** Two checkpoints of one day. A closed day never changes, so there must be one text. */
+/** Compares two checkpoints of one day. A closed day never changes, so they must be identical. */
 import { findCheckpointDifference } from '../checkpoint/chain.ts';
 import type { Alarm } from './finding.ts';
 import type { Published } from './published.ts';
 
-/** Both are signed by the pinned service. At most one alarm. */
+/** Both must be verified. Returns at most one alarm. */
 export const compareCheckpoints = (before: Published, now: Published): readonly Alarm[] => {
   if (before.jws === now.jws) return [];
   const found = findCheckpointDifference(before.checkpoint, now.checkpoint);

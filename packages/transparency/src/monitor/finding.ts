@@ -1,41 +1,41 @@
-/** What a look at a service's checkpoints can find, beside that all is well. */
+/** The findings of a monitor run. */
 
 export type AlarmCode =
-  /** A published day is another one now. */
+  /** A published day has a different checkpoint now. */
   | 'changed-day'
-  /** A published day is not served any more. */
+  /** A published day is no longer served. */
   | 'vanished-day'
-  /** The latest day lies before one that was published and is not there any more. */
+  /** The latest day is earlier than a published day that is no longer served. */
   | 'rolled-back'
   /** A day before the latest one was never published. */
   | 'missing-day'
-  /** A day does not follow the one before it. */
+  /** A checkpoint does not continue the previous day's. */
   | 'broken-chain'
-  /** What is served as a checkpoint is not signed by a pinned key, or is none of this day. */
+  /** The served checkpoint is malformed, not signed by a pinned key, or of another day. */
   | 'wrong-checkpoint'
-  /** The leaves of a day are not what its checkpoint was made from. */
+  /** The published leaves of a day do not have the root of its checkpoint. */
   | 'wrong-leaves'
-  /** The service does not publish a pinned key as it was pinned. */
+  /** The published DID document differs from the pin. */
   | 'changed-key';
 
-/** Something that an honest service never shows. */
+/** Evidence of misbehaviour: an honest service never causes an alarm. */
 export interface Alarm {
   readonly code: AlarmCode;
-  /** Null where it is about no day. */
+  /** Null if the alarm concerns no particular day. */
   readonly day: string | null;
-  /** For people. May quote what was served: escape it before showing it. */
+  /** For people. May quote text from the service: escape it for display. */
   readonly message: string;
-  /** What was seen before, or should be. Null: nothing. */
+  /** The previous or expected value. Null: none. */
   readonly seen: string | null;
-  /** What is there now. Null: nothing. */
+  /** The current value. Null: none. */
   readonly now: string | null;
-  /** Signed checkpoints as compact JWS, which show it to anybody who knows the service's keys. */
+  /** The proof: signed checkpoints as compact JWS, verifiable by anyone with the service's keys. */
   readonly checkpoints: readonly string[];
 }
 
-/** Something that could not be asked, so that nothing is known about it. */
+/** A request that got no usable answer: neither right nor wrong. */
 export interface Doubt {
-  /** The path that was asked for. */
+  /** The requested path. */
   readonly path: string;
   readonly message: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The root of a day from its published leaves (interface §Public: one SHA-256 in hex per line), in memory for one hash
- * per level of the tree, however many there are. Never reads on once there are more than were signed.
+ * Recomputes the root of a day from its published leaves (interface §Public: one SHA-256 in hex per line). Memory is one
+ * hash per tree level, and reading stops at the first leaf beyond the signed size.
  */
 import { CompactRange, formatHash, HASH_BYTES, type Sha256 } from '@svc/merkle';
 import { leafOfReceipt } from '../checkpoint/day.ts';
@@ -14,12 +14,12 @@ export type LeavesVerdict =
 
 const LINE_BYTES = 2 * HASH_BYTES + 1;
 const NEWLINE = 0x0a;
-/** More could not be streamed in a day. */
+/** More could not be downloaded within a day. */
 const MAX_LEAVES = 1_000_000_000;
 
 export const leavesPath = (day: string): string => `/checkpoints/${day}/leaves`;
 
-/** Whether the leaves of a day are those that its checkpoint was made from. */
+/** Whether the published leaves of a day match its checkpoint. */
 export const checkLeaves = async (
   source: Source,
   checkpoint: Checkpoint,
@@ -68,13 +68,13 @@ const readLeaves = async (
   return { kind: 'whole' };
 };
 
-/** Lines of 64 hex digits out of pieces of any size. Each hash is valid until the next one is asked for. */
+/** Splits chunks of any size into lines of 64 hex digits. Each yielded hash is overwritten by the next. */
 class LineReader {
   readonly #hash = new Uint8Array(HASH_BYTES);
   #at = 0;
   #isBroken = false;
 
-  /** Something else than such a line has come. Nothing is read after it. */
+  /** The input was malformed; nothing is read after that. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -104,7 +104,7 @@ class LineReader {
 
 const NO_DIGIT = 255;
 
-/** What each byte is worth as a lower-case hex digit. */
+/** The value of each byte as a lower-case hex digit. */
 const HEX = Uint8Array.from({ length: 256 }, (_, byte) => {
   const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
   return digit < 0 ? NO_DIGIT : digit;

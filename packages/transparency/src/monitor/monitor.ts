@@ -1,8 +1,8 @@
 /**
- * One look at a service's checkpoints (protocol §12). Whatever was signed once is remembered before anything else is
- * asked, and must be there, the same, for ever; days that are new follow it in a chain, and their leaves lead to their
- * roots. A day's root does not depend on the days before it, so the chain alone would not show that an older day was
- * rewritten: days that are known are fetched again.
+ * One run over a service's checkpoints (protocol §12). Each signed checkpoint is persisted before the next request, and
+ * must be served unchanged for ever. New days must continue the chain, and their leaves must have their roots. A day's
+ * root does not depend on earlier days, so the chain alone does not reveal a rewritten older day: known days are fetched
+ * again.
  */
 
 import type { CryptoPort } from '@svc/codec';
@@ -21,41 +21,40 @@ import type { Source } from './source.ts';
 
 export interface MonitorOptions {
   readonly source: Source;
-  /** Scheme and host, as of an URL. Where it is the DID's own, its document is held against the pin. */
+  /** Scheme and host. If it is the DID's own host, its DID document is compared with the pin. */
   readonly origin: string;
   readonly pin: MonitorPin;
   readonly crypto: CryptoPort;
   readonly sha256: Sha256;
-  /** What was remembered from the look before; empty at first. */
+  /** The state after the previous run; empty at first. */
   readonly seen: Seen;
-  /** Which of the days that are known are fetched again. */
+  /** Selects the known days to fetch again. */
   readonly choose: (days: readonly SeenDay[]) => readonly SeenDay[];
-  /** At first: the day to begin with. Null: the service's first day. */
+  /** Where the first run begins. Null: the service's first day. */
   readonly since: string | null;
-  /** What is to be remembered from now on; called after every change. */
+  /** Persists the state; called after every change. */
   readonly remember: (seen: Seen) => void;
   readonly onProgress: (what: string) => void;
-  /** The time now. */
   readonly nowMs: number;
-  /** Nothing more is begun once it is aborted. */
+  /** No request is begun once this is aborted. */
   readonly stop: AbortSignal;
 }
 
 export interface Look {
   readonly alarms: readonly Alarm[];
   readonly doubts: readonly Doubt[];
-  /** Nothing wrong, but worth knowing. */
+  /** Information without an alarm. */
   readonly notes: readonly string[];
   readonly seen: Seen;
   readonly newDays: number;
   readonly fetchedAgain: number;
 }
 
-/** Rejects with nothing that the service does. */
+/** Nothing that the service does makes this reject. */
 export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
 
 const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
-/** A hundred years. */
+/** 100 years. */
 const MAX_DAYS = 36_525;
 
 class Monitor {
@@ -88,7 +87,7 @@ class Monitor {
     };
   }
 
-  /** A service that closes no day any more shows nothing wrong, and nothing of what it does. */
+  /** A service that stopped closing days raises no alarm, but publishes nothing that could be checked either. */
   #describeDelay(): readonly string[] {
     const day = this.#seen.at(-1)?.checkpoint.day;
     if (day === undefined) return [];
@@ -96,7 +95,7 @@ class Monitor {
     return days < 2 ? [] : [`${days} days have ended since ${day}, the latest that is published`];
   }
 
-  /** Null: there is none, or none that can be believed. */
+  /** Null if there is no valid one. */
   async #findLatest(known: Seen): Promise<Published | null> {
     const found = await this.#fetch('latest');
     const last = known.at(-1);
@@ -109,7 +108,7 @@ class Monitor {
     return found;
   }
 
-  /** A cache may name an older day as the latest for a while. It is an alarm when the day that was seen is not there. */
+  /** A cache may serve an older latest day for a while; an alarm only if the known day is no longer served. */
   async #findRollback(last: SeenDay, latest: Published | null): Promise<void> {
     const { day } = last.checkpoint;
     if (await this.#fetchAgain(last)) {
@@ -126,7 +125,7 @@ class Monitor {
     });
   }
 
-  /** What cannot be believed, or could not be had, is reported. */
+  /** Reports an invalid or missing answer as an alarm or a doubt. */
   async #fetch(day: string): Promise<Found> {
     if (this.options.stop.aborted) return { kind: 'unknown', message: STOPPED.message };
     this.options.onProgress(`checkpoint of ${day}`);
@@ -151,7 +150,7 @@ class Monitor {
     return { kind: 'unknown', message };
   }
 
-  /** False where it is certainly not what it was: gone, another one, or none. */
+  /** False only if the day has verifiably changed: absent, different or invalid. */
   async #fetchAgain(before: SeenDay): Promise<boolean> {
     const { day, root } = before.checkpoint;
     const found = await this.#fetch(day);
@@ -170,7 +169,7 @@ class Monitor {
     return false;
   }
 
-  /** The days after those that are known, up to the latest. Ends at the first that is not there or does not follow. */
+  /** Fetches the new days up to the latest. Ends at the first that is missing or breaks the chain. */
   async #follow(latest: Published): Promise<void> {
     const last = this.#seen.at(-1);
     if (last !== undefined && latest.checkpoint.day <= last.checkpoint.day) return;
@@ -212,7 +211,7 @@ class Monitor {
     return null;
   }
 
-  /** From the latest day to the first one of the service, or to `since`; ascending. Empty unless all were had. */
+  /** All days from the service's first one, or `since`, to the latest; ascending. Empty unless all were fetched. */
   async #walkBack(latest: Published): Promise<readonly Published[]> {
     const { since } = this.options;
     if (since !== null && latest.checkpoint.day < since) return [];
@@ -244,7 +243,7 @@ class Monitor {
     return false;
   }
 
-  /** Of every day whose leaves have not led to its root yet. */
+  /** Checks the leaves of every day for which that has not succeeded yet. */
   async #checkLeaves(): Promise<void> {
     for (const [i, seen] of this.#seen.entries()) {
       if (seen.isWhole) continue;
@@ -269,7 +268,7 @@ class Monitor {
   }
 }
 
-/** One day can be found wrong on two ways. */
+/** One fault can be found twice, by the latest checkpoint and by a repeated fetch. */
 const distinct = (alarms: readonly Alarm[]): Alarm[] => {
   const byText = new Map(alarms.map((alarm) => [JSON.stringify(alarm), alarm]));
   return [...byText.values()];

@@ -1,6 +1,6 @@
 /**
- * Whose checkpoints count: those signed under a DID document or under keys that the reader had over a channel that he
- * trusts. Nothing that the service serves adds to them.
+ * The trust anchor of the monitor: a DID document or keys obtained over a trusted channel. Nothing that the service serves
+ * extends it.
  */
 
 import { type CryptoPort, decodeMultikey, failure, show } from '@svc/codec';
@@ -8,11 +8,11 @@ import type { SignedCheckpoint } from '../checkpoint/jws.ts';
 import { openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
 
 export interface MonitorPin {
-  /** Null: that of the first checkpoint seen. */
+  /** Null: taken from the first checkpoint. */
   readonly serviceDid: string | null;
-  /** Null where a pinned key signed. */
+  /** Null if the signature is by a pinned key. */
   check(signed: SignedCheckpoint): ServiceKeyFailure | null;
-  /** Every pinned key as a Multikey, with its kid where that is pinned too. */
+  /** Every pinned key as a Multikey, with its kid if that is pinned too. */
   readonly keys: readonly { readonly kid: string | null; readonly multikey: string }[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The service's published DID document, held against the pin: a service that shows others other keys than ours could
- * show them other checkpoints. It never adds to what is believed.
+ * Compares the service's published DID document with the pin: a service that shows other readers other keys could show
+ * them other checkpoints. The published document never extends the pin.
  */
 import { parseDidWeb, show } from '@svc/codec';
 import { DID_DOCUMENT_MAX_CHARS, openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
@@ -18,14 +18,14 @@ interface Options {
   readonly source: Source;
   readonly origin: string;
   readonly pin: MonitorPin;
-  /** Null: nothing is known yet. */
+  /** Null: not known yet. */
   readonly serviceDid: string | null;
   readonly stop: AbortSignal;
 }
 
 const PATH = '/.well-known/did.json';
 
-/** Nothing is asked where checkpoints are read from another host than the DID's, as a status host. */
+/** Makes no request if checkpoints are read from another host than the DID's, such as a status host. */
 export const comparePublishedKeys = async (options: Options): Promise<KeyComparison> => {
   const { source, pin, serviceDid, origin, stop } = options;
   if (serviceDid === null || !isOwnHost(serviceDid, origin) || stop.aborted) return NOTHING;

@@ -1,4 +1,4 @@
-/** One checkpoint as the service serves it (interface §Transparency): only what is signed counts. */
+/** Fetches one checkpoint from the service (interface §Transparency). Only its signed part is used. */
 
 import { type CryptoPort, isJsonObject, member, parseStrictJson, sha256Of, show } from '@svc/codec';
 import type { Checkpoint } from '../checkpoint/payload.ts';
@@ -16,11 +16,11 @@ export type Found =
   | ({ readonly kind: 'found' } & Published)
   /** 404. */
   | { readonly kind: 'absent' }
-  /** Something that claims to be a checkpoint, and is none of the pinned service, or of another day. */
+  /** A checkpoint that is malformed, of another day, or not signed by the pinned service. */
   | { readonly kind: 'wrong'; readonly problem: string; readonly jws: string }
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** A Checkpoint has some 2 KB. */
+/** A Checkpoint has about 2 KB. */
 const MAX_BYTES = 65_536;
 
 export const checkpointPath = (day: string): string => `/checkpoints/${day}`;
@@ -45,7 +45,7 @@ const readPublished = (text: string, day: string, pin: MonitorPin, crypto: Crypt
   const json = parseStrictJson(text);
   const record = json.ok && isJsonObject(json.value) ? json.value : null;
   const jws = record === null ? undefined : member(record, 'checkpoint');
-  // Signed by nobody, as what a proxy in between says of itself.
+  // Unsigned text, such as a proxy's error page, is no evidence against the service.
   if (record === null || typeof jws !== 'string')
     return { kind: 'unknown', message: `it answered something else than a checkpoint: ${show(text)}` };
   const read = readSigned(jws, pin);

@@ -1,7 +1,6 @@
 /**
- * What a monitor remembers between looks: every checkpoint that it saw, as signed. They are its whole knowledge and its
- * evidence, so the text is read as distrustfully as the service's answers: each is verified again, and they must stand
- * in a chain.
+ * The monitor's state between runs: every signed checkpoint it has seen, which is also its evidence. The file is not
+ * trusted: each checkpoint is verified again, and together they must form a chain.
  */
 
 import { isJsonObject, type JsonValue, member, parseStrictJson, show } from '@svc/codec';
@@ -13,16 +12,16 @@ import type { MonitorPin } from './pin.ts';
 export interface SeenDay {
   readonly checkpoint: Checkpoint;
   readonly jws: string;
-  /** Whether its leaves led to its root. */
+  /** Whether its leaves were found to have its root. */
   readonly isWhole: boolean;
 }
 
-/** Ascending days without a gap. */
+/** Consecutive days, ascending. */
 export type Seen = readonly SeenDay[];
 
 const FORMAT = 'svc-receipt-monitor/1';
 
-/** One line for each day, so that two states can be compared. */
+/** One line per day, so that two states can be diffed. */
 export const formatSeen = (seen: Seen): string => {
   const days = seen.map(({ checkpoint, jws, isWhole }) =>
     JSON.stringify({ day: checkpoint.day, leaves_checked: isWhole, checkpoint: jws }),
@@ -52,7 +51,7 @@ export const parseSeen = (text: string, pin: MonitorPin): ParsedSeen => {
 
 const refuse = (problem: string): ParsedSeen => ({ ok: false, problem });
 
-/** What is wrong, as text. */
+/** The message says what is wrong. */
 const parseDay = (value: JsonValue, pin: MonitorPin): SeenDay | string => {
   const jws = isJsonObject(value) ? member(value, 'checkpoint') : undefined;
   const isWhole = isJsonObject(value) ? member(value, 'leaves_checked') : undefined;
@@ -70,7 +69,7 @@ type ReadSigned =
   | { readonly ok: true; readonly signed: SignedCheckpoint }
   | { readonly ok: false; readonly problem: string };
 
-/** A checkpoint of the pinned service, or what is wrong with it. */
+/** A verified checkpoint, or what is wrong with it. */
 export const readSigned = (jws: string, pin: MonitorPin): ReadSigned => {
   const signed = parseSignedCheckpoint(jws);
   if (!signed.ok) return { ok: false, problem: signed.failures.map(({ message }) => message).join('; ') };

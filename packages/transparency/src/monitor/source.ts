@@ -1,4 +1,4 @@
-/** Where published checkpoints are read: the service over the network, or a test. */
+/** The HTTP port of the monitor. */
 
 export interface Answer {
   readonly status: number;
@@ -7,18 +7,18 @@ export interface Answer {
 
 export interface Stream {
   readonly status: number;
-  /** The body as it arrives; throws `SourceError` when it breaks off. Whoever stops reading ends the request. */
+  /** The body as a stream; throws `SourceError` if it is cut off. To stop iterating ends the request. */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 export interface Source {
-  /** Rejects with `SourceError` where there is no whole answer of at most `maxBytes` of UTF-8 within its deadline. */
+  /** Rejects with `SourceError` unless a complete answer of at most `maxBytes` of UTF-8 arrives within the deadline. */
   fetchText(path: string, maxBytes: number): Promise<Answer>;
-  /** A body of about `expectedBytes`, which bound the time it may take. Rejects with `SourceError`. */
+  /** `expectedBytes` determines the deadline. Rejects with `SourceError`. */
   fetchStream(path: string, expectedBytes: number): Promise<Stream>;
 }
 
-/** There was no answer that could be judged. */
+/** There was no usable answer. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
 }
