@@ -1,9 +1,9 @@
-/** What the process is told from outside (protocol §14), parsed. Secrets are in here: never log this object. */
+/** The parsed configuration (protocol §14). Contains secrets: never log this object. */
 import type { OrgId } from '@svc/protocol';
 
 export type Database =
   | { readonly kind: 'external'; readonly url: string }
-  /** A real PostgreSQL started by the process itself in `dataDir`. Development only. */
+  /** A PostgreSQL started by the process in `dataDir`. Development only. */
   | { readonly kind: 'embedded' };
 
 /** Host name → loopback base URL, and `txt:<name>` → TXT answers, for local tests of hosted DIDs. */
@@ -30,7 +30,7 @@ export interface Config {
   readonly adminPort: number;
   /** Public address, without a trailing slash. */
   readonly baseUrl: string;
-  /** As it stands in DIDs: a port's colon is `%3A`. */
+  /** As written in DIDs: the colon before a port is `%3A`. */
   readonly domain: string;
   /** Prefix of every `statusListCredential`, without a trailing slash. */
   readonly statusBaseUrl: string;
@@ -40,7 +40,7 @@ export interface Config {
   readonly dataDir: string;
   /** Null: generate one and print it (development). */
   readonly adminToken: string | null;
-  /** Any of these is accepted, so that the key can be rotated. Empty: self-serve is off. */
+  /** All are accepted, so that the key can be rotated. Empty: self-serve is off. */
   readonly provisionKeys: readonly string[];
   /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
   readonly receiptKeysPath: string | null;

@@ -1,8 +1,8 @@
-/** `SVC_DATA_DIR`: the embedded database and what is made for development. */
+/** `SVC_DATA_DIR`: the embedded database and the generated development secrets. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** A folder that cannot be used; the message names the variable and the folder. */
+/** The folder is unusable; the message names the variable and the folder. */
 export class DataDirError extends Error {
   override readonly name = 'DataDirError';
 }
@@ -22,7 +22,7 @@ export const openDataDir = (dataDir: string): void => {
   }
 };
 
-/** Of our own, since Node's goes round for ever where a file system answers ENOENT under a folder that exists. */
+/** Not Node's recursive mkdir, which loops forever if a file system reports ENOENT below an existing folder. */
 const makeFolders = (folder: string): void => {
   try {
     makeFolder(folder);

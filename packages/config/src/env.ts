@@ -1,6 +1,6 @@
 /**
- * Every variable the process reads (protocol §14), once: its name, how it parses, its default and what it is for.
- * `--help` prints this table; parseConfig reads by it.
+ * Every variable the process reads (protocol §14): its name, parser, default and purpose. The source of `--help` and of
+ * parseConfig.
  */
 
 import type { ValueParser } from './values.ts';
@@ -11,9 +11,9 @@ export interface Variable<T = unknown> {
   /** The default, in words. */
   readonly standard: string;
   readonly meaning: string;
-  /** What production asks for beyond that. */
+  /** Additional requirement in production. */
   readonly production?: 'required' | 'refused';
-  /** Never shown, not even where it is wrong. */
+  /** The value is never shown, not even in an error. */
   readonly secret?: true;
 }
 
@@ -162,7 +162,7 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES;
 
-/** Read by our client libraries, which may share a shell with the service. Ignored here. */
+/** Variables of our client libraries, which may share an environment with the service. Ignored here. */
 export const CLIENT_VARIABLES: readonly string[] = ['SVC_RP_KEY', 'SVC_PRINCIPAL_KEY'];
 
 const PRODUCTION_NOTE = { required: ' Required in production.', refused: ' Refused in production.' } as const;

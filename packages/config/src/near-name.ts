@@ -1,6 +1,6 @@
-/** What a person who misspelt a name may have meant. */
+/** Suggestions for misspelt names. */
 
-/** The nearest of `names` that is at most two insertions, deletions or replacements away, or null. */
+/** The nearest of `names` by edit distance, at most 2, or null. */
 export const findNearName = (text: string, names: readonly string[]): string | null => {
   const near = names
     .map((name) => ({ name, edits: countEdits(text, name) }))
@@ -9,7 +9,7 @@ export const findNearName = (text: string, names: readonly string[]): string | n
   return near[0]?.name ?? null;
 };
 
-/** Levenshtein's distance: row by row, what turning the first i characters of `from` into those of `to` takes. */
+/** Levenshtein distance, row by row over the first i characters of `from`. */
 const countEdits = (from: string, to: string): number => {
   let row = Array.from({ length: to.length + 1 }, (_, j) => j);
   for (let i = 1; i <= from.length; i++) {

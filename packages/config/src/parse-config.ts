@@ -1,6 +1,5 @@
 /**
- * Environment → Config (protocol §14). Pure. All faults are reported together, so that one start shows everything
- * there is to mend. No fault repeats a secret.
+ * Environment → Config (protocol §14). Pure. All faults are reported together. No fault contains a secret.
  */
 import type { Config, ParsedConfig, SelfServeLimits } from './config.ts';
 import { CLIENT_VARIABLES, DEFAULT_PORTS, VARIABLES, type Variable, type VariableName } from './env.ts';
@@ -13,7 +12,7 @@ type Read = {
   readonly [N in VariableName]?: Extract<ReturnType<(typeof VARIABLES)[N]['parse']>, { ok: true }>['value'];
 };
 
-/** Parses a process environment. A variable set to nothing counts as not set. */
+/** Parses a process environment. An empty variable counts as unset. */
 export const parseConfig = (env: Environment): ParsedConfig => {
   const faults = unknownVariables(env);
   const given: Record<string, unknown> = {};
@@ -24,14 +23,14 @@ export const parseConfig = (env: Environment): ParsedConfig => {
     if (parsed.ok) given[name] = parsed.value;
     else faults.push(`${name} ${parsed.must}${quote(text, variable)}`);
   }
-  // Each entry was produced by the parser of its own name.
+  // Safe: each entry was produced by the parser of that name.
   const read = given as Read;
   const isSet = (name: string) => (env[name] ?? '') !== '';
   if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, isSet));
   faults.push(...crossFaults(read));
   if (faults.length > 0) return { ok: false, faults };
   const config = buildConfig(read);
-  // Every DID of this deployment is made of it, so one that is no did:web would make every Grant malformed.
+  // All DIDs of this deployment contain it; with an invalid one every Grant would be malformed.
   return didDomain(config.domain).ok
     ? { ok: true, config }
     : {
@@ -52,7 +51,7 @@ const unknownVariables = (env: Environment): string[] =>
 
 const QUOTED_CHARS = 60;
 
-/** An address with user info holds a password. */
+/** A URL with user info contains a password. */
 const quote = (text: string, { secret }: Variable): string => {
   if (secret || text.includes('@')) return '';
   return `, not ${JSON.stringify(text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text)}`;
@@ -62,7 +61,7 @@ const productionFaults = (read: Read, isSet: (name: string) => boolean): string[
   const faults: string[] = [];
   for (const [name, { production }] of Object.entries(VARIABLES) as [VariableName, Variable][]) {
     if (production === 'required' && !isSet(name)) faults.push(`${name} is required in production`);
-    // SVC_DEMO=0 says what production does anyway.
+    // SVC_DEMO=0 is production's default.
     if (production === 'refused' && isSet(name) && read[name] !== false)
       faults.push(`${name} is refused in production`);
   }
@@ -76,7 +75,7 @@ const productionFaults = (read: Read, isSet: (name: string) => boolean): string[
   return faults;
 };
 
-/** Loopback is let through so that a production configuration can be rehearsed on one machine. */
+/** Loopback is allowed so that a production configuration can be tried on one machine. */
 const isHttpsOrLoopback = (address: string): boolean => {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -134,7 +133,7 @@ const selfServeLimits = (read: Read): SelfServeLimits => ({
   orgsPerDay: read.SVC_SELF_SERVE_PER_DAY ?? 500,
 });
 
-/** The base URL and the DID domain, each from the other where only one is given. */
+/** The base URL and the DID domain; each is derived from the other if only one is given. */
 const names = (read: Read, env: Config['env'], port: number): { baseUrl: string; domain: string } => {
   const scheme = env === 'production' ? 'https' : 'http';
   const fromDomain = read.SVC_DOMAIN && `${scheme}://${read.SVC_DOMAIN.replace('%3A', ':')}`;

@@ -1,6 +1,6 @@
 /**
- * What the configuration only points at: signing keys and the admin token. In development missing ones are made
- * once and kept in the data folder, readable by their owner alone; production refuses to start without them.
+ * The secrets that the configuration refers to: signing keys and the admin token. In development missing ones are
+ * generated once and kept in the data folder, readable by their owner only; production refuses to start without them.
  */
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ import { DataDirError, openDataDir } from './data-dir.ts';
 export interface Secrets {
   readonly receiptKeys: KeySet;
   readonly statusKeys: KeySet;
-  /** Of the sandbox Principal. Null: this deployment has no sandbox. */
+  /** The sandbox Principal's key. Null: this deployment has no sandbox. */
   readonly sandboxKeys: KeySet | null;
   readonly adminToken: string;
-  /** True when the token was made here and nobody has been told it. */
+  /** True if the token was generated in this start and has not been shown yet. */
   readonly adminTokenIsGenerated: boolean;
 }
 
 /**
- * Reads or makes the secrets. Throws `KeySetError` that names the variable, the path and the fault, never with key
- * material, and `DataDirError`.
+ * Reads or generates the secrets. Throws `DataDirError`, and `KeySetError` with the variable, the path and the fault,
+ * never with key material.
  */
 export const loadSecrets = (config: Config): Secrets => {
   const did = `did:web:${config.domain}`;
@@ -36,7 +36,7 @@ export const loadSecrets = (config: Config): Secrets => {
   };
 };
 
-/** Self-serve gives out Grants of the sandbox Principal. */
+/** Self-serve issues Grants of the sandbox Principal. */
 const hasSandbox = ({ demo, selfServe }: Config): boolean => demo || selfServe !== null;
 
 const SOURCE = {
@@ -57,7 +57,7 @@ const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: str
   try {
     return parseKeySet(JSON.parse(text), purpose, did);
   } catch (error) {
-    // A parser's message may quote the file.
+    // The parser's message may quote the file.
     throw new KeySetError(
       error instanceof KeySetError ? `${source}: ${error.message}` : `${source} is not JSON; ${expected}`,
     );
@@ -66,7 +66,7 @@ const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: str
 
 const newKeySet = (purpose: KeyPurpose): string => {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  // A sandbox that has lost its file takes a new key beside the old one, whose kid stays taken.
+  // A sandbox whose file was lost takes a new key; the old key's kid stays in use.
   const number = purpose === 'key' ? randomInt(1, 1e9) : 1;
   return `${JSON.stringify({ keys: [{ kid: `${purpose}-${number}`, ...jwk }] }, null, 2)}\n`;
 };
@@ -89,8 +89,8 @@ const attempt = <T>(work: () => T, explain: (code: string | undefined) => string
 };
 
 /**
- * Two processes that start together agree on one file: whoever is second reads the first one's. It appears whole or not
- * at all, because it is written under another name and then linked.
+ * Atomic: the file is written under another name and then linked, so of two processes that start together the second
+ * reads the first one's file.
  */
 const readOrMake = (path: string, make: () => string): string => {
   openDataDir(dirname(path));

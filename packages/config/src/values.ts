@@ -1,6 +1,6 @@
 /**
- * Parsers of single values. Each answers a value or a phrase beginning with "must"; the phrase never repeats the
- * value, which may be a secret: whoever shows it knows.
+ * Parsers of single values. Each returns the value or a phrase beginning with "must", which never contains the value,
+ * since that may be a secret.
  */
 import {
   isJsonObject,
@@ -50,7 +50,7 @@ export const databaseUrl: ValueParser<string> = (text) =>
     ? good(text)
     : bad('must be a postgres:// or postgresql:// address');
 
-/** A domain as DIDs spell it: LDH labels, a port after `%3A`. */
+/** A domain in DID spelling: LDH labels, a port after `%3A`. */
 export const didDomain: ValueParser<string> = (text) =>
   parseDidWeb(`did:web:${text}`)?.path.length === 0
     ? good(text)

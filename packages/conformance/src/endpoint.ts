@@ -1,4 +1,4 @@
-/** The endpoint's side of the wire contract over any engine: text in, status and text out. No HTTP here. */
+/** The endpoint's side of the wire contract for any engine: text in, status and text out, without HTTP. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
 import { CASE_OPS, type CaseOp, CONTRACT, type WireResult } from './wire.ts';
 
@@ -7,7 +7,7 @@ export interface ConformanceEngine {
   readonly profiles: readonly string[];
   /** Whether `evaluate` answers the signed Receipt too. */
   readonly receipts: boolean;
-  /** What an op throws becomes the error of that case alone. */
+  /** An exception of an op becomes the error of that case. */
   readonly ops: Readonly<Partial<Record<CaseOp, (input: JsonValue) => JsonValue | Promise<JsonValue>>>>;
 }
 
@@ -21,7 +21,7 @@ export interface EndpointAnswer {
   readonly text: string;
 }
 
-/** Answers one request of the contract. The caller has kept its bytes to `maxRequestBytes`. */
+/** Answers one request. The caller has limited it to `maxRequestBytes`. */
 export const answerRequest = async (
   requestText: string,
   engine: ConformanceEngine,

@@ -1,4 +1,4 @@
-/** Our own engine behind the ops of the wire contract. Whatever cannot be an input of an op throws an Error. */
+/** Our engine behind the ops of the wire contract. Ops throw Error on invalid input. */
 import {
   type CryptoPort,
   evaluateJson,
@@ -19,7 +19,7 @@ export interface EngineOptions {
   readonly name: string;
   readonly version: string;
   readonly crypto: CryptoPort;
-  /** The published test key `service receipt 1`, for endpoints that sign. Never another. */
+  /** For endpoints that sign: the published test key `service receipt 1` only. */
   readonly receiptSigner: Parameters<typeof signReceipt>[1] | null;
 }
 

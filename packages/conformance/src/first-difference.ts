@@ -1,16 +1,16 @@
-/** Where two JSON values first differ, in the order of the expected one; members that are too many come last. */
+/** The first difference between two JSON values, in the order of the expected one; unexpected members come last. */
 import { isJsonObject, type JsonValue, joinPointer } from '@svc/codec';
 
 export interface Difference {
   /** JSON pointer (RFC 6901) into the result. */
   readonly pointer: string;
-  /** Undefined: there should be nothing at this place. */
+  /** Undefined: the place should not exist. */
   readonly expected: JsonValue | undefined;
-  /** Undefined: there is nothing at this place. */
+  /** Undefined: the place does not exist. */
   readonly got: JsonValue | undefined;
 }
 
-/** The first difference, or null where the values are the same JSON. */
+/** The first difference, or null if the values are equal JSON. */
 export const findFirstDifference = (
   expected: JsonValue | undefined,
   got: JsonValue | undefined,
@@ -25,14 +25,14 @@ export const findFirstDifference = (
   return null;
 };
 
-/** The members of two objects or the places of two arrays; null where the values are not both of one kind. */
+/** The member names of two objects or the indexes of two arrays; null if the values are not of the same kind. */
 const namesIn = (a: JsonValue | undefined, b: JsonValue | undefined): ReadonlySet<string> | null => {
   const areArrays = Array.isArray(a) && Array.isArray(b);
   const areObjects = isJsonObject(a) && isJsonObject(b);
   return areArrays || areObjects ? new Set([...Object.keys(a), ...Object.keys(b)]) : null;
 };
 
-/** Never looks at the prototype, nor at the length of an array. */
+/** Own members only, and not the length of an array. */
 const own = (container: JsonValue | undefined, name: string): JsonValue | undefined =>
   typeof container === 'object' && container !== null && Object.hasOwn(container, name)
     ? (container as { readonly [member: string]: JsonValue })[name]

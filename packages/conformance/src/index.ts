@@ -1,4 +1,4 @@
-/** Conformance runs over the wire contract svc-conformance-http v1: pure but for the transport. See docs/conformance.md. */
+/** Conformance runs over the wire contract svc-conformance-http v1 (docs/conformance.md). Pure except for the transport. */
 export {
   answerRequest,
   type ConformanceEngine,

@@ -1,4 +1,4 @@
-/** What needs Node: reading the vectors, the transport for any host, and serving an engine. */
+/** The parts that need Node: reading the vectors, the transport, and serving an engine. */
 export { createHttpTransport } from './node/http-transport.ts';
 export { createOwnEngine } from './node/own-engine.ts';
 export { readVectorSet } from './node/read-vectors.ts';

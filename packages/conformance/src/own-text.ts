@@ -1,6 +1,6 @@
 /**
- * What is kept of a text that the endpoint sent. A string that was cut out of an answer may be a view of it, and would
- * hold all of the answer in memory for as long as the report is; this is a copy.
+ * Copies text from the endpoint for the report. A substring may be a view of the whole answer and would keep all of it in
+ * memory for the lifetime of the report.
  */
 import { decodeUtf8, encodeUtf8 } from '@svc/protocol';
 

@@ -1,6 +1,6 @@
 /**
- * Which cases go into which request. A run has few requests however many vectors there are, so batches are measured
- * in bytes and cases: as small as the number of requests allows, since a request that fails takes its cases with it.
+ * Distributes cases over requests. The number of requests is limited, so batches are planned by bytes and cases: as small
+ * as that limit allows, since a failed request leaves all its cases undecided.
  */
 import { encodeUtf8, type JsonObject, type JsonValue } from '@svc/protocol';
 import type { ConformanceCase, VectorSet } from './vector-set.ts';
@@ -22,15 +22,15 @@ export interface Batch {
 
 export interface Plan {
   readonly batches: readonly Batch[];
-  /** Cases whose op or profile the endpoint does not have. */
+  /** Cases whose op or profile the endpoint does not support. */
   readonly unsupported: readonly ConformanceCase[];
 }
 
 const SMALLEST_BATCH_BYTES = MIN_REQUEST_BYTES;
-/** Expected results take at most this much of an answer; the rest is for white space and other spellings. */
+/** The share of an answer for expected results; the rest allows for white space and other serialisations. */
 const PLANNED_ANSWER_BYTES = MAX_ANSWER_BYTES / 2;
 
-/** Plans for at most `maxBatches` requests; null where the endpoint takes too little at once for that. */
+/** A plan with at most `maxBatches` requests; null if the endpoint's limits make that impossible. */
 export const planBatches = (
   { cases }: VectorSet,
   description: Description,
@@ -70,11 +70,11 @@ const weigh = (of: ConformanceCase): Weighed => ({
 
 const jsonBytes = (value: JsonObject): number => encodeUtf8(JSON.stringify(value)).length;
 
-/** What the endpoint should answer, with the Receipt if it signs. */
+/** The expected result, including the Receipt if the endpoint signs. */
 export const expectedResult = ({ expected, receipt }: ConformanceCase, signs: boolean): JsonValue =>
   receipt === null || !signs ? expected : { ...(expected as JsonObject), receipt };
 
-/** In order; a case that is larger than a batch should be goes alone. */
+/** In order; a case larger than a batch is sent alone. */
 const fill = (
   op: CaseOp,
   cases: readonly Weighed[],

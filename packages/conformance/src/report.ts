@@ -1,6 +1,6 @@
 /**
- * The report of a run: plain JSON in wire form, bounded whatever the endpoint sent. Values are shown as JSON text,
- * so that "absent" (null here) and `null` are told apart.
+ * The report of a run: JSON in wire form, of bounded size. Values are JSON text, which distinguishes an absent value (null
+ * here) from the value `null`.
  */
 import type { JsonValue } from '@svc/protocol';
 import type { Difference } from './first-difference.ts';
@@ -9,25 +9,25 @@ import type { ConformanceCase, VectorSet } from './vector-set.ts';
 import { CASE_OPS, type CaseOp, CONTRACT, type Description } from './wire.ts';
 
 /**
- * `failed`: the answer was wrong, or broke the contract. `undecided`: there was none. `unsupported`: the endpoint's
- * description leaves the op or the profile out.
+ * `failed`: the answer was wrong or violated the contract. `undecided`: no answer. `unsupported`: the endpoint's
+ * description does not list the op or the profile.
  */
 export type Outcome = 'passed' | 'failed' | 'unsupported' | 'undecided';
 
 export interface CaseReport {
   readonly id: string;
   readonly outcome: Outcome;
-  /** What the case is there for; only where it was not passed. */
+  /** What the case tests; only if it was not passed. */
   readonly description?: string;
-  /** Why it is `failed` or `undecided`, in a sentence. */
+  /** Why it is `failed` or `undecided`. */
   readonly problem?: string;
-  /** The first difference, where a result was given. */
+  /** The first difference, if there was a result. */
   readonly difference?: {
     /** JSON pointer into the result. */
     readonly pointer: string;
-    /** JSON text; null: nothing should be there. */
+    /** JSON text; null: absent. */
     readonly expected: string | null;
-    /** JSON text, cut where it is long; null: nothing is there. */
+    /** JSON text, truncated; null: absent. */
     readonly got: string | null;
   };
 }
@@ -43,14 +43,14 @@ export interface Totals {
 export interface ConformanceReport {
   readonly contract: typeof CONTRACT;
   /**
-   * `passed`: every case that the endpoint supports. `failed`: at least one answer was wrong. `error`: nothing was
-   * wrong, but not everything was answered.
+   * `passed`: every supported case passed. `failed`: at least one answer was wrong. `error`: no wrong answer, but some
+   * cases are undecided.
    */
   readonly status: 'passed' | 'failed' | 'error';
-  /** Why the run is `error`, or ended early. */
+  /** Why the status is `error`, or the run ended early. */
   readonly error: string | null;
   readonly vectors: { readonly sha256: string; readonly conformance_version: string };
-  /** What the endpoint says about itself; null where that could not be had. */
+  /** The endpoint's description; null if there is none. */
   readonly endpoint: {
     readonly implementation: { readonly name: string; readonly version: string };
     readonly ops: readonly string[];
@@ -94,7 +94,7 @@ export const different = ({ pointer, expected, got }: Difference): Verdict => {
 export interface RunRecord {
   readonly vectors: VectorSet;
   readonly description: Description | null;
-  /** Of every case that was decided; what is missing is undecided. */
+  /** Verdicts of the decided cases; all others are undecided. */
   readonly verdicts: ReadonlyMap<ConformanceCase, Verdict>;
   readonly requests: number;
   readonly durationMs: number;

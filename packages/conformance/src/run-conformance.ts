@@ -1,7 +1,6 @@
 /**
- * A run: ask what the endpoint supports, send it every case of that, compare. Sequential, so that the endpoint is never
- * asked two things at once; bounded in requests and in time whatever it does. Nothing the endpoint sends is kept but
- * the verdicts.
+ * A run: asks what the endpoint supports, sends every supported case, compares the results. Sequential, with one request
+ * at a time, and bounded in requests and time. Of the answers only the verdicts are kept.
  */
 import type { JsonValue } from '@svc/protocol';
 import { findFirstDifference } from './first-difference.ts';
@@ -40,7 +39,7 @@ export interface RunLimits {
   readonly maxAnswerBytes: number;
 }
 
-/** The interface's: at most 50 requests and two minutes. */
+/** Limits of the interface: 50 requests and two minutes. */
 export const RUN_LIMITS: RunLimits = {
   maxRequests: 50,
   runMs: 120_000,
@@ -63,21 +62,21 @@ export interface ConformanceRun {
   readonly limits?: Partial<RunLimits>;
   /** Monotonic milliseconds. */
   readonly clock: { nowMs(): number };
-  /** Called after every request. What it throws ends the run. */
+  /** Called after every request; an exception ends the run. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** An endpoint that stays silent this often in a row is not asked again. */
+/** The run ends after this many consecutive requests without an answer. */
 const MAX_SILENCES_IN_A_ROW = 3;
 
-/** Runs; resolves with the report whatever the endpoint does. */
+/** Resolves with the report; nothing that the endpoint does makes it reject. */
 export const runConformance = async (run: ConformanceRun): Promise<ConformanceReport> => {
   const session = new Session(run);
   const ended = await session.run();
   return buildReport({ ...session.record(), ended });
 };
 
-/** Why there is no usable answer, and whether the endpoint is at fault. */
+/** Why there is no usable answer, and whether that is a fault of the endpoint. */
 type Answer<T> = Read<T> & { readonly isSilent?: boolean };
 
 class Session {
@@ -168,7 +167,7 @@ class Session {
   }
 }
 
-/** Faults of the transport that are an answer against the contract, and not the lack of one. */
+/** Transport failures that are a violation of the contract rather than a missing answer. */
 const BREACHES: ReadonlySet<string> = new Set(['encoding', 'too-large']);
 
 const judge = (given: WireResult | undefined, expected: JsonValue): Verdict => {

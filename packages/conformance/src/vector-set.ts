@@ -1,6 +1,6 @@
 /**
- * The published vectors as cases of the wire contract (vectors/README.md). Their files are believed only as far as the
- * manifest's hashes bear them out, so a report that names the set's hash is about exactly these cases.
+ * The published vectors as cases of the wire contract (vectors/README.md). The files are verified against the hashes of
+ * the manifest, so the hash of the set in a report identifies exactly these cases.
  */
 import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
 import type { CaseOp } from './wire.ts';
@@ -10,7 +10,7 @@ export interface ConformanceCase {
   readonly id: string;
   readonly description: string;
   readonly op: CaseOp;
-  /** The profile that an endpoint must know for this case; null where none matters. */
+  /** The profile that an endpoint must support for this case; null: any. */
   readonly profile: string | null;
   readonly input: JsonValue;
   readonly expected: JsonValue;
@@ -25,7 +25,7 @@ export interface VectorSet {
   readonly cases: readonly ConformanceCase[];
 }
 
-/** The files are not a vector set: one is missing, or differs from the manifest. */
+/** A file of the set is missing, malformed, or differs from the manifest. */
 export class VectorSetError extends Error {
   override readonly name = 'VectorSetError';
 }
@@ -66,7 +66,7 @@ export const parseVectorSet = (files: ReadonlyMap<string, string>): VectorSet =>
   };
 };
 
-/** The hashes may be right and the files no vectors all the same. */
+/** Correct hashes do not prove well-formed vectors. */
 const readCases = <V, T>(files: ReadonlyMap<string, string>, path: string, read: (vector: V) => T): T => {
   const text = textOf(files, path);
   try {
@@ -90,7 +90,7 @@ const parseManifest = (text: string): Manifest => {
     if (isOfStrings && Array.isArray(files) && files.every(isListed))
       return { conformance_version, sha256, files };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new VectorSetError(`${MANIFEST_PATH} is no manifest`);
 };
@@ -137,7 +137,7 @@ const jtiCases = ({ cases }: Listed<{ input: string; expected: boolean }>): Conf
 
 type JcsCase = { json: string; canonical: string | null; sha256: string | null };
 
-/** Each canonical form is a case of two ops: to be found, and to be hashed. */
+/** Each canonical form is a case of two ops, canonicalising and hashing. */
 const jcsCases = ({ cases }: Listed<JcsCase>): ConformanceCase[] =>
   cases.flatMap(({ description, json, canonical, sha256 }, i) => {
     const id = `jcs.json#/cases/${i}`;

@@ -1,6 +1,6 @@
 /**
- * The wire contract `svc-conformance-http v1` (docs/conformance.md): one JSON POST per call. What an endpoint answers
- * is untrusted: it is strict JSON of a closed shape, or the problem is said.
+ * The wire contract `svc-conformance-http v1` (docs/conformance.md): one JSON POST per call. Answers are untrusted: they
+ * must be strict JSON of a closed shape.
  */
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
 import { ownText } from './own-text.ts';
@@ -12,21 +12,21 @@ export const CASE_OPS = ['evaluate', 'normalizeHtu', 'canonicalize', 'sha256', '
 export type CaseOp = (typeof CASE_OPS)[number];
 export type Op = CaseOp | 'describe';
 
-/** What every endpoint implements; the rest is its choice. */
+/** Required ops; all others are optional. */
 export const REQUIRED_OP: CaseOp = 'evaluate';
 export const REQUIRED_PROFILE = 'svc-base-v1';
 
-/** No request is larger, and none carries more cases, whatever an endpoint would take. */
+/** The largest request and batch, whatever the endpoint accepts. */
 export const MAX_REQUEST_BYTES = 1_048_576;
 export const MAX_CASES = 1000;
-/** An endpoint takes at least this much at once. */
+/** The least that an endpoint must accept. */
 export const MIN_REQUEST_BYTES = 131_072;
 export const MIN_CASES = 100;
 export const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_NAME_CHARS = 200;
 const MAX_NAMES = 100;
 
-/** What an endpoint says about itself. */
+/** An endpoint's description of itself. */
 export interface Description {
   readonly implementation: { readonly name: string; readonly version: string };
   readonly ops: readonly Op[];
@@ -47,7 +47,7 @@ export type WireResult =
   | { readonly id: string; readonly result: JsonValue }
   | { readonly id: string; readonly error: string };
 
-/** What was read, or why it breaks the contract; a problem never repeats what the endpoint sent at any length. */
+/** The parsed answer, or how it violates the contract; a problem quotes at most a few characters of the answer. */
 export type Read<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string };
@@ -105,7 +105,7 @@ export const parseDescription = (body: Uint8Array): Read<Description> => {
   };
 };
 
-/** Reads the answer to a batch: results by case id. A case may have none; no other case may have one. */
+/** Reads the answer to a batch: results by case id. A result may be missing; results of unknown cases are refused. */
 export const parseResults = (
   body: Uint8Array,
   op: CaseOp,

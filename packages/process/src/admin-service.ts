@@ -1,6 +1,6 @@
 /**
- * The operator's port: liveness, readiness and Prometheus text (protocol §13). It takes no credential and is not for
- * the public network. Live: the process answers. Ready: it may be given work.
+ * The admin port: liveness, readiness and Prometheus metrics (protocol §13). Unauthenticated, so it must not be reachable
+ * from the public network. Live: the process answers. Ready: it can take requests.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface Readiness {
   readonly ok: boolean;
-  /** What was looked at, by name: `ok` or what is wrong, in a few words. */
+  /** Each check by name: `ok`, or the fault in a few words. */
   readonly checks: Readonly<Record<string, string>>;
 }
 

@@ -1,13 +1,13 @@
-/** The end of a process. */
+/** Graceful shutdown. */
 import type { Logger } from 'pino';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+/** One Ctrl-C can arrive twice: from the terminal, and forwarded by npm. */
 const SAME_SIGNAL_MS = 500;
 
 export interface Closing {
-  /** True from the signal on: failures of what is under way are no news any more. */
+  /** True once a signal has arrived: failures of pending work are then expected. */
   hasBegun(): boolean;
 }
 
@@ -41,7 +41,7 @@ export const closeOnSignal = (
     );
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Writing to a terminal that is gone fails; stopping goes on.
+  // Writing to a closed terminal fails; shutdown continues.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return { hasBegun: () => beganMs !== null };
 };

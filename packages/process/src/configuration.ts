@@ -1,8 +1,8 @@
-/** The configuration of a process, or every reason why there is none. */
+/** The configuration of a process, or all its faults. */
 import { type Config, type Environment, parseConfig } from '@svc/config';
 import { messageOf } from './error-in-log.ts';
 
-/** A configuration that cannot be started; the message lists every fault. */
+/** An unusable configuration; the message lists every fault. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 
@@ -18,7 +18,7 @@ export const readConfig = (env: Environment): Config => {
   return parsed.config;
 };
 
-/** What went wrong at start, for a person at a terminal. */
+/** The text of an error at start, for a terminal. */
 export const explainStartFailure = (error: unknown): string => {
   if (error instanceof ConfigurationError)
     return `The configuration cannot be used (--help lists all variables):\n\n${error.message}\n`;

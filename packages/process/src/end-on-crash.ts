@@ -1,10 +1,10 @@
-/** A failure that nobody caught ends the process, with a log line like any other: Node's own would show all it holds. */
+/** Ends the process on an uncaught error with a redacted log line; Node's own report would print the whole error. */
 import type { Logger } from 'pino';
 
-/** Rejections that nobody caught too. The exit code is 1, and handlers of `exit` run. */
+/** Unhandled rejections too. The exit code is 1, and `exit` handlers run. */
 export const endOnCrash = (logger: Logger): void => {
   process.on('uncaughtException', (error: unknown) => {
-    // At this level the line is written before the call returns.
+    // At this level the line is written synchronously.
     logger.fatal({ err: error }, 'crashed');
     process.exit(1);
   });

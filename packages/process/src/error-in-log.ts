@@ -1,6 +1,6 @@
 /**
- * What the log keeps of an error: its name, message, code and stack, and the same of what caused it. Never what else
- * hangs on it: drivers attach connections, with their secrets, and statements, with the values in them.
+ * The loggable part of an error: name, message, code and stack, and the same of its causes. Other properties are dropped:
+ * drivers attach connections with secrets and statements with their values.
  */
 export interface LoggedError {
   readonly name: string;
@@ -25,7 +25,7 @@ export const errorInLog = (error: unknown, depth = 0): LoggedError => {
   };
 };
 
-/** An error's message; where that is empty, those of the errors that it gathers, or its code. */
+/** An error's message; if empty, the messages of an AggregateError's errors, or the code. */
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return describeThrown(error);
   if (error.message !== '') return error.message;
@@ -35,6 +35,6 @@ export const messageOf = (error: unknown): string => {
   return typeof code === 'string' ? code : error.name;
 };
 
-/** Anything can be thrown; only what is text already is shown. */
+/** Anything can be thrown; of non-errors only strings are logged. */
 const describeThrown = (thrown: unknown): string =>
   typeof thrown === 'string' ? thrown : `a thrown ${typeof thrown}`;

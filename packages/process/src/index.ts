@@ -1,4 +1,4 @@
-/** What every process of a deployment does alike. */
+/** Shared by all processes of a deployment: configuration, logging, metrics, shutdown. */
 export { type AdminService, createAdminService, type Readiness } from './admin-service.ts';
 export { closeOnSignal } from './close-on-signal.ts';
 export {

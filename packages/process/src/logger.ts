@@ -1,6 +1,6 @@
 /**
- * The log: one JSON object a line. Secrets have names, and whatever carries one of these names is dropped wherever it
- * stands in a logged object, down to three levels.
+ * The log: one JSON object per line. Properties with the name of a secret are removed from logged objects, down to three
+ * levels.
  */
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { errorInLog } from './error-in-log.ts';
@@ -24,8 +24,8 @@ const SECRETS = [
 const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**
- * Lines are gathered for a tenth of a second, so that logging a request costs no system call of its own. Where they
- * cannot be written, a closed terminal or a full disk, they are lost: that ends no process.
+ * Lines are buffered for 100 ms, so that logging a request costs no system call. If they cannot be written (closed
+ * terminal, full disk) they are lost; the process continues.
  */
 const gathered = () =>
   pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }).on('error', () => {});

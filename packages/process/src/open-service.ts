@@ -1,4 +1,4 @@
-/** The use cases' dependencies, put together from a configuration. What is opened here is closed by `close`. */
+/** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
 import type { Config, Secrets } from '@svc/config';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
@@ -31,7 +31,7 @@ export interface ServiceSources {
   readonly logger: Logger;
 }
 
-/** Migrates the database first. Rejects, with everything closed again, when it cannot be asked. */
+/** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
   const { config, secrets, databaseUrl, logger } = sources;
   await migrateAt(databaseUrl, config);
@@ -67,7 +67,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   }
 };
 
-/** Throws `ConfigurationError`, without the password, when the database that is configured cannot be reached. */
+/** Throws `ConfigurationError`, without the password, if the configured database cannot be reached. */
 const migrateAt = async (databaseUrl: string, { database }: Config): Promise<void> => {
   try {
     await migrate(databaseUrl);
@@ -95,7 +95,7 @@ const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: Config): 
   compOrgs: new Set([...compOrgs, ...selfTestOrgs]),
 });
 
-/** Everything that leaves for hosts of others goes through one guard, within its bounds. */
+/** All requests to external hosts go through one guard with its limits. */
 const outsideOf = ({
   env,
   outboundMap,

@@ -1,7 +1,7 @@
 /**
- * The transport of the command line, on node:http alone: any host, local ones included. Each request has a connection of
- * its own. Redirects are answers like others, nothing is decompressed, and reading stops at the limits, so a hostile
- * endpoint costs one deadline and `maxBytes` at most.
+ * The transport of the command line, on node:http: any host, including local ones. Each request has its own connection.
+ * Redirects are not followed, nothing is decompressed, and reading stops at the limits, so a hostile endpoint costs one
+ * deadline and `maxBytes` at most.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -48,7 +48,7 @@ const open = (url: string, bodyBytes: number): ClientRequest => {
 
 type Settle = (answer: TransportAnswer) => void;
 
-/** Settles once; what comes after that is dropped by the one who settles. */
+/** Resolves once; later events have no effect. */
 const readAnswer = (response: IncomingMessage, maxBytes: number, settle: Settle): void => {
   const status = response.statusCode ?? 0;
   const { 'content-encoding': coding, 'transfer-encoding': transfer } = response.headers;
@@ -76,6 +76,6 @@ const NOT_PLAIN = 'the answer has a content coding, which was not asked for';
 const isPlain = (header: string | undefined, allowed: string): boolean =>
   header === undefined || header.trim().toLowerCase() === allowed;
 
-/** The code of a system, TLS or HTTP error, or its class; never text that came from outside. */
+/** The code of a system, TLS or HTTP error, or its class; never text from the endpoint. */
 const codeOf = (error: Error): string =>
   'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -1,4 +1,4 @@
-/** Our engine as `svc-conformance serve` offers it: native cryptography, Receipts signed with the published test key. */
+/** The engine of `svc-conformance serve`: native cryptography, Receipts signed with the published test key. */
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { nativeCrypto } from '@svc/protocol/native';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -8,7 +8,7 @@ import { createEngine } from '../engine.ts';
 /** PKCS #8 around a raw Ed25519 seed (RFC 8410 §7). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The seed is public (vectors/keys.json): what this key signs proves nothing but that bytes are reproduced. */
+/** The seed is public (vectors/keys.json): its signatures show only that the bytes are reproduced. */
 const testReceiptKey = () => {
   const seed = createHash('sha256').update('svc test vector key, not a secret: service receipt 1').digest();
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });

@@ -1,4 +1,4 @@
-/** The vector set from files: those of @svc/vectors, or of a folder of that form. */
+/** Reads a vector set from files: those of @svc/vectors, or of a folder with the same layout. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An engine behind the wire contract on a port of this machine: for comparing, and as an example of an endpoint. */
+/** Serves an engine over the wire contract on a local port: for comparison, and as an example of an endpoint. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { answerRequest, type ConformanceEngine, type EndpointLimits } from '../endpoint.ts';
 import { CONTRACT, MAX_CASES, MAX_REQUEST_BYTES } from '../wire.ts';
@@ -7,12 +7,12 @@ const LIMITS: EndpointLimits = { maxRequestBytes: MAX_REQUEST_BYTES, maxCases: M
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface ConformanceServer {
-  /** Where the contract is spoken. */
+  /** The URL of the endpoint. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Listens; port 0 takes any. Rejects with the system's error where the port cannot be had. */
+/** Listens; port 0 takes a free one. Rejects with the system error if the port cannot be bound. */
 export const serveConformance = async (
   engine: ConformanceEngine,
   { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},
@@ -34,7 +34,7 @@ const respond = async (
 ): Promise<void> => {
   const { status, text } = await answerTo(request, engine);
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-  // A body that was not read is not waited for.
+  // Does not wait for the rest of an unread body.
   if (!request.complete) response.setHeader('connection', 'close');
   response.writeHead(status, headers).end(text);
 };
@@ -54,7 +54,7 @@ const refusal = (status: number, error: string) => ({
   text: JSON.stringify({ contract: CONTRACT, error }),
 });
 
-/** Null for too large a body. One that does not say its length loses its connection when it gets there. */
+/** Null if the body is too large. Without a Content-Length, the connection is closed at the limit. */
 const readAtMost = async (request: IncomingMessage, maxBytes: number): Promise<Buffer | null> => {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return null;
   const chunks: Buffer[] = [];

@@ -1,13 +1,13 @@
-/** A report within the size that is stored. Each text in it is bounded, so only an endpoint that fails at length gets here. */
+/** Limits a report to the size that is stored. Each text is bounded, so only reports with many failures are affected. */
 import type { ConformanceReport } from '@svc/conformance';
 
-/** What the column takes. */
+/** The limit of the column. */
 export const MAX_REPORT_BYTES = 1_048_576;
 
 type Set = ConformanceReport['sets'][number];
 type Case = Set['cases'][number];
 
-/** JSON text. Beyond the limit the later cases keep their outcome alone; totals and status stay what they are. */
+/** JSON text. Beyond the limit, later cases keep only their outcome; totals and status are unchanged. */
 export const fitReport = (report: ConformanceReport, maxBytes = MAX_REPORT_BYTES): string => {
   const whole = JSON.stringify(report);
   const excess = Buffer.byteLength(whole) - maxBytes;

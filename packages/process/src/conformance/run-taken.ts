@@ -1,6 +1,6 @@
 /**
- * One run in the hands of this process: the vectors against the endpoint, under a lease that is prolonged while it goes
- * on. Whoever loses the lease stops, and stores nothing.
+ * Executes one claimed run under a lease that is renewed while it runs. A process that loses the lease stops and stores
+ * nothing.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunLimits, runConformance, type Transport, type VectorSet } from '@svc/conformance';
@@ -16,7 +16,7 @@ export interface RunDeps {
   readonly prolongEveryMs?: number;
 }
 
-/** `lost`: the lease was; what became of the run is for others to say. */
+/** `lost`: the lease was lost, and the run belongs to another process. */
 export interface RanRun {
   readonly runId: string;
   readonly outcome: EndedRun['status'] | 'lost';
@@ -29,7 +29,7 @@ const PROLONGED_EVERY_MS = 5_000;
 const STORE_ATTEMPTS = 4;
 const STORE_AGAIN_MS = 1_000;
 
-/** Never rejects: a failure of storage leaves the run to the end of its lease. */
+/** Never rejects: on a storage failure the run is released when its lease expires. */
 export const runTaken = async (deps: RunDeps, run: TakenRun, stop: AbortSignal): Promise<RanRun> => {
   const beganMs = performance.now();
   const over = new AbortController();
@@ -81,12 +81,12 @@ const conclude = async (
   }
 };
 
-/** `runConformance` throws for nothing that an endpoint does: this is a bug, and must be seen. */
+/** Endpoints cannot make `runConformance` throw, so an exception is a bug and is reported. */
 const reportUnexpected = (error: unknown): void => {
   process.emitWarning(error instanceof Error ? error : String(error));
 };
 
-/** Resolves when `over` is aborted; true where it was aborted here, since the lease is lost. */
+/** Resolves when `over` is aborted; true if it was aborted here because the lease was lost. */
 const keepLease = async (
   { runs, prolongEveryMs = PROLONGED_EVERY_MS }: RunDeps,
   run: TakenRun,
@@ -96,7 +96,7 @@ const keepLease = async (
   for (;;) {
     await pause(prolongEveryMs, undefined, { signal: over.signal, ref: false }).catch(() => {});
     if (over.signal.aborted) return false;
-    // A storage that does not answer is asked again; if it stays away, the lease lapses by itself.
+    // Retried if storage fails; if it keeps failing, the lease expires.
     const isHeld = await runs.prolong(run, requests()).catch(() => true);
     if (over.signal.aborted) return false;
     if (isHeld) continue;
@@ -108,14 +108,14 @@ const keepLease = async (
 const store = async (runs: RunDeps['runs'], run: TakenRun, ended: EndedRun): Promise<boolean> => {
   for (let attempt = 1; attempt <= STORE_ATTEMPTS; attempt++) {
     const stored = await runs.finish(run, ended).catch(() => null);
-    // An answer that was lost may have been stored: the next attempt then finds it ended, which is as well.
+    // A write whose acknowledgement was lost may have succeeded: the retry then finds the run ended.
     if (stored !== null) return stored || attempt > 1;
     if (attempt < STORE_ATTEMPTS) await pause(STORE_AGAIN_MS);
   }
   return false;
 };
 
-/** Rejects at once when the signal is aborted; what is under way is left to its own time-out. */
+/** Rejects at once when the signal is aborted; the pending operation is left to its own time-out. */
 const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

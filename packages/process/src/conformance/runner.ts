@@ -1,6 +1,6 @@
 /**
- * Takes conformance runs from the database, some at a time, until it is stopped. Any number of runners may do so: each
- * run goes to one of them, once.
+ * Claims conformance runs from the database, a few at a time, until stopped. Any number of runners may run: each run is
+ * claimed by one of them, once.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,16 +12,16 @@ export interface RunnerDeps extends Omit<RunDeps, 'runs'> {
   readonly onTaken: (runId: string, endpointHost: string) => void;
   readonly onRan: (ran: RanRun) => void;
   readonly onInterrupted: (runs: number) => void;
-  /** Of looking for work. */
+  /** Poll interval. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface ConformanceRunner {
-  /** Takes no more; what is under way ends as interrupted. */
+  /** Claims no more runs; those in progress end as interrupted. */
   stop(): Promise<void>;
 }
 
-/** Each holds an answer of 4 MiB at most, and reads it on the one thread. */
+/** Each holds at most 4 MiB of an answer and parses it on the main thread. */
 const AT_A_TIME = 4;
 const LOOKS_EVERY_MS = 1_000;
 const AFTER_FAILURE_MS = 5_000;
@@ -37,7 +37,7 @@ export const startConformanceRunner = (deps: RunnerDeps): ConformanceRunner => {
   };
 };
 
-/** Runs what is waiting, one after the other, until nothing is. Rejects when storage cannot be asked. */
+/** Executes waiting runs one after another until there are none. Rejects on a storage failure. */
 export const runWaiting = async (deps: RunnerDeps, stop: AbortSignal): Promise<void> => {
   await endInterrupted(deps);
   while (!stop.aborted && (await runNext(deps, stop)));
@@ -57,11 +57,11 @@ const work = async (deps: RunnerDeps, isFirst: boolean, stop: AbortSignal): Prom
   }
 };
 
-/** False when no run waits. */
+/** False if no run is waiting. */
 const runNext = async (deps: RunnerDeps, stop: AbortSignal): Promise<boolean> => {
   const run = await deps.runs.take(randomUUID(), nameOf(deps));
   if (run === null) return false;
-  // The rest of the URL may be a secret of its owner.
+  // The rest of the URL may contain a secret.
   deps.onTaken(run.runId, new URL(run.endpoint).host);
   deps.onRan(await runTaken(deps, run, stop));
   return true;

@@ -1,6 +1,6 @@
 /**
- * The way of a conformance run to an endpoint that somebody else names (interface §Conformance): the outbound guard, and
- * hosts of the service refused on top of it, by every name and by every address that they have at that moment.
+ * The transport of conformance runs to endpoints named by tenants (interface §Conformance): the outbound guard, and in
+ * addition the service's own hosts are refused by name and by their current addresses.
  */
 import { networkInterfaces } from 'node:os';
 import type { Config } from '@svc/config';

@@ -1,4 +1,4 @@
-/** The vectors as files beside a program: its build puts them there (tsup.config.ts of the app). */
+/** The vector files beside a program, copied there by its build (tsup.config.ts of the app). */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MANIFEST_PATH, type VectorSet } from '@svc/conformance';
@@ -6,7 +6,7 @@ import { readVectorSet } from '@svc/conformance/node';
 import { isSha256 } from '@svc/protocol';
 import type { VectorSetName } from '@svc/service';
 
-/** What the manifest in `folder` says the set is. Throws where there is none. */
+/** The set's identity from the manifest in `folder`. Throws if there is none. */
 export const readVectorSetName = (folder: URL): VectorSetName => {
   const text = readFileSync(new URL(MANIFEST_PATH, folder), 'utf8');
   const manifest: Partial<Record<string, unknown>> = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Prometheus metrics of the jobs: how their rounds end, how long they take, what they did, when each last succeeded. */
+/** Prometheus metrics of the jobs: results, durations and work of their rounds, and the time of the last success. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Job, Round } from './loop.ts';
 
@@ -10,7 +10,7 @@ export interface JobMetrics {
 
 const SECONDS = [0.01, 0.05, 0.25, 1, 5, 25, 100];
 
-/** Every job is there from the start, so that one that never ran can be told from one that is unknown. */
+/** Every job has its series from the start, which distinguishes a job that never ran from an unknown one. */
 export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobMetrics => {
   const rounds = new Counter({
     name: 'svc_job_rounds_total',

@@ -1,4 +1,4 @@
-/** The jobs of a deployment, and how often each looks for work. */
+/** The jobs of a deployment and their intervals. */
 import {
   checkContent,
   clearOldActions,

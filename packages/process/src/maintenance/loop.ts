@@ -1,7 +1,7 @@
 /**
- * Jobs that run again and again. Each has a loop of its own: a round, then a pause with some jitter, so that the nodes
- * of a deployment drift apart. A round takes the job's lock, so that one node at a time works on it; a job finds by
- * itself what there is to do, so a round that was missed or cut off is made up for by the next.
+ * Periodic jobs. Each has its own loop: a round, then a pause with jitter, which desynchronises the nodes of a deployment.
+ * A round holds the job's lock, so that one node at a time works on it. A job derives its work from the stored state, so
+ * the next round makes up for a missed or interrupted one.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,8 +13,8 @@ export interface Job {
   /** It takes authority away or only reads: it is done whatever holds decisions. */
   readonly evenHeld?: boolean;
   /**
-   * Idempotent, since a lock that is lost cannot be noticed at once. Begins nothing more once `stop` is aborted, and
-   * then resolves within a few seconds. Answers numbers for the log.
+   * Idempotent, since the loss of the lock is not noticed at once. Once `stop` is aborted it begins no more work and
+   * resolves within a few seconds. Resolves with numbers for the log.
    */
   run(stop: AbortSignal): Promise<Readonly<Record<string, number>>>;
 }
@@ -32,7 +32,7 @@ export type Round = { readonly job: string } & (
 );
 
 export interface Maintenance {
-  /** Begins nothing more and waits for what is under way, for 8 s at most. */
+  /** Begins no more rounds and waits at most 8 s for those in progress. */
   stop(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ const STOP_WITHIN_MS = 8_000;
 
 export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintenance => {
   const stopping = new AbortController();
-  // Each job listens while it pauses and while it works.
+  // Each job adds a listener while it pauses and one while it works.
   setMaxListeners(0, stopping.signal);
   const loop = async (job: Job): Promise<void> => {
     while (!stopping.signal.aborted) {

@@ -1,4 +1,4 @@
-/** Rounds in the log: what was done, and what failed. A round that found nothing to do says nothing. */
+/** Logs what rounds did and what failed. A round without work is not logged. */
 import type { Logger } from 'pino';
 import type { Round } from './loop.ts';
 
