@@ -1,4 +1,4 @@
-/** `@svc/receipts/bundle`: a Receipt with all that it takes to check it years later, in one file. */
+/** `@svc/receipts/bundle`: a Receipt with everything needed to verify it offline, in one file. */
 export type { EvidenceItem } from './bundle/evidence.ts';
 export type { BundleFailureCode } from './bundle/failure.ts';
 export type { BundlePin } from './bundle/pin.ts';

@@ -1,11 +1,11 @@
-/** RFC 8785 text, written by the platform's serialiser wherever the members already stand in order. */
+/** RFC 8785 text, by JSON.stringify where the members are already in order. */
 import { type JsonObject, type JsonValue, jcs } from '@svc/protocol';
 
 /** The RFC 8785 form of an object of plain JSON. The bodies that the engine builds are in order. */
 export const canonicalText = (value: JsonObject): string =>
   isOrdered(value) ? JSON.stringify(value) : jcs(value);
 
-/** Null for what has no canonical form: nested too deep, cyclic, not JSON. */
+/** Null for a value without canonical form: nested too deep, cyclic, not JSON. */
 export const canonicalTextOrNull = (value: JsonObject): string | null => {
   try {
     return canonicalText(value);
@@ -14,7 +14,7 @@ export const canonicalTextOrNull = (value: JsonObject): string | null => {
   }
 };
 
-/** Whether every object inside has its members in the order of their UTF-16 code units. */
+/** Whether the members of all nested objects are in the order of their UTF-16 code units. */
 const isOrdered = (value: JsonObject | readonly JsonValue[]): boolean => {
   const named = !Array.isArray(value);
   let last = '';

@@ -1,12 +1,12 @@
-/** The places at which two JSON values differ, as JSON pointers (RFC 6901). */
+/** The differences between two JSON values, as JSON pointers (RFC 6901). */
 import { isJsonObject, type JsonValue, joinPointer, member } from '@svc/codec';
 
 export interface Difference {
   /** JSON pointer. */
   readonly path: string;
-  /** Undefined: there should be no such member. */
+  /** Undefined: the member is unexpected. */
   readonly expected: JsonValue | undefined;
-  /** Undefined: there is no such member. */
+  /** Undefined: the member is missing. */
   readonly got: JsonValue | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What can be wrong with a Receipt: a closed list of codes, so that a caller can act on each. */
+/** Failure codes of a Receipt: a closed list, so that callers can handle each. */
 import type { Failure as CodedFailure } from '@svc/codec';
 import type { ServiceKeyFailureCode } from '@svc/transparency/service-keys';
 
@@ -15,17 +15,17 @@ export type FailureCode =
   | 'wrong-header'
   /** The payload is not the RFC 8785 form of a JSON object. */
   | 'payload-not-canonical'
-  /** The Receipt shows something else than what was signed. */
+  /** The Receipt's members differ from the signed payload. */
   | 'payload-mismatch'
   | ServiceKeyFailureCode
   /** `evaluated_at` is not the time in `receipt_id`. */
   | 'wrong-time'
-  /** A check has an outcome that the outcomes of its requirements rule out. */
+  /** A check has an outcome that contradicts the outcomes of its requirements. */
   | 'wrong-outcome'
   | 'wrong-decision'
   | 'wrong-reason'
   | 'wrong-result'
-  /** A member is there, or is not, against what the checks say (protocol §8). */
+  /** A member is present or missing contrary to the check outcomes (protocol §8). */
   | 'wrong-presence'
   /** Two members contradict each other. */
   | 'contradiction'

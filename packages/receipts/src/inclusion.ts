@@ -1,4 +1,4 @@
-/** `@svc/receipts/inclusion`: that a Receipt is in the signed checkpoint of its day, by `@svc/transparency`. */
+/** `@svc/receipts/inclusion`: verifies that a Receipt is in the signed checkpoint of its day. */
 export {
   INCLUSION_MAX_CHARS,
   type InclusionFailureCode,

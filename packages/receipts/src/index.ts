@@ -1,4 +1,4 @@
-/** Sign, read and verify Receipts offline. `@svc/receipts/audit` runs the whole engine again. */
+/** Sign, read and verify Receipts offline. `@svc/receipts/audit` re-evaluates the decision. */
 export { readServiceKeys, type ServiceKeys } from '@svc/transparency/service-keys';
 export type { Failure, FailureCode } from './failure.ts';
 export { RECEIPT_JWS_MAX_CHARS, RECEIPT_MAX_CHARS, RECEIPT_TYP, type Receipt } from './receipt.ts';

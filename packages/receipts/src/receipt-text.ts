@@ -1,6 +1,6 @@
 /**
- * The text of a Receipt: its body in RFC 8785 form with the JWS spliced in at its place. The body is serialised
- * once, and the text can be had back from the JWS alone.
+ * The text of a Receipt: its body in RFC 8785 form with the JWS inserted in order. The body is serialised once, and the
+ * text can be rebuilt from the JWS.
  */
 import { readPayload, splitReceiptJws } from './verify/receipt-jws.ts';
 
@@ -24,8 +24,7 @@ export const receiptTextOf = (jws: string): string | null => {
 };
 
 /**
- * The same for a JWS that is known to be one, because whoever asks has signed and stored it: of its payload nothing is
- * parsed. For many at a time.
+ * The same for a JWS that the caller itself signed and stored: the payload is not parsed, which is faster for large lists.
  */
 export const receiptTextOfStored = (jws: string): string | null => {
   const parts = splitReceiptJws(jws);

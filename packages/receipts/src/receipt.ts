@@ -2,10 +2,10 @@
 import type { ReceiptBody } from '@svc/protocol';
 
 export const RECEIPT_TYP = 'svc-receipt+jwt';
-/** A Grant has at most 16,384 characters, which bounds all that a Receipt repeats of one. */
+/** A Grant has at most 16,384 characters, which bounds what a Receipt repeats of it. */
 export const RECEIPT_JWS_MAX_CHARS = 65_536;
 /** As JSON text, white space included. */
 export const RECEIPT_MAX_CHARS = 1_048_576;
 
-/** Everything the service says about one decision. `receipt` is the compact JWS over the rest in RFC 8785 form. */
+/** The service's statement about one decision. `receipt` is the compact JWS over the other members in RFC 8785 form. */
 export type Receipt = ReceiptBody & { readonly receipt: string };

@@ -1,11 +1,11 @@
-/** Signing a Receipt (interface §Receipt). The bytes follow from the body, the kid and the key alone. */
+/** Signs a Receipt (interface §Receipt). Deterministic in the body, the kid and the key. */
 import { type JsonObject, type ReceiptBody, type Signer, signCompactJws } from '@svc/protocol';
 import { canonicalText } from './canonical.ts';
 import { RECEIPT_TYP } from './receipt.ts';
 import { spliceReceipt } from './receipt-text.ts';
 
 export interface SignedReceipt {
-  /** What has to be kept: `receiptTextOf` gives the text back. */
+  /** The part to store: `receiptTextOf` rebuilds the text. */
   readonly jws: string;
   /** The response: the body in RFC 8785 form with `receipt` in it. */
   readonly text: string;

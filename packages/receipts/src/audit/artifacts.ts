@@ -1,4 +1,4 @@
-/** The public evidence behind a Receipt, by hash (protocol §8). The hash decides what is the right text, not its source. */
+/** The public evidence behind a Receipt, by hash (protocol §8). The hash authenticates the text, whatever its source. */
 
 import { failure } from '@svc/codec';
 import {
@@ -44,7 +44,7 @@ export interface ArtifactContext {
   readonly crypto: CryptoPort;
 }
 
-/** The facts that artifacts prove, with what is missing or wrong among these in `failures`. */
+/** The facts that the artifacts prove; missing or wrong artifacts are added to `failures`. */
 export const readArtifacts = (
   body: ReceiptBody,
   presented: Presented,
@@ -56,7 +56,7 @@ export const readArtifacts = (
   ...readPinnedBalances(body, context, failures),
 });
 
-/** Nothing where the Receipt pins no balances, or the auditor knows them. */
+/** Empty if the Receipt pins no balances, or the auditor knows them. */
 const readPinnedBalances = (
   body: ReceiptBody,
   { source, consumption, balancesKnown, crypto }: ArtifactContext,
@@ -71,7 +71,7 @@ const readPinnedBalances = (
   return { balances: unavailable };
 };
 
-/** The text with this hash, or null with a failure: then nothing that rests on it can be decided. */
+/** The text with this hash, or null with a failure: what depends on it cannot be decided then. */
 const readText = (
   hash: Sha256,
   what: string,
@@ -98,7 +98,7 @@ const readDocument = (
   if (resolution === undefined) return protocol.checks.P2 === false ? absent : unavailable;
   const path = '/evidence/issuer_resolution/did_document_hash';
   const text = readText(resolution.did_document_hash, 'the DID document', path, context, failures);
-  // A document that is not the issuer's decides like one that could not be had.
+  // A document of another issuer has the same effect as an unavailable one.
   const document = text !== null && grant.ok ? parseDidDocument(text, grant.value.issuer) : null;
   if (document === null) return unavailable;
   return found({

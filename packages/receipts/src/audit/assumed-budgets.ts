@@ -1,6 +1,6 @@
 /**
- * What was left of budgets where the Receipt does not pin it: on a DENY, and on an ALLOW that consumed nothing. The
- * audit takes nothing as spent at first, and then as used up those budgets that would have led elsewhere.
+ * Assumed balances where the Receipt pins none: on a DENY, and on an ALLOW that consumed nothing. The audit first assumes
+ * that nothing was spent, and then that the budgets which would change the result were used up.
  */
 import type { Balance, Balances, Consumption, Decided, ReceiptBody } from '@svc/protocol';
 import type { Assumption } from './assumed-facts.ts';
@@ -29,7 +29,7 @@ export const assumeBudgets = (
   };
 };
 
-/** The budgets to take as used up, for the engine to come to what the Receipt says; none where it does already. */
+/** The budgets to assume used up so that the engine reproduces the Receipt; none if it already does. */
 const findUsedUp = (
   body: ReceiptBody,
   { evidence: { P19, P20 }, consumption }: Decided,

@@ -1,7 +1,7 @@
 /**
- * What only the service knew when it decided: its registry, its allocations, its record of spent Proofs. An audit
- * takes these as the Receipt states them and says so, one by one, so that the reader sees what rests on the service's
- * word. Whatever the auditor knows for himself takes the place of the assumption.
+ * Facts that only the service knew when it decided: its registry, its allocations, its spent Proofs. An audit assumes what
+ * the Receipt states and lists each assumption, so that the reader sees what depends on the service's honesty. Facts that
+ * the auditor supplies replace assumptions.
  */
 import {
   type AllocationFact,
@@ -18,14 +18,14 @@ import {
   unavailable,
 } from '@svc/protocol';
 
-/** A statement that the audit could not check. */
+/** A statement of the Receipt that the audit could not verify. */
 export interface Assumption {
   /** JSON pointer to what states it. */
   readonly path: string;
   readonly statement: string;
 }
 
-/** Facts that the auditor has from elsewhere. */
+/** Facts from the auditor's own sources. */
 export type KnownFacts = Pick<Facts, 'principal' | 'allocation' | 'balances' | 'spent'>;
 
 export interface Assumed {
@@ -42,7 +42,7 @@ const pathOf = (id: string): string => `/${id.startsWith('P') ? 'protocol' : 'tr
 const wasUnavailable = (body: ReceiptBody, id: string, required: readonly string[]): boolean =>
   outcomeOf(body, id) === 'skipped' && required.every((other) => outcomeOf(body, other) === true);
 
-/** Answers every registry look-up from the Receipt, except where `known` has the answer. */
+/** Answers every registry look-up from `known`, otherwise from the Receipt. */
 export const assumeFacts = (body: ReceiptBody, { grant }: Presented, known: KnownFacts): Assumed => {
   const assumed: Assumption[] = [];
   const assume = (id: string, statement: string) => void assumed.push({ path: pathOf(id), statement });
@@ -98,7 +98,7 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
   });
 };
 
-/** Where the Receipt pins the balances, what is answered here is not asked for; else see assumed-budgets.ts. */
+/** Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. */
 const assumeBalances = (body: ReceiptBody, { id }: Grant, assume: Assume): Answer<Balances> => {
   if (!wasUnavailable(body, 'P19', ['P18'])) return found(emptyBalances(id));
   assume('P19', 'what had been consumed of the budgets was unavailable');
@@ -145,8 +145,8 @@ const assumeCircumstances = (body: ReceiptBody, assumed: Assumption[]): void => 
 };
 
 /**
- * The one thing that a usable key in the document leaves open: P2 did not pass because the key was retired before the
- * Grant id was allocated, or because that could not be told.
+ * The remaining reason for P2 not to pass although the document has a usable key: the key was retired before the Grant id
+ * was allocated, or the allocation was unavailable.
  */
 export const assumeRetiredKey = (facts: KnownFacts, body: ReceiptBody): Assumed => {
   const told = outcomeOf(body, 'P2') === false;

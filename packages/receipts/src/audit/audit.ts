@@ -1,6 +1,6 @@
 /**
- * The audit: given everything that went into a decision, run the whole engine again and compare (protocol §7–§8).
- * What the artifacts prove is proven again; what only the service knew is taken as stated and reported as assumed.
+ * The audit runs the engine again on the inputs of a decision and compares the results (protocol §7–§8). Facts proven by
+ * artifacts are verified; facts that only the service knew are assumed as stated and reported.
  */
 
 import { failure } from '@svc/codec';
@@ -44,14 +44,14 @@ export interface AuditInput {
   readonly action: unknown;
   /** The relying party's setting at the time. */
   readonly relyingParty: { readonly proofWindowSeconds: number };
-  /** DID document and status list by hash. */
+  /** DID document and status list, by hash. */
   readonly evidence: EvidenceSource;
   /**
-   * For an ALLOW that consumed: answers of `GET /grants/{id}/consumption`, with events back to the first. The snapshot
-   * itself may stand among the evidence instead.
+   * For an ALLOW that consumed: answers of `GET /grants/{id}/consumption`, back to the first event. Alternatively the
+   * evidence can contain the snapshot itself.
    */
   readonly consumption?: readonly unknown[];
-  /** Facts that need not be taken on the service's word. */
+  /** Facts that need not be assumed. */
   readonly facts?: KnownFacts;
   readonly crypto?: CryptoPort;
   readonly serviceDid?: string;
@@ -60,20 +60,20 @@ export interface AuditInput {
 export interface AuditResult {
   /** The Receipt verifies, and the engine comes to exactly the same body. */
   readonly ok: boolean;
-  /** Something is missing without which the engine cannot be run: neither right nor wrong. */
+  /** An input of the engine is missing: neither right nor wrong. */
   readonly undecided: boolean;
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
   /** Of the service's key that signed the Receipt; null where it does not verify. */
   readonly kid: string | null;
   readonly failures: readonly Failure<AuditFailureCode>[];
-  /** Empty where Grant, Proof or Action is not the one of the Receipt. `expected` is what the engine says, `got` what the Receipt says. */
+  /** Empty if Grant, Proof or Action is not the Receipt's. `expected` is the engine's value, `got` the Receipt's. */
   readonly differences: readonly Difference[];
-  /** What rests on the service's word alone. */
+  /** Everything that the audit assumed because only the service knew it. */
   readonly assumed: readonly Assumption[];
 }
 
-/** Audits a Receipt. Never throws on what it is given to judge. */
+/** Audits a Receipt. Never throws on any input. */
 export const audit = (input: AuditInput): AuditResult => {
   const crypto = input.crypto ?? portableCrypto;
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
@@ -147,7 +147,7 @@ const recompute = (
   const context = { relyingParty, nowMs: Date.parse(body.evaluated_at), crypto, receiptId: body.receipt_id };
   const run = (facts: Facts): Decided => {
     const decided = evaluate(presented, facts, context);
-    // Every look-up has an answer by now, so this is a fault of this module.
+    // All look-ups were answered, so this is a bug in this module.
     if (decided.kind === 'undecided') throw new Error('a look-up was left unanswered');
     return decided;
   };

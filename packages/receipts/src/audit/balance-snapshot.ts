@@ -1,7 +1,7 @@
 /**
- * The balances that an ALLOW consumed from (protocol §11). They are no public evidence: a Receipt names them by hash, and
- * its holder shall not learn from that what else was spent. Who may ask for the Grant's consumption has its log, which
- * replays to every version. None of this is authenticated: the hash in the Receipt decides what is right.
+ * The balances that an ALLOW consumed from (protocol §11). They are not public evidence, since the holder of a Receipt must
+ * not learn what else was spent; the Receipt only names their hash. Whoever may read the Grant's consumption log can
+ * replay it to any version. The hash in the Receipt authenticates the result.
  */
 
 import { failure } from '@svc/codec';
@@ -33,7 +33,7 @@ export type BalanceFailure = Failure<'missing-evidence' | 'wrong-balances'>;
 type Pinned = NonNullable<ReceiptBody['evidence']['consumption']>;
 
 export interface BalanceSource {
-  /** The text with this hash among the evidence, if there is any. */
+  /** The evidence with this hash, if any. */
   readonly findText: (hash: Sha256) => string | undefined;
   /** Answers of `GET /grants/{id}/consumption`. */
   readonly consumption: readonly unknown[];
@@ -42,7 +42,7 @@ export interface BalanceSource {
 
 const PATH = '/evidence/consumption/snapshot_hash';
 
-/** The balances that `pinned` names, as they are or as replayed from the log; else what is missing or wrong. */
+/** The balances that `pinned` names, given directly or replayed from the log; otherwise what is missing or wrong. */
 export const readBalances = (
   { grant_id: grantId }: ReceiptBody,
   pinned: Pinned,
@@ -61,7 +61,7 @@ export const readBalances = (
   return failure('missing-evidence', `the balances ${hash} of version ${version} ${problem}`, PATH);
 };
 
-/** What the service itself has pinned, so a fault in it is the service's. */
+/** Pinned by the service, so an invalid snapshot is the service's fault. */
 const readText = (
   text: string,
   { version }: Pinned,
@@ -74,7 +74,7 @@ const readText = (
   return failure('wrong-balances', message, PATH);
 };
 
-/** Every reading of what was given as the balances of this version: as they stand there, and as the log has them. */
+/** All candidates for the balances of this version: those given, and those replayed from the log. */
 const listGiven = (
   consumption: readonly unknown[],
   grantId: GrantId,
@@ -89,7 +89,7 @@ const listGiven = (
   return [...stated, replay(pages, grantId, version)].filter((balances) => balances !== null);
 };
 
-/** Null where the log has gaps or does not add up. */
+/** Null if the log has gaps or is inconsistent. */
 const replay = (pages: readonly JsonObject[], grantId: GrantId, version: number): Balances | null => {
   const limits = new Map(pages.flatMap(({ capabilities }) => listOf(capabilities).flatMap(limitsOf)));
   const events = new Map(

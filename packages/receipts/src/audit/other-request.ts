@@ -1,6 +1,6 @@
 /**
- * Whether what the auditor holds is what this Receipt is about. The hashes tell before the engine runs, and where they
- * differ a comparison would only list what follows from that.
+ * Checks by hash, before the engine runs, that Grant, Proof and Action are the Receipt's. If they are not, a comparison
+ * would only list consequences of that.
  */
 
 import { failure } from '@svc/codec';
@@ -9,7 +9,7 @@ import type { Failure } from '../failure.ts';
 
 export type OtherRequestFailure = Failure<'other-grant' | 'other-proof' | 'other-action'>;
 
-/** One failure for each of Grant, Proof and Action that is not the one of the Receipt. */
+/** One failure for each of Grant, Proof and Action that is not the Receipt's. */
 export const findOtherRequest = (
   body: ReceiptBody,
   given: { readonly grant: string; readonly proof: string },
@@ -33,7 +33,7 @@ export const findOtherRequest = (
   return failures;
 };
 
-/** Known only of the Proof of the Receipt, and only where the Receipt has a `request_hash`. */
+/** Decidable only with the Receipt's own Proof, and only if the Receipt has a `request_hash`. */
 const isOtherAction = (
   { request_hash: hash, protocol }: ReceiptBody,
   { proof, action }: Presented,
@@ -43,6 +43,6 @@ const isOtherAction = (
   if (!action.ok) return true;
   const hashWith = (of: typeof action.value) => requestHashOf(crypto, { ...proof.value, action: of });
   const given = hashWith(action.value);
-  // The Receipt says that the Proof is for its Action. If the Proof is for the one given, the Receipt is wrong.
+  // By the Receipt, the Proof is for its Action. If the Proof is for the given Action instead, the Receipt is wrong.
   return given !== hash && !(protocol.checks.P14 === true && hashWith(proof.value.action) === given);
 };

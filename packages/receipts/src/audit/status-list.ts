@@ -1,6 +1,6 @@
 /**
- * The status list that a Receipt names, as an artifact: a JWS by the service's own `#status-<n>` key (interface §Rules,
- * protocol §9). The bit is read again from the list itself.
+ * Verifies the status list that a Receipt names: a JWS by the service's `#status-<n>` key (interface §Rules, protocol §9).
+ * The revocation bit is read from the list.
  */
 
 import { failure, member, show } from '@svc/codec';
@@ -14,7 +14,7 @@ import {
 import type { ServiceKeys } from '@svc/transparency/service-keys';
 import type { Failure } from '../failure.ts';
 
-/** A list of 8,388,608 entries that do not compress, base64url twice over. */
+/** An incompressible list of 8,388,608 entries, base64url-encoded twice. */
 export const STATUS_LIST_MAX_CHARS = 2_600_000;
 
 export interface StatusEntry {

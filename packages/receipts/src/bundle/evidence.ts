@@ -1,6 +1,6 @@
 /**
- * The evidence in a bundle: what `GET /evidence/{hash}` served, each artifact under its hash. The hash decides what the
- * bytes are: those of `body` as UTF-8, or, where these have another hash, those that `body` spells in base64url.
+ * The evidence in a bundle: answers of `GET /evidence/{hash}`, each artifact with its hash. The hash determines the
+ * encoding of `body`: UTF-8 text, or base64url if the text has another hash.
  */
 
 import { failure, member, show } from '@svc/codec';
@@ -27,7 +27,7 @@ export interface EvidenceItem {
 
 type Failures = Failure<BundleFailureCode>[];
 
-/** Checks every artifact, and that all that the Receipt names is there. Returns the texts by their hashes. */
+/** Checks every artifact, and that none that the Receipt names is missing. Returns the texts by hash. */
 export const checkEvidence = (
   evidence: unknown,
   receipt: ReceiptBody | null,
@@ -56,7 +56,7 @@ export const checkEvidence = (
 
 interface Checked {
   readonly hash: string;
-  /** Null for what is no UTF-8. */
+  /** Null if not UTF-8. */
   readonly text: string | null;
 }
 
@@ -82,7 +82,7 @@ const checkItem = (item: unknown, path: string, crypto: CryptoPort, failures: Fa
   return null;
 };
 
-/** The public evidence of a Receipt. Balances are none: they are in the relying party's hands. */
+/** The public evidence of a Receipt. Balances are not public, so they are not included. */
 const listNamed = ({ evidence: { issuer_resolution: resolution, status } }: ReceiptBody) => [
   ...(resolution === undefined
     ? []

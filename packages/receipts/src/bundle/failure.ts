@@ -1,4 +1,4 @@
-/** What can be wrong with a bundle. */
+/** Failure codes of a bundle. */
 import type { InclusionFailureCode } from '@svc/transparency';
 import type { FailureCode } from '../failure.ts';
 
@@ -9,7 +9,7 @@ export type BundleFailureCode =
   | 'malformed-bundle'
   /** Signed by a key that is not among the pinned ones. */
   | 'unpinned-key'
-  /** An artifact that does not have the hash under which it stands. */
+  /** An artifact does not have its stated hash. */
   | 'wrong-evidence'
-  /** The Receipt names evidence that the bundle does not hold. */
+  /** The Receipt names evidence that is not in the bundle. */
   | 'missing-evidence';

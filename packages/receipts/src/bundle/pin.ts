@@ -1,7 +1,6 @@
 /**
- * What the reader of a bundle brings of his own, as nothing in a file can vouch for the file. A DID document or keys
- * authenticate the bundle. A DID alone does not: then the bundle itself says which keys are that service's, anybody
- * could have written it, and the answer says so.
+ * The verifier's trust anchor, since a file cannot authenticate itself. A DID document or keys authenticate the bundle. A
+ * DID alone does not: the keys then come from the bundle, which anybody could have written, and the result says so.
  */
 
 import { failure } from '@svc/codec';
@@ -28,7 +27,7 @@ export type BundlePin =
       readonly serviceDid: string;
     };
 
-/** Throws TypeError where nothing is pinned: a fault of the caller. */
+/** Throws TypeError if nothing is pinned: a fault of the caller. */
 export const assertPinned = (pin: BundlePin): void => {
   const keys = 'keys' in pin ? pin.keys : [];
   if (!('serviceDidDocument' in pin) && keys.length === 0 && pin.serviceDid === undefined)
@@ -40,7 +39,7 @@ export interface UsedKey {
   readonly purpose: KeyPurpose;
 }
 
-/** Whether the keys that were used are pinned, with what rests on the bundle's word alone. */
+/** Checks that the signing keys are pinned; lists what could not be authenticated. */
 export const checkPinned = (
   pin: BundlePin,
   keys: ServiceKeys,

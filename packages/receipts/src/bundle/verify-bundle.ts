@@ -1,6 +1,6 @@
 /**
- * A bundle: Receipt, inclusion proof, checkpoint, the service's DID document and the evidence, in one JSON file that is
- * checked offline, years later. Every part is checked as it is on its own, and that they belong together.
+ * Verifies a bundle offline: Receipt, inclusion proof, checkpoint, the service's DID document and the evidence in one JSON
+ * file. Each part is verified, and that all parts belong to the same Receipt.
  */
 
 import { failure, member, show } from '@svc/codec';
@@ -40,7 +40,7 @@ export type VerifiedBundle =
       readonly checkpoint: Checkpoint;
       /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
       readonly evidence: ReadonlyMap<string, string>;
-      /** What rests on the bundle's word alone. Empty with a pinned DID document or pinned keys. */
+      /** What could not be authenticated. Empty with a pinned DID document or pinned keys. */
       readonly assumed: readonly Assumption[];
     }
   | {
@@ -50,8 +50,8 @@ export type VerifiedBundle =
     };
 
 /**
- * Verifies a bundle, an object or its text. Whatever is wrong is in `failures`, all of it. Throws TypeError if nothing
- * is pinned. With a DID alone `ok` says that the bundle agrees with itself, not who wrote it: see `assumed`.
+ * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned. With a DID
+ * alone `ok` means that the bundle is consistent, not who wrote it: see `assumed`.
  */
 export const verifyBundle = (
   bundle: unknown,
@@ -64,14 +64,14 @@ export const verifyBundle = (
   if (parts === null) return { ok: false, failures };
   const document = 'serviceDidDocument' in pin ? pin.serviceDidDocument : parts.did_document;
   const read = readServiceKeys(document);
-  // Where it cannot be read, each check that needs it says so.
+  // If it is unreadable, each check that needs it reports that.
   const serviceDidDocument = read.ok ? read.keys : document;
   const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
 
   const verified = verifySigned(parts.receipt, serviceDidDocument, options);
   if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
-  // Without a Receipt that verifies there is nothing that could be included.
+  // Inclusion can be checked only of a verified Receipt.
   if (!verified.ok || !read.ok) return { ok: false, failures };
   const { receipt, kid } = verified;
   const included = verifyReceiptInclusion({
@@ -107,7 +107,7 @@ const usedKeys = (
 
 const PARTS = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence'] as const;
 
-/** Members that are of no concern here may stand beside these five. */
+/** Unknown members beside these five are ignored. */
 const readParts = (
   bundle: unknown,
   failures: Failures,
@@ -137,6 +137,6 @@ const readObject = (bundle: unknown): JsonObject | null => {
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
 };
 
-/** A failure in one part, as one in the bundle. */
+/** A failure of one part with its pointer into the bundle. */
 const within = (one: Failure<BundleFailureCode>, part: string): Failure<BundleFailureCode> =>
   one.path === undefined ? one : { ...one, path: `${part}${one.path}` };

@@ -1,4 +1,4 @@
-/** The form of every member of a Receipt's body (interface §Receipt; protocol §2, §5, §6, §8). */
+/** The form of every member of a Receipt body (interface §Receipt; protocol §2, §5, §6, §8). */
 import {
   checkShape,
   closed,
@@ -58,8 +58,8 @@ const checkPeriod: ObjectShape['then'] = ({ period, maxPerPeriod }, path, { fail
 };
 
 /**
- * What bounds the authority. An ALLOW passed P17, so there is no constraint that the profile does not know; whether it
- * knows budgets is a matter of consistency.
+ * The constraints of an authority. An ALLOW passed P17, so only constraints known to the profile can occur; whether the
+ * profile knows budgets is checked in consistency.ts.
  */
 const CONSTRAINTS = {
   'commerce:purchase': closed(

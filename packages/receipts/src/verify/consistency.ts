@@ -1,7 +1,7 @@
 /**
- * Whether a Receipt agrees with itself: the outcomes with the published table, the decision and the reason with the
- * outcomes, the members with how far the checks got (protocol §7, §8). A service that signs a Receipt which fails
- * here has a fault, or lies.
+ * The consistency of a Receipt: the outcomes with the published table, the decision and the reason with the outcomes, the
+ * presence of members with the checks that passed (protocol §7, §8). A signed Receipt that fails here proves a fault of
+ * the service.
  */
 import { failure } from '@svc/codec';
 import type { ReceiptBody } from '@svc/protocol';
@@ -20,7 +20,7 @@ const RULES: readonly Rule[] = [
   ...TIME_RULES,
 ];
 
-/** Adds what is inconsistent. `failures` holds what is wrong in form, which decides the rules that can run. */
+/** Adds inconsistencies. A rule runs only if no failure in `failures` concerns a member that it reads. */
 export const checkConsistency = (body: ReceiptBody, failures: Failure[]): void => {
   const unsound = failures.flatMap(({ path }) => path ?? []);
   const report: Report = (code, message, path) => void failures.push(failure(code, message, path));

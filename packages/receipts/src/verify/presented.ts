@@ -1,4 +1,4 @@
-/** The Receipt as handed in, an object or its text, before anything about it is believed. */
+/** Parses the Receipt as given, an object or its text. Nothing is verified here. */
 
 import { failure, member, show } from '@svc/codec';
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
@@ -8,15 +8,15 @@ import { spliceReceipt } from '../receipt-text.ts';
 import { type JwsParts, splitReceiptJws } from './receipt-jws.ts';
 
 export interface Presented {
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly jws: string | null;
-  /** Null where the JWS cannot be split. */
+  /** Null if the JWS cannot be split. */
   readonly parts: JwsParts | null;
-  /** The members beside `receipt`; null where the text is letter for letter the payload with the JWS spliced in. */
+  /** The other members; null if the text is exactly the payload with the JWS inserted. */
   readonly body: JsonObject | null;
 }
 
-/** Reads the Receipt, or null with what is wrong in `failures`. */
+/** Reads the Receipt; null with the faults in `failures`. */
 export const readPresented = (receipt: unknown, failures: Failure[]): Presented | null =>
   typeof receipt === 'string' ? readText(receipt, failures) : readObject(receipt, failures);
 
@@ -34,7 +34,7 @@ const readText = (text: string, failures: Failure[]): Presented | null => {
 
 const MEMBER = '"receipt":"';
 
-/** The usual case without parsing: the text that the service answered. Wherever the guess is wrong, null. */
+/** Fast path without parsing, for the text as the service answered it; null if the text is anything else. */
 const readVerbatim = (text: string): Presented | null => {
   const start = text.indexOf(MEMBER) + MEMBER.length;
   const jws = text.slice(start, text.indexOf('"', start));

@@ -1,14 +1,14 @@
 /**
- * What has been published so far, by hash: the tables of checks (interface §Versioning, protocol §7) and the trust
- * configurations (protocol §8). A Receipt is read by the table it was decided under, so entries are added and never
- * changed. A test holds the latest of each against the engine.
+ * The published tables of checks (interface §Versioning, protocol §7) and trust configurations (protocol §8), by hash. A
+ * Receipt is verified with the table it was decided under, so entries are added and never changed. A test compares the
+ * latest of each with the engine.
  */
 
 export interface PublishedCheck {
   readonly id: string;
   readonly requires: readonly string[];
   readonly reasons: readonly string[];
-  /** It rests on a look-up, so it can be unavailable. */
+  /** Whether it depends on a look-up and can be unavailable. */
   readonly looksUp: boolean;
 }
 
@@ -69,7 +69,7 @@ export const PUBLISHED_PROFILES: Readonly<Record<string, readonly PublishedTable
   'svc-base-v1': [
     /* @__PURE__ */ table('sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950', BASE),
   ],
-  // What is left of a budget is looked up.
+  // P20 looks up the balances of budgets.
   'svc-base-v2': [
     /* @__PURE__ */ table(
       'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05',

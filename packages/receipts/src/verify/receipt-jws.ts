@@ -1,7 +1,7 @@
 /**
- * The JWS inside a Receipt. There is exactly one way to write it for a given body, kid and key (protocol §1, §8), and
- * nothing else is read: header and payload must be their own RFC 8785 form, which leaves no room for a duplicate
- * member, another escape or another number. Nothing here is authenticated.
+ * Parses the JWS of a Receipt. It has exactly one serialisation for a given body, kid and key (protocol §1, §8), and no
+ * other is accepted: header and payload must be in RFC 8785 form, which rules out duplicate members and other spellings
+ * of strings and numbers. The signature is not checked here.
  */
 
 import { failure, member, show } from '@svc/codec';
@@ -24,7 +24,7 @@ export const splitReceiptJws = (jws: string): JwsParts | null => {
   const lastDot = jws.lastIndexOf('.');
   if (firstDot === lastDot) return null;
   const headerText = decodePart(jws.slice(0, firstDot));
-  // More than three parts leave a dot in this one, which is not a base64url character.
+  // A fourth part leaves a dot in this one, which is not a base64url character.
   const payloadText = decodePart(jws.slice(firstDot + 1, lastDot));
   const signature = decodeBase64url(jws.slice(lastDot + 1));
   if (headerText === null || payloadText === null || signature === null) return null;
@@ -40,8 +40,8 @@ const decodePart = (part: string): string | null => {
 };
 
 /**
- * The usual case by the platform's own decoder, which is an order of magnitude faster and forgives too much: it counts
- * only if encoding gives the same characters again. Null decides nothing.
+ * Fast path with the platform's decoder, ten times as fast but lenient: the result is used only if encoding it again gives
+ * the same characters. Null: use the strict decoder.
  */
 const decodeAscii = (part: string): string | null => {
   try {
@@ -56,7 +56,7 @@ const decodeAscii = (part: string): string | null => {
 const NOT_ASCII = /[^\0-\x7f]/;
 const PADDING = /={1,2}$/;
 
-/** The kid, or null where there is none; whatever is wrong with the header is added to `failures`. */
+/** The kid, or null if there is none; faults of the header are added to `failures`. */
 export const readKid = (headerText: string, failures: Failure[]): string | null => {
   const header = parseOrNull(headerText);
   const kid = header === null ? undefined : member(header, 'kid');
@@ -71,7 +71,7 @@ export const readKid = (headerText: string, failures: Failure[]): string | null 
   return typeof kid === 'string' ? kid : null;
 };
 
-/** The signed body, or null with a failure where the payload is not its own RFC 8785 form. */
+/** The signed body; null with a failure if the payload is not in RFC 8785 form. */
 export const readPayload = (
   payloadText: string,
   failures: Failure[],

@@ -1,6 +1,6 @@
 /**
- * Checking a Receipt offline against the service's pinned DID document: form, signature, and whether it agrees with
- * itself (interface §Receipt, protocol §7–§8). No clock and no network: a Receipt that was right stays right.
+ * Verifies a Receipt offline with the service's pinned DID document: form, signature and consistency (interface §Receipt,
+ * protocol §7–§8). No clock and no network, so a Receipt that verifies once always does.
  */
 
 import { checkShape, failure, show } from '@svc/codec';
@@ -35,9 +35,9 @@ export type VerifiedReceipt =
 
 /**
  * Verifies a Receipt, an object or its text, against the service's DID document: an object, its text, or what
- * `readServiceKeys` made of it, which saves reading it again for each of many Receipts. Never throws: whatever is wrong is
- * in `failures`, all of it. `ok` says that the service signed exactly this and that it is
- * consistent; it does not say that the Receipt is for your request (compare `request_hash`) or that it is an ALLOW.
+ * `readServiceKeys` made of it, which saves parsing it again for each of many Receipts. Never throws: all faults are in
+ * `failures`. `ok` means that the service signed exactly this and that it is consistent, not that the Receipt is for your
+ * request (compare `request_hash`) or that it is an ALLOW.
  */
 export const verifyReceipt = (
   receipt: unknown,
@@ -83,7 +83,7 @@ const describeUntimely = ({ code, message }: Failure): Failure =>
     '/evaluated_at',
   );
 
-/** Whether a value has the form of a Receipt and agrees with itself. Nothing is authenticated. */
+/** Checks the form and the consistency of a Receipt, without its signature. */
 export const parseReceipt = (
   receipt: unknown,
 ):
@@ -97,7 +97,7 @@ export const parseReceipt = (
   return { ok: true, receipt: { ...body, receipt: jws } };
 };
 
-/** The body as signed, with everything that is wrong in it, or in what was shown beside it, in `failures`. */
+/** The signed body; its faults, and differences from the members given beside it, are in `failures`. */
 const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): ReceiptBody | null => {
   if (parts === null && jws !== null)
     failures.push(
@@ -109,9 +109,9 @@ const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): 
     );
   const shownText = shown && canonicalTextOrNull(shown);
   const same = shown === null || shownText === parts?.payloadText;
-  // What our own serialiser wrote needs no second look at its form.
+  // A body from our own serialiser needs no check of its form.
   const signed = parts && readPayload(parts.payloadText, failures, shown !== null && same);
-  // A text that was changed is told by its changes, first of all; what follows from them is not listed.
+  // For an altered text only the alterations are reported, not their consequences.
   if (!same && signed !== null && shown !== null) failures.unshift(...listMismatches(signed, shown));
   if (shown !== null && signed === null) checkBody(shown, failures);
   const sound = signed === null || checkBody(signed, failures);

@@ -1,7 +1,7 @@
-/** Which members there are follows from how far the checks got (protocol §8). */
+/** The checks that passed determine which members are present (protocol §8). */
 import { CHECKS, type Reading, type Report, type Rule } from './rule.ts';
 
-/** A member that is there if and only if these checks passed. */
+/** A member that is present if and only if these checks passed. */
 const presenceRule = (
   name: 'principal' | 'grant_id' | 'expires_at' | 'authority' | 'agent' | 'request_hash',
   ...ids: readonly string[]
@@ -22,7 +22,7 @@ const reportPresence = (right: boolean, path: string, ids: readonly string[], re
     path,
   );
 
-/** Evidence is there once a check has passed on it, and not before the check could run; in between either may be. */
+/** Evidence must be present if its check passed, and absent if the check could not run; otherwise both are allowed. */
 const checkEvidence = (reading: Reading, report: Report): void => {
   const { issuer_resolution: resolution, status } = reading.body.evidence;
   const canResolve = ['P1', 'T1', 'T3'].every((id) => reading.passed(id));

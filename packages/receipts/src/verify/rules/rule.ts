@@ -1,4 +1,4 @@
-/** What a rule about a Receipt's body is, and what several rules need to know of one body. */
+/** The type of a consistency rule, and the facts about a body that several rules use. */
 import type { ReceiptBody } from '@svc/protocol';
 import type { FailureCode } from '../../failure.ts';
 import { findPublishedTable, type PublishedCheck, type PublishedTable } from '../published.ts';
@@ -6,7 +6,7 @@ import { findPublishedTable, type PublishedCheck, type PublishedTable } from '..
 export type Report = (code: FailureCode, message: string, path: string) => void;
 
 export interface Rule {
-  /** JSON pointers to all that it reads; it runs only if all of that is well formed. */
+  /** JSON pointers to the members it reads; it runs only if all of them are well formed. */
   readonly reads: readonly string[];
   readonly check: (reading: Reading, report: Report) => void;
 }
@@ -16,7 +16,7 @@ export const PROFILE = ['/protocol/profile', '/protocol/profile_hash'];
 
 export const pathOf = (id: string): string => `/${id.startsWith('P') ? 'protocol' : 'trust'}/checks/${id}`;
 
-/** Each answer is found once, and only when asked for. */
+/** Every derived fact is computed once, on first use. */
 export class Reading {
   readonly #groupPassed: { protocol?: boolean; trust?: boolean } = {};
   #table: PublishedTable | null | undefined;

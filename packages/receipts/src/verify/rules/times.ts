@@ -1,4 +1,4 @@
-/** Times agree with each other: the id, the expiry, and how old evidence may be (protocol §8). */
+/** Times agree with each other: the id, the expiry and the age of evidence (protocol §8). */
 import { formatTimestamp, ulidTimeMs } from '@svc/codec';
 import { ulidOf } from '@svc/protocol';
 import { findTrustConfig } from '../published.ts';
@@ -12,7 +12,7 @@ const checkTime = ({ body }: Reading, report: Report): void => {
 
 const SECONDS_CHARS = 'YYYY-MM-DDThh:mm:ss'.length;
 
-/** Texts of one form compare as the instants do. `expires_at` is a whole second, so fractions make no difference. */
+/** Timestamps of one form compare as strings. `expires_at` is a whole second, so fractions do not matter. */
 const checkExpiry = (reading: Reading, report: Report): void => {
   const { expires_at: expiresAt, evaluated_at: at } = reading.body;
   if (expiresAt === undefined) return;
@@ -25,7 +25,7 @@ const checkExpiry = (reading: Reading, report: Report): void => {
     );
 };
 
-/** Evidence of an evaluation was there before it: its times are those of the service's one clock. */
+/** Evidence is not newer than the evaluation: both times are from the service's clock. */
 const checkFreshness = ({ body: { evaluated_at: at, evidence } }: Reading, report: Report): void => {
   const known = findTrustConfig(evidence.trust_config_version);
   if (known === null) return;
@@ -43,7 +43,7 @@ const checkFreshness = ({ body: { evaluated_at: at, evidence } }: Reading, repor
   check(status?.checked_at, known.statusListMaxAgeSeconds, '/evidence/status/checked_at');
 };
 
-/** Alone, since the other faults are listed in the order of what they follow from: this one comes first. */
+/** Separate from TIME_RULES because it runs, and is reported, before all other rules. */
 export const ID_TIME_RULE: Rule = { reads: ['/receipt_id', '/evaluated_at'], check: checkTime };
 
 export const TIME_RULES: readonly Rule[] = [
