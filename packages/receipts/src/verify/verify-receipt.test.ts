@@ -248,6 +248,11 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
       '/protocol/checks/P12',
     ],
     [
+      'skipped after a failure elsewhere',
+      await changed((d) => (d.trust.checks.T1 = false)),
+      '/trust/checks/T2',
+    ],
+    [
       'false after a failure',
       await changed((d) => Object.assign(d.protocol.checks, { P8: false, P9: false })),
       '/protocol/checks/P9',
@@ -426,6 +431,16 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
   ],
   'unknown-profile': [
     ['v9', await changed((d) => (d.protocol.profile = 'svc-base-v9')), '/protocol/profile'],
+    [
+      'v9 with a consumption',
+      await resign(consumed.body, (d) => (d.protocol.profile = 'svc-base-v9')),
+      '/protocol/profile',
+    ],
+    [
+      'v9 on DENY',
+      await resign(unavailable.body, (d) => (d.protocol.profile = 'svc-base-v9')),
+      '/protocol/profile',
+    ],
   ],
   'wrong-profile-hash': [
     [
@@ -450,10 +465,20 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
   ],
 };
 
+/** Faults from which others follow: an outcome that is wrong makes other outcomes, and the decision, wrong. */
+const WITH_CONSEQUENCES = new Set([
+  ...['another order', 'true after a failure', 'skipped for nothing', 'false after a failure'],
+  ...['skipped after a failure elsewhere', 'ALLOW with a failure', 'DENY with none', 'none on DENY'],
+  'a principal too early',
+]);
+
 describe.each(Object.entries(PRODUCED))('%s', (code, cases) => {
-  it.each(cases)('names %s', (_, receipt, path, document = serviceDocument, serviceDid) => {
+  it.each(cases)('names %s, and nothing else that does not follow from it', (...one) => {
+    const [title, receipt, path, document = serviceDocument, serviceDid] = one;
     const named = path === '' && code !== 'malformed-receipt' ? code : `${code} ${path}`;
-    expect(codesOf(receipt, document, serviceDid as string | undefined)).toContain(named);
+    const codes = codesOf(receipt, document, serviceDid as string | undefined);
+    expect(codes).toContain(named);
+    if (!WITH_CONSEQUENCES.has(title)) expect(codes).toEqual([named]);
   });
 });
 
@@ -486,6 +511,33 @@ describe('verifyReceipt', () => {
     expect(codesOf(tampered)).toEqual(['payload-mismatch /decision', 'payload-mismatch /protocol/checks/P5']);
     const other = documentOf('did:web:evil.example', { 'receipt-2': 1 });
     expect(codesOf(tampered, other)[0]).toBe('payload-mismatch /decision');
+  });
+
+  it('says of evidence that is missing or too early by which check it is', async () => {
+    const { issuer_resolution, status } = allow.body.evidence;
+    const messageOf = (receipt: unknown) => failuresOf(receipt).map(({ message }) => message);
+    for (const [member, check] of Object.entries({ issuer_resolution: 'P2', status: 'P6' })) {
+      const path = `/evidence/${member}`;
+      expect(await changed((d) => void delete d.evidence[member]).then(messageOf)).toEqual([
+        `${path} is missing, although ${check} passed`,
+      ]);
+      const early = { [member]: { issuer_resolution, status }[member] };
+      const receipt = await resign(unauthenticated.body, (d) => Object.assign(d.evidence, early));
+      expect(messageOf(receipt)).toEqual([`${path} must not be there: ${check} did not get that far`]);
+    }
+  });
+
+  it('accepts evidence of the very instant of the evaluation, and exactly as old as it may be', async () => {
+    for (const [resolvedAt, checkedAt] of [
+      ['2026-11-20T08:00:00.123Z', '2026-11-20T08:00:00.123Z'],
+      ['2026-11-20T07:00:00.123Z', '2026-11-20T07:59:30.123Z'],
+    ]) {
+      const receipt = await changed((d) => {
+        d.evidence.issuer_resolution.resolved_at = resolvedAt;
+        d.evidence.status.checked_at = checkedAt;
+      });
+      expect(failuresOf(receipt)).toEqual([]);
+    }
   });
 
   it('lists as right reasons only possible ones', async () => {
