@@ -1,7 +1,8 @@
+import crypto from 'node:crypto';
 import { sampled } from '@svc/testkit/sampled';
 import { listThirdParty, readThirdPartyJson } from '@svc/vectors/src/third-party.ts';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { flip, numberedLeaves, pathOf, rootOf, sidesOf } from '../test/rfc6962.ts';
 import {
   emptyRoot,
@@ -39,6 +40,11 @@ describe.each([
     );
   });
 
+  it('takes a text as its UTF-8', () => {
+    expect(hashLeaf(new TextEncoder().encode('Zürich'), sha256)).toEqual(hashLeaf('Zürich', sha256));
+    expect(hashLeaf(Uint8Array.of(0xff), sha256)).not.toEqual(hashLeaf('\u00ff', sha256));
+  });
+
   it('gives the proofs and roots of the recursion in RFC 6962 for every leaf of sizes 1 to 40', () => {
     for (let size = 1; size <= 40; size++) {
       const first = leaves.slice(0, size);
@@ -57,6 +63,17 @@ describe.each([
     const both = new Uint8Array([...left, ...right]);
     expect(new MerkleTree([left, right], sha256).root).not.toEqual(hashLeaf(both, sha256));
   });
+});
+
+it('native hashing is the same on a runtime without crypto.hash', async () => {
+  const hash = Object.getOwnPropertyDescriptor(crypto, 'hash');
+  Object.defineProperty(crypto, 'hash', { ...hash, value: undefined });
+  vi.resetModules();
+  const { nativeSha256: fallback } = await import('./native.ts');
+  if (hash !== undefined) Object.defineProperty(crypto, 'hash', hash);
+  expect(fallback).not.toBe(nativeSha256);
+  const data = Uint8Array.of(1, 2, 3);
+  expect(fallback(data)).toEqual(portableSha256(data));
 });
 
 describe('a proof fails', () => {
@@ -161,11 +178,14 @@ describe('a proof fails', () => {
         [3, 2 ** 64],
         [3 + 2 ** 32, 7],
       ] as const),
-    ])
+    ]) {
       expect(verifyInclusion({ ...good, index, size }, root)).toBe(false);
+      expect(rootOfInclusion({ ...good, index, size })).toBeNull();
+    }
     expect(rootOfInclusion({ ...good, leafHash: new Uint8Array(31) })).toBeNull();
     expect(verifyInclusion(good, root.subarray(1))).toBe(false);
     expect(verifyInclusion(good, new Uint8Array(0))).toBe(false);
+    expect(verifyInclusion(good, new Uint8Array([...root, 0]))).toBe(false);
   });
 });
 

@@ -93,6 +93,17 @@ describe('a cap', () => {
     expect(await commit([fresh])).toEqual(['STORED']);
   });
 
+  it('is not used up by a check of the same batch that is refused for another reason', async () => {
+    await stores.first.entitlements.put(orgId, capped(1));
+    const refused = await check({ evaluatedAtMs: Date.now() + 60_000 });
+    expect(await commit([refused, await check(), await check()])).toEqual([
+      'CLOCK',
+      'STORED',
+      'PLAN_REQUIRED',
+    ]);
+    expect(await used()).toBe(1);
+  });
+
   it('holds when the batch is sent again in halves because of a row', async () => {
     await stores.first.entitlements.put(orgId, capped(5));
     const batch = await checks(12);
