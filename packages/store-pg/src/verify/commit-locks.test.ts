@@ -65,6 +65,19 @@ it('a revoker in line is not overtaken by commits that could share the lock', as
   });
 });
 
+it('a revocation is dated after the commits that it waited for', async () => {
+  const grant = await insertGrant(world);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query(shared, [world.principal.did]);
+    const stamping = stores.first.revocation.stampRevoked(world.principal.did, [grant.id]);
+    await untilRow(holder, someoneWaits);
+    const { rows } = await holder.query('select svc_ms(svc_now()) as now');
+    await holder.query('commit');
+    expect((await stamping).get(grant.id)).toBeGreaterThanOrEqual(Number(rows[0].now));
+  });
+});
+
 it('a revocation whose barrier is not had in time fails with lock_timeout and stamps nothing', async () => {
   const grant = await insertGrant(world);
   await stores.first.grants.recordRevocation([grant.id]);
