@@ -17,6 +17,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     mutate: ['packages/receipts/src/verify/**/*.ts'],
     suites: [
       'packages/receipts/src/verify/verify-receipt.test.ts',
+      'packages/receipts/src/verify/malformed-members.test.ts',
+      'packages/receipts/src/verify/vectors.test.ts',
       'packages/receipts/src/verify/published.test.ts',
       'packages/receipts/src/sign-receipt.test.ts',
       'packages/receipts/src/verify/laws.test.ts',

@@ -71,6 +71,12 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       LOCKS,
       RACES,
     ],
+    [
+      'balances whose lock was not had in time are read all the same',
+      'v_missed := v_missed || v_wanted.grant_ids;',
+      'null;',
+      BUDGETS,
+    ],
     ['a decision whose lock was not had is stored', "v_outcomes[v_ordinal] := 'LOCKED';", 'null;', LOCKS],
     [
       'a lock that timed out counts as had',

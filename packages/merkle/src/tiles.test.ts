@@ -88,6 +88,21 @@ describe('tiles', () => {
     expect(root).not.toEqual((await prove(300)).root);
   });
 
+  it('have exactly as many hashes as the size says, also where no tile above would tell', async () => {
+    const { prove, load } = storedTree(many.slice(0, 10));
+    const resized = (bytes: number) => async (level: number, index: number, count: number) => {
+      const sized = new Uint8Array(bytes);
+      sized.set(load(level, index, count).subarray(0, bytes));
+      return sized;
+    };
+    await expect(prove(3, resized(10 * HASH_BYTES))).resolves.toMatchObject({ index: 3 });
+    for (const bytes of [0, 9 * HASH_BYTES, 10 * HASH_BYTES - 1, 10 * HASH_BYTES + 1, 11 * HASH_BYTES])
+      await expect(prove(3, resized(bytes))).rejects.toMatchObject({
+        name: 'TileError',
+        message: `tile 0 of level 0 must have 10 hashes, not ${bytes} bytes`,
+      });
+  });
+
   it('are asked only for leaves that there are', async () => {
     const { prove } = storedTree(many.slice(0, 10));
     for (const index of [-1, 10, 0.5, Number.NaN]) await expect(prove(index)).rejects.toThrow(RangeError);
