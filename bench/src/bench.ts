@@ -3,6 +3,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   budgets: () => import('./budgets/budgets.ts'),
   day: () => import('./day/day.ts'),
   ledger: () => import('./ledger/ledger.ts'),
+  revocations: () => import('./revocations/revocations.ts'),
 };
 
 const name = process.argv.slice(2).find((arg) => arg !== '--') ?? '';

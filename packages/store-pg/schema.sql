@@ -183,7 +183,8 @@ create table principal_keys (
   public_key_multibase text not null,
   state text not null default 'active'::text,
   since timestamp with time zone not null default svc_now(),
-  created_at timestamp with time zone not null default svc_now()
+  created_at timestamp with time zone not null default svc_now(),
+  compromise_visible_at timestamp with time zone
 );
 create table principals (
   did text collate "C" not null,

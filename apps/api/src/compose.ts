@@ -70,6 +70,7 @@ const listen = async (
   });
   const limits = {
     ...HTTP_LIMITS,
+    ...config.tenantLimits,
     ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
   };
   const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);

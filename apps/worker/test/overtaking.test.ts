@@ -52,6 +52,7 @@ const node = (outside: {
   domainProver: { check: outside.prove ?? (async () => 'unknown') },
   entitlements: undefined as never,
   selfTestOrgs: [],
+  maxLiveKeys: 20,
   mappedHosts: new Set(),
   didResolver: { resolve: outside.resolve ?? (async () => UNREACHABLE) },
   // No check needs to know who we are.

@@ -23,6 +23,20 @@ export interface SelfServeLimits {
   readonly orgsPerDay: number;
 }
 
+/** What one customer may take of what all share. Rates are per node. */
+export interface TenantLimits {
+  /** Live API keys of a Principal, a relying party, an org, the operator's observers; on all nodes together. */
+  readonly liveKeys: number;
+  /** Calls but verifications in a minute, of all keys of a subject. */
+  readonly subjectPerMinute: number;
+  /** The same of an org with all its members. */
+  readonly orgPerMinute: number;
+  /** Verifications in a minute, of all relying parties of an org. */
+  readonly orgVerifiesPerMinute: number;
+  /** Open connections of one client address; not where proxies stand in front. */
+  readonly connectionsPerAddress: number;
+}
+
 export interface Config {
   readonly env: 'development' | 'production';
   readonly host: string;
@@ -49,6 +63,7 @@ export interface Config {
   readonly demo: boolean;
   /** Null: off. */
   readonly selfServe: SelfServeLimits | null;
+  readonly tenantLimits: TenantLimits;
   readonly entitlements: 'log' | 'enforce';
   readonly compOrgs: readonly OrgId[];
   readonly selfTestOrgs: readonly OrgId[];

@@ -132,6 +132,31 @@ export const VARIABLES = {
     standard: '500',
     meaning: 'New orgs in a UTC day, on all nodes together.',
   }),
+  SVC_MAX_LIVE_KEYS: variable({
+    parse: values.integer(1, 10_000),
+    standard: '20',
+    meaning: 'Live API keys of one Principal, relying party or org, and of the observers.',
+  }),
+  SVC_SUBJECT_PER_MINUTE: variable({
+    parse: values.integer(120, 1_000_000),
+    standard: '600',
+    meaning: 'Calls but verifications that all keys of one subject may make, per node in a minute.',
+  }),
+  SVC_ORG_PER_MINUTE: variable({
+    parse: values.integer(120, 10_000_000),
+    standard: '2400',
+    meaning: 'The same of one org with all its members.',
+  }),
+  SVC_ORG_VERIFIES_PER_MINUTE: variable({
+    parse: values.integer(1, 100_000_000),
+    standard: '1000000',
+    meaning: 'Verifications by all relying parties of one org, per node in a minute.',
+  }),
+  SVC_CONNECTIONS_PER_ADDRESS: variable({
+    parse: values.integer(1, 8_192),
+    standard: '512',
+    meaning: 'Open connections of one client address (IPv6: per /64). Not applied with SVC_TRUST_PROXY.',
+  }),
   SVC_ENTITLEMENTS: variable({
     parse: values.oneOf('log', 'enforce'),
     standard: 'log',

@@ -1,5 +1,5 @@
 /** Configuration of the apps (protocol §14). */
-export type { Config, Database, OutboundMap, ParsedConfig, SelfServeLimits } from './config.ts';
+export type { Config, Database, OutboundMap, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
 export { openDataDir } from './data-dir.ts';
 export { describeVariables, VARIABLES } from './env.ts';
 export { type Environment, parseConfig } from './parse-config.ts';

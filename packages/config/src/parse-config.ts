@@ -1,7 +1,7 @@
 /**
  * Environment → Config (protocol §14). Pure. All faults are reported together. No fault contains a secret.
  */
-import type { Config, ParsedConfig, SelfServeLimits } from './config.ts';
+import type { Config, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
 import { CLIENT_VARIABLES, DEFAULT_PORTS, VARIABLES, type Variable, type VariableName } from './env.ts';
 import { findNearName } from './near-name.ts';
 import { didDomain, type Value } from './values.ts';
@@ -118,6 +118,7 @@ const buildConfig = (read: Read): Config => {
     sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
     demo: read.SVC_DEMO ?? false,
     selfServe: read.SVC_SELF_SERVE === true ? selfServeLimits(read) : null,
+    tenantLimits: tenantLimits(read),
     entitlements: read.SVC_ENTITLEMENTS ?? 'log',
     compOrgs: read.SVC_COMP_ORGS ?? [],
     selfTestOrgs: read.SVC_SELF_TEST_ORGS ?? [],
@@ -131,6 +132,14 @@ const selfServeLimits = (read: Read): SelfServeLimits => ({
   ipPerHour: read.SVC_SELF_SERVE_IP_PER_HOUR ?? 5,
   relyingPartyPerHour: read.SVC_SELF_SERVE_RP_PER_HOUR ?? 30,
   orgsPerDay: read.SVC_SELF_SERVE_PER_DAY ?? 500,
+});
+
+const tenantLimits = (read: Read): TenantLimits => ({
+  liveKeys: read.SVC_MAX_LIVE_KEYS ?? 20,
+  subjectPerMinute: read.SVC_SUBJECT_PER_MINUTE ?? 600,
+  orgPerMinute: read.SVC_ORG_PER_MINUTE ?? 2_400,
+  orgVerifiesPerMinute: read.SVC_ORG_VERIFIES_PER_MINUTE ?? 1_000_000,
+  connectionsPerAddress: read.SVC_CONNECTIONS_PER_ADDRESS ?? 512,
 });
 
 /** The base URL and the DID domain; each is derived from the other if only one is given. */

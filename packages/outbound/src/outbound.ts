@@ -2,7 +2,7 @@
  * The one way to the outside (protocol §13). What may be asked for is decided by `parseTarget`; a public name is then
  * resolved once, every address in the answer must be public, and the connection goes to one of exactly those.
  */
-import { Semaphore } from '@svc/service';
+import { FairQueue, type Tenant } from '@svc/service';
 import { findSpecialUse } from './addresses.ts';
 import {
   type OutboundAnswer,
@@ -31,7 +31,7 @@ export interface OutboundOptions {
    * one of them has when a request is made. For callers that take URLs from others.
    */
   readonly forbidden?: ForbiddenHosts;
-  /** Requests and TXT questions under way at once; default 32. Four times as many may wait. */
+  /** Requests and TXT questions under way at once; default 64. Four times as many may wait. */
   readonly maxConcurrent?: number;
 }
 
@@ -53,6 +53,8 @@ export interface RequestOptions {
 }
 
 export interface Outbound {
+  /** The same for a tenant: those who wait for a place take turns, and none has all of them. */
+  as(tenant: Tenant): Outbound;
   get(url: string, options?: RequestOptions): Promise<OutboundAnswer>;
   /** Sends JSON text. Never sent a second time. */
   post(url: string, jsonText: string, options?: RequestOptions): Promise<OutboundAnswer>;
@@ -61,24 +63,35 @@ export interface Outbound {
 
 const MAX_BYTES = 65_536;
 const TIMEOUT_MS = 3000;
-const MAX_CONCURRENT = 32;
+/** No caller asks for longer. */
+const MAX_TIMEOUT_MS = 60_000;
+const MAX_CONCURRENT = 64;
 const WAITING_PER_PLACE = 4;
+/** One tenant has as many of the places: two checks of a domain at once. */
+const TENANTS_AT_ONCE = 10;
 const HTTPS_PORT = 443;
 
 /** Throws RangeError for a map that is not loopback or not in development. */
 export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}): Outbound => {
   const { outboundMap, dns = nodeDns(), maxConcurrent = MAX_CONCURRENT, forbidden = null } = options;
   requireDevelopmentMap(options);
-  const slots = new Semaphore({
+  const places = new FairQueue({
     atOnce: maxConcurrent,
+    atOncePerOrg: Math.max(1, Math.floor(maxConcurrent / TENANTS_AT_ONCE)),
     maxWaiting: maxConcurrent * WAITING_PER_PLACE,
-    full: () => new OutboundFault(unreachable('busy', 'too many outbound requests under way')),
+    // Every request has a deadline of its own, at which it leaves the line.
+    waitMs: MAX_TIMEOUT_MS,
+    refuse: () => new OutboundFault(unreachable('busy', 'too many outbound requests under way')),
   });
 
   /** Runs within the limits; what the outside did wrong comes back as a value. */
-  const guarded = async <T>(timeoutMs: number, task: (signal: AbortSignal) => Promise<T>) => {
+  const guarded = async <T>(
+    tenant: Tenant | null,
+    timeoutMs: number,
+    task: (signal: AbortSignal) => Promise<T>,
+  ) => {
     try {
-      return await withDeadline(timeoutMs, (signal) => slots.run(() => task(signal), signal));
+      return await withDeadline(timeoutMs, (signal) => places.run({ tenant }, () => task(signal), signal));
     } catch (error) {
       if (error instanceof OutboundFault) return error.answer;
       throw error;
@@ -86,6 +99,7 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
   };
 
   const request = async (
+    tenant: Tenant | null,
     urlText: string,
     method: Exchange['method'],
     body: string | null,
@@ -96,7 +110,7 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     const { url } = target;
     const refusal = forbidden === null ? null : findForbiddenName(url.hostname, forbidden);
     if (refusal !== null) return refusal;
-    return guarded(timeoutMs, async (signal) => {
+    return guarded(tenant, timeoutMs, async (signal) => {
       const endpoints = await endpointsOf(target, dns, forbidden, seams, signal);
       const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
       return exchange(
@@ -107,14 +121,16 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     });
   };
 
-  return {
-    get: (url, requestOptions) => request(url, 'GET', null, requestOptions),
-    post: (url, jsonText, requestOptions) => request(url, 'POST', jsonText, requestOptions),
+  const outboundAs = (tenant: Tenant | null): Outbound => ({
+    as: outboundAs,
+    get: (url, requestOptions) => request(tenant, url, 'GET', null, requestOptions),
+    post: (url, jsonText, requestOptions) => request(tenant, url, 'POST', jsonText, requestOptions),
     resolveTxt: async (name, { timeoutMs = TIMEOUT_MS } = {}) =>
       findMappedTxt(name, outboundMap) ??
       findDnsNameRefusal(name) ??
-      (await guarded(timeoutMs, (signal) => dns.txt(name, signal))),
-  };
+      (await guarded(tenant, timeoutMs, (signal) => dns.txt(name, signal))),
+  });
+  return outboundAs(null);
 };
 
 const requireDevelopmentMap = ({ mode, outboundMap }: OutboundOptions): void => {

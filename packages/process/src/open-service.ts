@@ -59,6 +59,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       log,
       entitlements,
       selfTestOrgs: config.selfTestOrgs,
+      maxLiveKeys: config.tenantLimits.liveKeys,
     };
     return { service: { ...service, ...outsideOf(config) }, close };
   } catch (error) {
@@ -102,8 +103,8 @@ const outsideOf = ({
 }: Config): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts'> => {
   const outbound = createOutbound({ mode: env, outboundMap });
   return {
-    didResolver: { resolve: (did) => resolveDidWeb(outbound, did) },
-    domainProver: { check: (claim) => checkDomainProof(outbound, claim) },
+    didResolver: { resolve: (did, tenant) => resolveDidWeb(outbound.as(tenant), did) },
+    domainProver: { check: (claim, tenant) => checkDomainProof(outbound.as(tenant), claim) },
     mappedHosts: new Set(Object.keys(outboundMap?.hosts ?? {})),
   };
 };

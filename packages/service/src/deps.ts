@@ -18,6 +18,8 @@ export interface ServiceDeps {
   readonly entitlements: EntitlementPolicy;
   /** The operator's own tenants, which public numbers leave out. */
   readonly selfTestOrgs: readonly OrgId[];
+  /** Of one owner: a Principal, a relying party, an org, the operator's observers. */
+  readonly maxLiveKeys: number;
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;

@@ -192,7 +192,7 @@ const report = async (
   const store = node(i);
   const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) };
   const deps = { store, clock: { nowMs: clock.nowMs }, random } as unknown as ServiceDeps;
-  const key = await store.apiKeys.findByHash(world.keyHash);
+  const key = await store.apiKeys.findById(world.keyId);
   if (key === null) throw new Error('no key');
   const { relyingParty } = world;
   const subject = relyingParty.did;

@@ -2,7 +2,7 @@
  * The Store over PostgreSQL: small pools so that no kind of work can use up another's connections. Commits stay few, since
  * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
  */
-import { type Store, StoreError } from '@svc/service';
+import { type Store, StoreError, type Tenant } from '@svc/service';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { toStoreError } from './errors.ts';
@@ -13,21 +13,29 @@ import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
 import { verifyStore } from './verify/verify-store.ts';
 
-/** Client-side limits in milliseconds. Each starts when a connection is had, which takes `connectMs` at most. */
+/**
+ * Client-side limits in milliseconds. Work stands in line for a connection, has it within `connectMs` then, and from there
+ * on has its own limit.
+ */
 export interface StoreDeadlines {
   readonly connectMs: number;
+  readonly urgentConnectMs: number;
+  /** In line for a connection, unless there is another limit. */
+  readonly waitMs: number;
   readonly readMs: number;
-  /** How long lists and exports stand in line for a connection. */
-  readonly ledgerConnectMs: number;
+  /** How long lists and exports stand in line. */
+  readonly ledgerWaitMs: number;
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
   readonly commitMs: number;
   /** Waiting for the locks included, which other nodes hold while they evaluate. */
   readonly budgetCommitMs: number;
-  /** How long a commit on budgets stands in line for a connection. */
-  readonly budgetConnectMs: number;
-  /** Administrative statements and transactions. */
+  /** How long a commit on budgets stands in line. */
+  readonly budgetWaitMs: number;
+  /** Administrative statements and transactions, and how long they stand in line: others may have much to do. */
   readonly transactionMs: number;
+  readonly transactionWaitMs: number;
+  readonly bulkWaitMs: number;
   readonly stampRevokedMs: number;
   /** The look-up after an ambiguous commit, connecting included. */
   readonly lookupMs: number;
@@ -41,6 +49,7 @@ export interface StorePoolSizes {
   readonly ledgerReads: number;
   readonly admin: number;
   readonly urgent: number;
+  readonly bulk: number;
   readonly reports: number;
 }
 
@@ -54,14 +63,18 @@ export interface StoreOptions {
 
 const defaultDeadlines: StoreDeadlines = {
   connectMs: 400,
+  urgentConnectMs: 1_500,
+  waitMs: 400,
   readMs: 700,
-  ledgerConnectMs: 5_000,
+  ledgerWaitMs: 5_000,
   ledgerReadMs: 2_000,
   commitMs: 900,
   budgetCommitMs: 1_400,
-  budgetConnectMs: 800,
+  budgetWaitMs: 800,
   // Above the 2 s for which a barrier waits for its lock.
   transactionMs: 2_200,
+  transactionWaitMs: 2_000,
+  bulkWaitMs: 30_000,
   stampRevokedMs: 2_300,
   lookupMs: 300,
 };
@@ -73,11 +86,16 @@ const defaultPoolSizes: StorePoolSizes = {
   ledgerReads: 4,
   admin: 4,
   urgent: 4,
+  bulk: 2,
   reports: 2,
 };
 
+/** Tenants whose view of the store is remembered. */
+const MAX_VIEWS = 1_000;
 /** Callers in line for a connection, per pool; the next one is turned away at once. */
-const MAX_WAITING = 512;
+const MAX_WAITING = 8_192;
+/** Whoever holds what an urgent transaction needs is at its own node's turn, or at long work: both are not waited for. */
+const URGENT_LOCK_MS = 400;
 
 /** Opens connections as they are needed; the schema must have been migrated. */
 export function createStore(options: StoreOptions): Store {
@@ -90,58 +108,54 @@ export function createStore(options: StoreOptions): Store {
       size,
       deadlineMs,
       connectMs: deadlines.connectMs,
+      waitMs: deadlines.waitMs,
       maxWaiting: MAX_WAITING,
       onError,
       ...change,
     });
 
-  const commits = openPool(sizes.commits, deadlines.commitMs);
-  const budgetCommits = openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
-    connectMs: deadlines.budgetConnectMs,
-  });
-  const reads = openPool(sizes.reads, deadlines.readMs);
-  // An answer that has begun must not be broken off because others are in line.
-  // Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not dear:
-  // what a search looks for is mostly recent, or on a disk that does not turn.
-  const ledgerReads = openPool(sizes.ledgerReads, deadlines.ledgerReadMs, {
-    connectMs: deadlines.ledgerConnectMs,
-    settings: { work_mem: '32MB', random_page_cost: '1.1' },
-  });
-  const admin = openPool(sizes.admin, deadlines.transactionMs);
-  const lanes = {
-    urgent: openPool(sizes.urgent, deadlines.transactionMs),
-    reports: openPool(sizes.reports, deadlines.transactionMs),
+  const waitMs = deadlines.transactionWaitMs;
+  const pools = {
+    commits: openPool(sizes.commits, deadlines.commitMs),
+    budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
+      waitMs: deadlines.budgetWaitMs,
+    }),
+    reads: openPool(sizes.reads, deadlines.readMs),
+    // An answer that has begun must not be broken off because others are in line.
+    // Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not
+    // dear: what a search looks for is mostly recent, or on a disk that does not turn.
+    ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, {
+      waitMs: deadlines.ledgerWaitMs,
+      settings: { work_mem: '32MB', random_page_cost: '1.1' },
+    }),
+    admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs }),
+    urgent: openPool(sizes.urgent, deadlines.transactionMs, {
+      waitMs,
+      // On a machine that is short of everything opening one takes long, and just then revocations must go on.
+      connectMs: deadlines.urgentConnectMs,
+      isKept: true,
+      settings: { lock_timeout: `${URGENT_LOCK_MS}` },
+    }),
+    // Long work is short beside waiting for long work.
+    bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs }),
+    reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs }),
   };
-  const database = pooledDatabase(reads, admin);
-  const ledger = pooledDatabase(ledgerReads, admin);
+  const { commits, budgetCommits, reads, ledgerReads, admin } = pools;
 
   const ensurePartitions = async () => {
     try {
-      await admin.run(ensurePartitionsOn, deadlines.commitMs);
+      await admin.run(ensurePartitionsOn, { deadlineMs: deadlines.commitMs });
     } catch (error) {
       throw toStoreError(error, 'nothing');
     }
   };
-  const partitionsAhead = ensurePartitions().catch(onError);
+  const openedAhead = Promise.all([ensurePartitions(), pools.urgent.open()]).catch(onError);
 
-  return {
-    ...repositories(database, ledger),
-    transaction: (work, options) =>
-      runTransaction(
-        options?.lane === undefined ? admin : lanes[options.lane],
-        (session) => work(repositories(session)),
-        options?.deadlineMs,
-      ),
-    verify: verifyStore({
-      database,
-      databaseUrl,
-      lookupMs: deadlines.lookupMs,
-      commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
-      commitOnBudgets: { pool: budgetCommits, ensurePartitions },
-    }),
-    revocation: revocationStore(lanes.urgent, deadlines.stampRevokedMs),
+  const database = pooledDatabase(reads, admin);
+  const shared = {
     retention: retentionStore(database),
-    exclusive: (name, work) => runExclusive(databaseUrl, deadlines, name, work),
+    exclusive: <T>(name: string, work: (lost: AbortSignal) => Promise<T>) =>
+      runExclusive(databaseUrl, deadlines, name, work),
     ensureReceiptPartitions: ensurePartitions,
     async now() {
       const text = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
@@ -150,12 +164,40 @@ export function createStore(options: StoreOptions): Store {
       return row.ms;
     },
     async close() {
-      await partitionsAhead;
-      await Promise.all(
-        [commits, budgetCommits, reads, ledgerReads, admin, ...Object.values(lanes)].map((pool) =>
-          pool.close(),
-        ),
-      );
+      await openedAhead;
+      await Promise.all(Object.values(pools).map((pool) => pool.close()));
     },
   };
+  const storeAs = (tenant: Tenant | null): Store => {
+    const ownDatabase = pooledDatabase(reads, admin, tenant);
+    const own = repositories(ownDatabase, pooledDatabase(ledgerReads, admin, tenant));
+    return Object.assign(own, shared, {
+      as: rememberedAs,
+      transaction(work, options = {}) {
+        const { lane = 'admin', ...limits } = options;
+        return runTransaction(pools[lane], (session) => work(repositories(session)), { ...limits, tenant });
+      },
+      verify: verifyStore({
+        database: ownDatabase,
+        databaseUrl,
+        lookupMs: deadlines.lookupMs,
+        commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
+        commitOnBudgets: { pool: budgetCommits, ensurePartitions },
+      }),
+      revocation: revocationStore(pools.urgent, deadlines.stampRevokedMs, tenant),
+    } satisfies Pick<Store, 'as' | 'transaction' | 'verify' | 'revocation'>);
+  };
+  // A view has no state of its own, so it is made once for all calls of a tenant.
+  const views = new Map<string, Store>();
+  const rememberedAs = (tenant: Tenant): Store => {
+    const name = `${tenant.crowd} ${tenant.org} ${tenant.subject}`;
+    const known = views.get(name);
+    if (known !== undefined) return known;
+    const view = storeAs(tenant);
+    views.set(name, view);
+    const [oldest] = views.keys();
+    if (views.size > MAX_VIEWS && oldest !== undefined) views.delete(oldest);
+    return view;
+  };
+  return storeAs(null);
 }

@@ -1,7 +1,7 @@
 /** What repositories run their statements on: a pool, or the connection of one open transaction. */
-import { StoreError } from '@svc/service';
+import { StoreError, type Tenant } from '@svc/service';
 import type pg from 'pg';
-import type { DeadlinePool } from './deadline-pool.ts';
+import type { DeadlinePool, RunOptions } from './deadline-pool.ts';
 import { type AtStake, toStoreError } from './errors.ts';
 
 export interface Statement {
@@ -19,10 +19,14 @@ export interface Database {
 }
 
 /** Each statement is its own transaction. */
-export function pooledDatabase(reads: DeadlinePool, writes: DeadlinePool): Database {
+export function pooledDatabase(
+  reads: DeadlinePool,
+  writes: DeadlinePool,
+  tenant: Tenant | null = null,
+): Database {
   return {
-    read: (statement) => runOn(reads, statement, 'nothing'),
-    write: (statement) => runOn(writes, statement, 'stored'),
+    read: (statement) => runOn(reads, statement, 'nothing', tenant),
+    write: (statement) => runOn(writes, statement, 'stored', tenant),
   };
 }
 
@@ -30,9 +34,10 @@ async function runOn<Row extends pg.QueryResultRow>(
   pool: DeadlinePool,
   statement: Statement,
   atStake: AtStake,
+  tenant: Tenant | null,
 ): Promise<Row[]> {
   try {
-    return await pool.run((client) => query<Row>(client, statement));
+    return await pool.run((client) => query<Row>(client, statement), { tenant });
   } catch (error) {
     throw toStoreError(error, atStake);
   }
@@ -54,8 +59,9 @@ async function query<Row extends pg.QueryResultRow>(
 export async function runTransaction<T>(
   pool: DeadlinePool,
   work: (database: Database) => Promise<T>,
-  deadlineMs?: number,
+  options: RunOptions = {},
 ): Promise<T> {
+  const { deadlineMs } = options;
   let commitSent = false;
   const transact = async (client: pg.ClientBase): Promise<Outcome<T>> => {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
@@ -70,7 +76,7 @@ export async function runTransaction<T>(
     const { command } = await client.query('COMMIT');
     return command === 'COMMIT' ? worked : { ok: false, error: rolledBack() };
   };
-  const outcome = await pool.run(transact, deadlineMs).catch((error: unknown) => {
+  const outcome = await pool.run(transact, options).catch((error: unknown) => {
     throw toStoreError(error, commitSent ? 'stored' : 'nothing');
   });
   if (!outcome.ok) throw outcome.error;

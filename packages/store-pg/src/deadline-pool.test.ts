@@ -14,6 +14,7 @@ beforeEach(() => {
   pool = new DeadlinePool({
     databaseUrl: database.url,
     size: 1,
+    waitMs: 400,
     connectMs: 400,
     deadlineMs: 5_000,
     maxWaiting: 2,
@@ -34,7 +35,7 @@ it('keeps a connection that did its work, and one whose statement the server ref
 
 it('destroys a connection that missed its deadline, and works on', async () => {
   const pid = await pool.run(backendPid);
-  await expect(pool.run(forEver, 100)).rejects.toBeInstanceOf(DeadlineError);
+  await expect(pool.run(forEver, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
   expect(await pool.run(backendPid)).not.toBe(pid);
 });
 
@@ -53,7 +54,7 @@ it('does not hand on a connection whose user failed for reasons of its own', asy
 });
 
 it('a caller that finds the line full, or waits in it too long, is turned away as unavailable', async () => {
-  const busy = pool.run(forEver, 1_000).catch((error: unknown) => error);
+  const busy = pool.run(forEver, { deadlineMs: 1_000 }).catch((error: unknown) => error);
   const waiting = [pool.run(backendPid), pool.run(backendPid)].map((run) =>
     run.catch((error: unknown) => error),
   );
@@ -85,6 +86,7 @@ it('has closed every connection when it is closed, and reports nothing of that',
   const own = new DeadlinePool({
     databaseUrl: database.url,
     size: 3,
+    waitMs: 400,
     connectMs: 400,
     deadlineMs: 5_000,
     maxWaiting: 2,

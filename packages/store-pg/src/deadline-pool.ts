@@ -1,10 +1,10 @@
 /**
  * A connection pool in which nothing waits for ever: not for a connection, not in line for one, not for an
- * answer. A connection that missed a deadline, broke, or was left inside a transaction is destroyed, never
+ * answer. The line is fair: connections go round the tenants that wait. A connection that missed a deadline, broke, or was left inside a transaction is destroyed, never
  * handed on; the next caller opens a new one, so the pool is well again as soon as the server is.
  */
 import { once } from 'node:events';
-import { StoreError, withinMs } from '@svc/service';
+import { type Entrant, FairQueue, StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
 import { DeadlineError, isServerAnswer, toUnavailable } from './errors.ts';
@@ -12,15 +12,23 @@ import { DeadlineError, isServerAnswer, toUnavailable } from './errors.ts';
 export interface DeadlinePoolOptions {
   readonly databaseUrl: string;
   readonly size: number;
-  /** Time to get a connection, waiting in line included. */
+  /** Time in line for a connection, and then to open one where none is open. */
+  readonly waitMs: number;
   readonly connectMs: number;
   /** Time for the work, once it has a connection. */
   readonly deadlineMs: number;
   /** How many callers may stand in line. */
   readonly maxWaiting: number;
+  /** True: its connections are opened ahead and kept, so that work never waits for one to be opened. */
+  readonly isKept?: boolean;
   /** Settings of the server for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly onError: (error: Error) => void;
+}
+
+export interface RunOptions extends Partial<Entrant> {
+  /** Instead of the pool's own. */
+  readonly deadlineMs?: number | undefined;
 }
 
 const IDLE_MS = 60_000;
@@ -29,16 +37,26 @@ const CLOSE_MS = 2_000;
 export class DeadlinePool {
   readonly #pool: pg.Pool;
   readonly #options: DeadlinePoolOptions;
+  readonly #queue: FairQueue;
   readonly #clients = new Set<StoreClient>();
   #isClosing = false;
 
   constructor(options: DeadlinePoolOptions) {
     this.#options = options;
+    this.#queue = new FairQueue({
+      atOnce: options.size,
+      // One org alone can hold up nobody: a connection is left.
+      atOncePerOrg: Math.max(1, options.size - 1),
+      maxWaiting: options.maxWaiting,
+      waitMs: options.waitMs,
+      refuse: (why) => new StoreError('unavailable', `no connection was free: ${why}`),
+    });
     this.#pool = new pg.Pool({
       ...clientConfig(options.databaseUrl, options.deadlineMs, options.settings),
       max: options.size,
       connectionTimeoutMillis: options.connectMs,
       idleTimeoutMillis: IDLE_MS,
+      min: options.isKept === true ? options.size : 0,
       Client: StoreClient,
     });
     this.#pool.on('error', (error) => {
@@ -54,15 +72,29 @@ export class DeadlinePool {
     });
   }
 
+  /** Opens all connections. Rejects when one is not had; the next to need it opens it then. */
+  async open(): Promise<void> {
+    const clients = await Promise.allSettled(
+      Array.from({ length: this.#options.size }, () => this.#connect()),
+    );
+    for (const client of clients) if (client.status === 'fulfilled') release(client.value, true);
+    const failed = clients.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+  }
+
   /**
    * Runs `work` on a connection of its own. Rejects with `StoreError` `unavailable` when none was had in time,
    * with `DeadlineError` when `work` took too long, and otherwise as `work` does.
    */
-  async run<T>(
+  run<T>(
     work: (client: pg.ClientBase) => Promise<T>,
-    deadlineMs = this.#options.deadlineMs,
+    { deadlineMs = this.#options.deadlineMs, tenant = null, turn }: RunOptions = {},
   ): Promise<T> {
-    const client = await this.#acquire();
+    return this.#queue.run({ tenant, turn }, () => this.#runNow(work, deadlineMs));
+  }
+
+  async #runNow<T>(work: (client: pg.ClientBase) => Promise<T>, deadlineMs: number): Promise<T> {
+    const client = await this.#connect();
     let isHealthy = true;
     try {
       return await withinMs(deadlineMs, work(client), () => {
@@ -76,10 +108,7 @@ export class DeadlinePool {
     }
   }
 
-  async #acquire(): Promise<pg.PoolClient> {
-    if (this.#pool.waitingCount >= this.#options.maxWaiting) {
-      throw new StoreError('unavailable', 'too many callers wait for a connection');
-    }
+  async #connect(): Promise<pg.PoolClient> {
     try {
       return await this.#pool.connect();
     } catch (error) {

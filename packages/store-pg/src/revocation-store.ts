@@ -3,12 +3,19 @@
  * stamps under it, and commits.
  */
 import type { GrantId } from '@svc/protocol';
-import type { RevocationStore } from '@svc/service';
+import type { RevocationStore, Tenant } from '@svc/service';
 import type { DeadlinePool } from './deadline-pool.ts';
 import { toStoreError } from './errors.ts';
 
-/** `deadlineMs` exceeds the lock's own time-out in `svc_stamp_revoked`, which answers in the ordinary case. */
-export function revocationStore(pool: DeadlinePool, deadlineMs: number): RevocationStore {
+/**
+ * `deadlineMs` exceeds the lock's own time-out in `svc_stamp_revoked`, which answers in the ordinary case. A Principal's
+ * barriers go one after another: only one of them stands at the lock, with one connection.
+ */
+export function revocationStore(
+  pool: DeadlinePool,
+  deadlineMs: number,
+  tenant: Tenant | null,
+): RevocationStore {
   return {
     async stampRevoked(principal, ids) {
       try {
@@ -18,7 +25,7 @@ export function revocationStore(pool: DeadlinePool, deadlineMs: number): Revocat
               `select grant_id as id, revoked_at as "revokedAtMs" from svc_stamp_revoked($1, $2)`,
               [principal, [...ids]],
             ),
-          deadlineMs,
+          { deadlineMs, tenant, turn: principal },
         );
         return new Map(rows.map(({ id, revokedAtMs }) => [id, revokedAtMs]));
       } catch (error) {
@@ -29,7 +36,7 @@ export function revocationStore(pool: DeadlinePool, deadlineMs: number): Revocat
       try {
         const { rows } = await pool.run(
           (client) => client.query<{ ms: number }>('select svc_pass_barrier($1) as ms', [principal]),
-          deadlineMs,
+          { deadlineMs, tenant, turn: principal },
         );
         const [row] = rows;
         if (row === undefined) throw new Error('the barrier answered no row');

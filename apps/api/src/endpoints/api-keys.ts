@@ -29,8 +29,8 @@ export const apiKeyEndpoints = (deps: ServiceDeps): HandlersOf<'api-keys'> => ({
 
   issueApiKey: async ({ caller, query, body, requestId }) => {
     const owner = await ownerFor(deps, caller, query.subject);
-    const key = { subject: owner.subject, role: soleRole(owner), label: body.label ?? null };
-    return { status: 201, body: presentIssuedKey(await issueOwnedKey(deps, caller, key, requestId)) };
+    const key = { role: soleRole(owner), label: body.label ?? null };
+    return { status: 201, body: presentIssuedKey(await issueOwnedKey(deps, caller, owner, key, requestId)) };
   },
 
   revokeApiKey: async ({ caller, params, query, requestId }) => {
@@ -45,9 +45,9 @@ export const apiKeyEndpoints = (deps: ServiceDeps): HandlersOf<'api-keys'> => ({
   },
 
   issueObserverKey: async ({ caller, body, requestId }) => {
-    const { subject } = observerOwner(deps);
-    const key = { subject, role: 'observer', label: body.label ?? null } as const;
-    return { status: 201, body: presentIssuedKey(await issueOwnedKey(deps, caller, key, requestId)) };
+    const owner = observerOwner(deps);
+    const key = { role: 'observer', label: body.label ?? null } as const;
+    return { status: 201, body: presentIssuedKey(await issueOwnedKey(deps, caller, owner, key, requestId)) };
   },
 
   revokeObserverKey: async ({ caller, params, requestId }) => {

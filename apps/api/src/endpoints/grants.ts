@@ -11,14 +11,14 @@ import {
   getConsumption,
   listGrants,
   type Revocation,
-  revokeGrant,
+  type Revoker,
   type ServiceDeps,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { parseStrictAgent } from './agents.ts';
 import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-export const grantEndpoints = (deps: ServiceDeps): HandlersOf<'grants'> => ({
+export const grantEndpoints = (deps: ServiceDeps, revoker: Revoker): HandlersOf<'grants'> => ({
   allocateGrant: async ({ caller, body, requestId }) => {
     const agent = parseStrictAgent(deps, 'agent', body.agent);
     return { status: 201, body: presentAllocation(await allocateGrant(deps, caller, agent, requestId)) };
@@ -37,7 +37,7 @@ export const grantEndpoints = (deps: ServiceDeps): HandlersOf<'grants'> => ({
   /** Answers 200 only once the revocation is visible everywhere. */
   revokeGrant: async ({ caller, query, body, requestId }) => {
     const principal = await actingPrincipal(deps, caller, query.principal);
-    const revocation = await revokeGrant(deps, caller, principal, body.grant_id, requestId);
+    const revocation = await revoker.revoke({ deps, caller, principal, grantId: body.grant_id, requestId });
     return { status: 200, body: presentRevocation(revocation) };
   },
 });

@@ -1,12 +1,22 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
-import type { Authenticator, ServiceDeps, VectorSetName, Verifier } from '@svc/service';
+import {
+  type Authenticator,
+  buildServiceDidDocument,
+  DomainChecks,
+  Revoker,
+  type ServiceDeps,
+  type VectorSetName,
+  type Verifier,
+} from '@svc/service';
 import type { Handlers } from '../http/index.ts';
 import { agentEndpoints } from './agents.ts';
 import { apiKeyEndpoints } from './api-keys.ts';
+import { asCaller } from './as-caller.ts';
 import { auditEndpoints } from './audit.ts';
 import { authZenEndpoints } from './authzen.ts';
 import { conformanceEndpoints } from './conformance.ts';
 import type { Decide } from './decide.ts';
+import { ExportTurns } from './decisions/export-turns.ts';
 import { decisionEndpoints } from './decisions.ts';
 import { entitlementEndpoints } from './entitlements.ts';
 import { grantEndpoints } from './grants.ts';
@@ -20,14 +30,14 @@ import { type Demo, sandboxEndpoints } from './sandbox.ts';
 import { type SelfServe, selfServeEndpoints } from './self-serve.ts';
 import { signingKeyEndpoints } from './signing-keys.ts';
 import { transparencyEndpoints } from './transparency.ts';
-import { usageEndpoints } from './usage.ts';
+import { metricsKept, usageEndpoints } from './usage.ts';
 import { verifyEndpoints } from './verify.ts';
 
 export interface EndpointDeps {
   readonly service: ServiceDeps;
   readonly verifier: Verifier;
   readonly isHealthy: () => Promise<boolean>;
-  readonly authenticator: Pick<Authenticator, 'readAgain'>;
+  readonly authenticator: Pick<Authenticator, 'forget' | 'readAgain'>;
   /** Null where it is not offered. */
   readonly demo: Demo | null;
   readonly selfServe: SelfServe | null;
@@ -38,26 +48,33 @@ export interface EndpointDeps {
 export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const { service, verifier, isHealthy, authenticator, demo, selfServe, vectors } = deps;
   const decide: Decide = verifier.verify.bind(verifier);
+  const revoker = new Revoker();
+  const domainChecks = new DomainChecks();
+  const exportTurns = new ExportTurns();
+  const metricsOf = metricsKept(service);
+  const serviceDidDocument = buildServiceDidDocument(service.identity);
+  const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
+    asCaller(service, build);
   return {
     ...verifyEndpoints(decide),
     ...authZenEndpoints(service, decide),
-    ...grantEndpoints(service),
-    ...agentEndpoints(service),
-    ...decisionEndpoints(service),
-    ...outcomeEndpoints(service),
-    ...principalEndpoints(service),
-    ...relyingPartyEndpoints(service),
-    ...signingKeyEndpoints(service),
-    ...orgEndpoints(service),
-    ...entitlementEndpoints(service),
+    ...forCaller((own) => grantEndpoints(own, revoker)),
+    ...forCaller(agentEndpoints),
+    ...forCaller((own) => decisionEndpoints(own, exportTurns)),
+    ...forCaller(outcomeEndpoints),
+    ...forCaller((own) => principalEndpoints(own, domainChecks)),
+    ...forCaller((own) => relyingPartyEndpoints(own, authenticator)),
+    ...forCaller(signingKeyEndpoints),
+    ...forCaller(orgEndpoints),
+    ...forCaller(entitlementEndpoints),
     ...selfServeEndpoints({ service, authenticator, decide, selfServe }),
-    ...meEndpoints(service),
-    ...apiKeyEndpoints(service),
-    ...auditEndpoints(service),
-    ...usageEndpoints(service),
-    ...publicEndpoints(service, isHealthy),
-    ...transparencyEndpoints(service),
-    ...conformanceEndpoints(service, vectors),
-    ...sandboxEndpoints({ service, authenticator, decide, demo }),
+    ...forCaller(meEndpoints),
+    ...forCaller(apiKeyEndpoints),
+    ...forCaller(auditEndpoints),
+    ...forCaller((own) => usageEndpoints(own, metricsOf)),
+    ...forCaller((own) => publicEndpoints(own, isHealthy, serviceDidDocument)),
+    ...forCaller(transparencyEndpoints),
+    ...forCaller((own) => conformanceEndpoints(own, vectors)),
+    ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),
   };
 };

@@ -41,9 +41,9 @@ export const orgEndpoints = (deps: ServiceDeps): HandlersOf<'orgs'> => ({
   },
 
   issueOrgApiKey: async ({ caller, params, body, requestId }) => {
-    const { subject } = await orgOwner(deps, caller, params.org_id);
-    const key = { subject, role: `org:${body.role}`, label: body.label ?? null } as const;
-    return { status: 201, body: presentIssuedKey(await issueOwnedKey(deps, caller, key, requestId)) };
+    const owner = await orgOwner(deps, caller, params.org_id);
+    const key = { role: `org:${body.role}`, label: body.label ?? null } as const;
+    return { status: 201, body: presentIssuedKey(await issueOwnedKey(deps, caller, owner, key, requestId)) };
   },
 
   revokeOrgApiKey: async ({ caller, params, requestId }) => {

@@ -3,6 +3,7 @@ import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp, isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import {
   createPrincipal,
+  type DomainChecks,
   getPrincipal,
   listPrincipals,
   type PrincipalCreated,
@@ -11,12 +12,11 @@ import {
   type ServiceIdentity,
   setMayBeNamed,
   verificationOf,
-  verifyPrincipal,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-export const principalEndpoints = (deps: ServiceDeps): HandlersOf<'principals'> => ({
+export const principalEndpoints = (deps: ServiceDeps, checks: DomainChecks): HandlersOf<'principals'> => ({
   createPrincipal: async ({ caller, body, requestId }) => {
     const created = await createPrincipal(deps, caller, body, requestId);
     return { status: 201, body: presentPrincipalCreated(deps.identity, created) };
@@ -41,7 +41,7 @@ export const principalEndpoints = (deps: ServiceDeps): HandlersOf<'principals'> 
 
   /** Answers 200 only once the outcome is visible everywhere. */
   verifyPrincipal: async ({ caller, params, requestId }) => {
-    const principal = await verifyPrincipal(deps, caller, params.did, requestId);
+    const principal = await checks.verify(deps, caller, params.did, requestId);
     return { status: 200, body: presentPrincipal(deps.identity, principal) };
   },
 });

@@ -2,7 +2,6 @@
 import { EVIDENCE_TYPES } from '@svc/contract';
 import type { Sha256 } from '@svc/protocol';
 import {
-  buildServiceDidDocument,
   DID_DOCUMENT_CONTENT_TYPE,
   getManagedDidDocument,
   internal,
@@ -21,9 +20,9 @@ const CACHE_STATUS_LIST = { 'Cache-Control': 'max-age=30' };
 export const publicEndpoints = (
   deps: ServiceDeps,
   isHealthy: () => Promise<boolean>,
+  serviceDidDocument: string,
 ): HandlersOf<'public'> => {
   const { identity, store } = deps;
-  const serviceDidDocument = buildServiceDidDocument(identity);
   return {
     /** 200 when every backing service is reachable and nothing holds decisions. */
     getHealth: async () => {

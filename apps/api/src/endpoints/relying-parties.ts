@@ -2,6 +2,7 @@
 import type { Body, Input, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import {
+  type Authenticator,
   createRelyingParty,
   getRelyingParty,
   type RelyingPartyChange,
@@ -12,7 +13,10 @@ import {
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
-export const relyingPartyEndpoints = (deps: ServiceDeps): HandlersOf<'relying-parties'> => ({
+export const relyingPartyEndpoints = (
+  deps: ServiceDeps,
+  authenticator: Pick<Authenticator, 'forget'>,
+): HandlersOf<'relying-parties'> => ({
   createRelyingParty: async ({ caller, body, requestId }) => {
     const created = await createRelyingParty(deps, caller, body, requestId);
     return { status: 201, body: presentRelyingPartyCreated(created) };
@@ -26,6 +30,7 @@ export const relyingPartyEndpoints = (deps: ServiceDeps): HandlersOf<'relying-pa
   updateRelyingParty: async ({ caller, params, body, requestId }) => {
     const change = changeOf(body);
     const relyingParty = await updateRelyingParty(deps, caller, params.did, change, requestId);
+    authenticator.forget(relyingParty.did);
     return { status: 200, body: presentRelyingParty(relyingParty) };
   },
 });

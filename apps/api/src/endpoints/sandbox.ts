@@ -5,6 +5,7 @@ import {
   DEMO_MAX_AMOUNT_MINOR,
   findRpCaller,
   mintDemo,
+  type Revoker,
   revokeDemo,
   SANDBOX_GRANT_SECONDS,
   SANDBOX_REQUEST,
@@ -22,6 +23,7 @@ export interface SandboxDeps {
   readonly service: ServiceDeps;
   readonly authenticator: Pick<Authenticator, 'readAgain'>;
   readonly decide: Decide;
+  readonly revoker: Revoker;
   /** Null where it is not offered. */
   readonly demo: Demo | null;
 }
@@ -36,6 +38,7 @@ export const sandboxEndpoints = ({
   service,
   authenticator,
   decide,
+  revoker,
   demo,
 }: SandboxDeps): HandlersOf<'sandbox'> => ({
   getDemoInfo: async () => {
@@ -61,7 +64,7 @@ export const sandboxEndpoints = ({
   },
 
   revokeDemo: async ({ body, requestId }) => {
-    const revocation = await revokeDemo(service, offered(demo).sandbox, body.grant_id, requestId);
+    const revocation = await revokeDemo(service, revoker, offered(demo).sandbox, body.grant_id, requestId);
     return { status: 200, body: presentRevocation(revocation) };
   },
 });

@@ -20,25 +20,27 @@ import type { HandlersOf } from '../http/index.ts';
 const METRICS_KEPT_SECONDS = 5;
 const METRICS_HEADERS = { 'Cache-Control': `public, max-age=${METRICS_KEPT_SECONDS}` };
 
-export const usageEndpoints = (deps: ServiceDeps): HandlersOf<'usage'> => {
-  const metricsOf = metricsSource(deps, METRICS_KEPT_SECONDS * 1000);
-  return {
-    getUsage: async ({ caller, query }) => {
-      const usage = await getUsage(deps, caller, query);
-      return { status: 200, body: presentUsage(usage, caller.class === 'org') };
-    },
+type MetricsSource = ReturnType<typeof metricsSource>;
 
-    getDecisionStats: async ({ caller, query }) => {
-      const stats = await getDecisionStats(deps, caller, query);
-      return { status: 200, body: presentDecisionStats(stats) };
-    },
+export const metricsKept = (deps: ServiceDeps): MetricsSource =>
+  metricsSource(deps, METRICS_KEPT_SECONDS * 1000);
 
-    getMetrics: async ({ query }) => {
-      const metrics = await metricsOf(query.days);
-      return { status: 200, body: presentMetrics(metrics, deps.identity), headers: METRICS_HEADERS };
-    },
-  };
-};
+export const usageEndpoints = (deps: ServiceDeps, metricsOf: MetricsSource): HandlersOf<'usage'> => ({
+  getUsage: async ({ caller, query }) => {
+    const usage = await getUsage(deps, caller, query);
+    return { status: 200, body: presentUsage(usage, caller.class === 'org') };
+  },
+
+  getDecisionStats: async ({ caller, query }) => {
+    const stats = await getDecisionStats(deps, caller, query);
+    return { status: 200, body: presentDecisionStats(stats) };
+  },
+
+  getMetrics: async ({ query }) => {
+    const metrics = await metricsOf(query.days);
+    return { status: 200, body: presentMetrics(metrics, deps.identity), headers: METRICS_HEADERS };
+  },
+});
 
 type UsageBody = Body<Routes['getUsage'], 200>;
 type StatsBody = Body<Routes['getDecisionStats'], 200>;

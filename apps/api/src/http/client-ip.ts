@@ -3,17 +3,20 @@
  * reaches, counted from our side; what lies beyond was written by the client.
  */
 import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Caller } from './caller.ts';
 
 export const clientIpOf = (request: IncomingMessage, trustProxyHops: number): string => {
-  const socketIp = withoutMapping(request.socket.remoteAddress ?? 'unknown');
+  const socketIp = socketAddressOf(request.socket);
   if (trustProxyHops === 0) return socketIp;
   const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
   const chain = [...forwarded.map((item) => item.trim()).filter((item) => item !== ''), socketIp];
   const ip = withoutMapping(chain[Math.max(0, chain.length - 1 - trustProxyHops)] ?? socketIp);
   return isIP(ip) === 0 ? socketIp : ip;
 };
+
+export const socketAddressOf = ({ remoteAddress }: Socket): string =>
+  withoutMapping(remoteAddress ?? 'unknown');
 
 const withoutMapping = (ip: string): string => {
   const tail = /^::ffff:([0-9.]+)$/i.exec(ip)?.[1];

@@ -32,6 +32,8 @@ describe('what is not a proper request', () => {
     ['a bare line feed in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\rC: d\r\n\r\n'],
     ['headers without end', `GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nhost: y\r\n\r\n'],
+    ['two equal Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nHost: x\r\n\r\n'],
     [
       'another expectation',
       'POST /verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: miracles\r\n\r\n',
@@ -110,6 +112,44 @@ const deferred = () => {
   });
   return { promise, resolve };
 };
+
+describe('connections of one address', () => {
+  const open = async (port: number) => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    await once(socket, 'connect');
+    return socket;
+  };
+  /** The status; 'closed' where nothing is answered any more. */
+  const ask = async (socket: Awaited<ReturnType<typeof open>>) => {
+    const closed = once(socket, 'close').then(() => ['HTTP/1.1 closed']);
+    socket.on('error', () => {}).write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [text] = await Promise.race([once(socket, 'data'), closed]);
+    return String(text).slice(9, 15).trim().split(' ')[0];
+  };
+
+  it('have a bound: one more is closed as it comes, those before go on, and one that ends makes room', async () => {
+    const { port, registry } = await startService({ limits: { connectionsPerAddress: 2 } });
+    const [first, second] = [await open(port), await open(port)];
+    expect([await ask(first), await ask(second)]).toEqual(['200', '200']);
+    expect(await ask(await open(port))).toBe('closed');
+    expect(await registry.metrics()).toContain('svc_http_connections_refused_total 1');
+    expect([await ask(first), await ask(second)]).toEqual(['200', '200']);
+    second.destroy();
+    // The server hears of the end a moment later.
+    while ((await ask(await open(port))) !== '200');
+    first.destroy();
+  });
+
+  it('are the proxy’s own where one stands in front', async () => {
+    const { port } = await startService({
+      deps: { trustProxyHops: 1 },
+      limits: { connectionsPerAddress: 1 },
+    });
+    const sockets = [await open(port), await open(port), await open(port)];
+    expect(await Promise.all(sockets.map(ask))).toEqual(['200', '200', '200']);
+    for (const socket of sockets) socket.destroy();
+  });
+});
 
 describe('shutdown', () => {
   const gated = async (limits = {}) => {

@@ -1,9 +1,10 @@
 /**
  * The open connections of a server and what each is doing, so that a shutdown loses no request: connections without
- * one may be closed, those with one are waited for.
+ * one may be closed, those with one are waited for. One address has only so many.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { limiterKeyOf, socketAddressOf } from './client-ip.ts';
 
 interface Connection {
   requestsInFlight: number;
@@ -13,11 +14,28 @@ interface Connection {
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
 
-  constructor(server: Server) {
+  readonly #perAddress = new Map<string, number>();
+
+  /** More connections than `maxPerAddress` from one address are closed as they come; null: there is no such bound. */
+  constructor(server: Server, maxPerAddress: number | null, onRefused: () => void) {
     server.on('connection', (socket) => {
+      const address = limiterKeyOf(socketAddressOf(socket));
+      const before = this.#perAddress.get(address) ?? 0;
+      if (maxPerAddress !== null && before >= maxPerAddress) {
+        onRefused();
+        return socket.destroy();
+      }
+      this.#perAddress.set(address, before + 1);
       this.#open.set(socket, { requestsInFlight: 0, last: null });
-      socket.once('close', () => this.#open.delete(socket));
+      return socket.once('close', () => this.#forget(socket, address));
     });
+  }
+
+  #forget(socket: Socket, address: string): void {
+    this.#open.delete(socket);
+    const left = (this.#perAddress.get(address) ?? 1) - 1;
+    if (left === 0) this.#perAddress.delete(address);
+    else this.#perAddress.set(address, left);
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {

@@ -12,6 +12,8 @@ import type { StaticPage } from './pages.ts';
 export interface HttpLimits extends RateLimits {
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
+  /** Of these, for one client address. */
+  readonly connectionsPerAddress: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body. */
@@ -31,6 +33,7 @@ export const HTTP_LIMITS: HttpLimits = {
   ...RATE_LIMITS,
   maxBodyBytes: 65_536,
   maxConnections: 8_192,
+  connectionsPerAddress: 512,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   timeoutCheckMs: 1_000,

@@ -2,21 +2,34 @@
  * Who may pass: limits and authentication (interface §Authentication, §Limits). Nothing of the request beyond its
  * headers has been read when the gate decides.
  *
- * Order: failed authentications of this address → credential → the key's own limit → class. A key of the wrong class
- * is counted against its own limit, not against its address: it is a live key.
+ * Order: failed authentications of this address → credential → the limits of the key, its subject and its org → how much
+ * of theirs is under way → class. A key of the wrong class is counted against its own limits, not against its address: it
+ * is a live key. A key that has used up a limit costs no look-up.
  */
 import type { AuthClass, Route } from '@svc/contract';
-import type { Clock } from '@svc/service';
+import { type Clock, tenantOf } from '@svc/service';
 import { ApiError } from './api-error.ts';
 import type { Authenticate, Caller } from './caller.ts';
 import { limiterKeyOf } from './client-ip.ts';
 import type { Exchange } from './exchange.ts';
+import { InFlight } from './in-flight.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
 import { WorkingCredentials } from './working-credentials.ts';
 
 /** Requests per one-minute window and node. */
 export interface RateLimits {
+  /** Per key. */
   readonly authenticatedPerMinute: number;
+  /** All keys of a subject together: more than one key may make, so that a stolen one does not use it up. */
+  readonly subjectPerMinute: number;
+  /** An org with all its members. */
+  readonly orgPerMinute: number;
+  /** All keys of a relying party together, as a multiple of what one may make. */
+  readonly keysWorthOfVerifies: number;
+  readonly orgVerifiesPerMinute: number;
+  /** Requests under way at once, but verifications. */
+  readonly subjectAtOnce: number;
+  readonly orgAtOnce: number;
   /** Calls of self-serve, per provision key. */
   readonly selfServePerMinute: number;
   /** Calls of the sandbox, per client address. */
@@ -25,9 +38,15 @@ export interface RateLimits {
   readonly failedAuthenticationsPerMinute: number;
 }
 
-/** Interface §Limits. */
+/** Interface §Limits, and protocol §13. */
 export const RATE_LIMITS: RateLimits = {
   authenticatedPerMinute: 120,
+  subjectPerMinute: 600,
+  orgPerMinute: 2_400,
+  keysWorthOfVerifies: 5,
+  orgVerifiesPerMinute: 1_000_000,
+  subjectAtOnce: 128,
+  orgAtOnce: 256,
   selfServePerMinute: 60,
   sandboxPerMinute: 60,
   publicPerMinute: 300,
@@ -36,13 +55,33 @@ export const RATE_LIMITS: RateLimits = {
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,1024}=*)$/i;
 
+/** Counts of one kind of call, by whom they are held against. */
+class Levels {
+  readonly key: RateLimiter;
+  readonly subject: RateLimiter;
+  readonly org: RateLimiter;
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.key = new RateLimiter(clock);
+    this.subject = new RateLimiter(clock);
+    this.org = new RateLimiter(clock);
+  }
+}
+
+interface Count {
+  readonly limiter: RateLimiter;
+  readonly name: string;
+  readonly limit: number;
+}
+
 export class Gate {
-  readonly #verify: RateLimiter;
-  readonly #authenticated: RateLimiter;
+  readonly #verify: Levels;
+  readonly #authenticated: Levels;
   readonly #selfServe: RateLimiter;
   readonly #sandbox: RateLimiter;
   readonly #public: RateLimiter;
   readonly #failures: RateLimiter;
+  readonly #inFlight: InFlight;
   readonly #working = new WorkingCredentials();
 
   constructor(
@@ -50,12 +89,13 @@ export class Gate {
     private readonly authenticate: Authenticate,
     private readonly limits: RateLimits,
   ) {
-    this.#verify = new RateLimiter(clock);
-    this.#authenticated = new RateLimiter(clock);
+    this.#verify = new Levels(clock);
+    this.#authenticated = new Levels(clock);
     this.#selfServe = new RateLimiter(clock);
     this.#sandbox = new RateLimiter(clock);
     this.#public = new RateLimiter(clock);
     this.#failures = new RateLimiter(clock);
+    this.#inFlight = new InFlight(limits);
   }
 
   /** The caller, null on a public route; throws 401, 403 or 429. */
@@ -67,14 +107,21 @@ export class Gate {
     }
     const caller = await this.#identify(route, exchange);
     exchange.caller = caller;
-    hold(exchange, this.#takeOfKey(route, caller, 1));
+    const counts = this.#countsOf(route, caller);
+    hold(exchange, tightestOf(counts, 1));
+    // Verifications are gathered from all callers, and share that out by themselves.
+    if (route.limiter !== 'verify') exchange.leave = this.#inFlight.enter(tenantOf(caller));
+    take(counts, 1);
     requireClass(route.auth, caller);
     return caller;
   }
 
-  /** Counts further calls of an admitted caller against its key's limit, all or none; throws 429. */
+  /** Counts further calls of an admitted caller against its limits, all or none; throws 429. */
   countMore(route: Route, exchange: Exchange, calls: number): void {
-    if (exchange.caller !== null) hold(exchange, this.#takeOfKey(route, exchange.caller, calls));
+    if (exchange.caller === null) return;
+    const counts = this.#countsOf(route, exchange.caller);
+    hold(exchange, tightestOf(counts, calls));
+    take(counts, calls);
   }
 
   /** Counts a request that needs no credential. */
@@ -91,13 +138,19 @@ export class Gate {
     const limit = this.limits.failedAuthenticationsPerMinute;
     const address = limiterKeyOf(exchange.clientIp);
     const before = this.#failures.peek(address, limit);
-    if (!before.allowed && (token === null || !this.#working.has(token))) hold(exchange, before);
+    const known = token === null ? undefined : this.#working.find(token);
+    if (!before.allowed && known === undefined) hold(exchange, before);
+    // A verification's limit can change, and its key is mostly remembered anyway.
+    if (known !== undefined && route.limiter !== 'verify') {
+      const allowance = tightestOf(this.#countsOf(route, known), 1);
+      if (!allowance.allowed) hold(exchange, allowance);
+    }
 
     // Only a decision's commit reads the key again.
     const mayBeRemembered = route.limiter === 'verify';
     const caller = token === null ? null : await this.authenticate(token, { mayBeRemembered });
     if (token !== null && caller !== null) {
-      this.#working.add(token);
+      this.#working.add(token, caller);
       return caller;
     }
     if (token !== null) this.#working.delete(token);
@@ -108,15 +161,57 @@ export class Gate {
     );
   }
 
-  #takeOfKey(route: Route, caller: Caller, calls: number): Allowance {
-    const key = limiterNameOf(caller);
-    if (route.limiter === 'verify' && caller.class === 'rp')
-      return this.#verify.take(key, caller.relyingParty.verifyRateLimitPerMinute, calls);
-    return route.limiter === 'self-serve' && caller.class === 'provision'
-      ? this.#selfServe.take(key, this.limits.selfServePerMinute, calls)
-      : this.#authenticated.take(key, this.limits.authenticatedPerMinute, calls);
+  #countsOf(route: Route, caller: Caller): readonly Count[] {
+    const name = limiterNameOf(caller);
+    const { limits } = this;
+    if (route.limiter === 'self-serve' && caller.class === 'provision')
+      return [{ limiter: this.#selfServe, name, limit: limits.selfServePerMinute }];
+    if (route.limiter !== 'verify' || caller.class !== 'rp')
+      return countsAt(this.#authenticated, caller, {
+        key: limits.authenticatedPerMinute,
+        subject: limits.subjectPerMinute,
+        org: limits.orgPerMinute,
+      });
+    const { verifyRateLimitPerMinute: key } = caller.relyingParty;
+    const subject = key * limits.keysWorthOfVerifies;
+    return countsAt(this.#verify, caller, { key, subject, org: limits.orgVerifiesPerMinute });
   }
 }
+
+/** The operator and the console are held by their secrets alone. */
+const countsAt = (
+  levels: Levels,
+  caller: Caller,
+  limits: Readonly<Record<keyof Levels, number>>,
+): readonly Count[] => {
+  const key = { limiter: levels.key, name: limiterNameOf(caller), limit: limits.key };
+  if (caller.subject === null || caller.class === 'observer') return [key];
+  const subject = { limiter: levels.subject, name: caller.subject, limit: limits.subject };
+  const orgId = orgOf(caller);
+  if (orgId === null) return [key, subject];
+  return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];
+};
+
+const orgOf = (caller: Exclude<Caller, { subject: null } | { class: 'observer' }>): string | null => {
+  if (caller.class === 'org') return caller.subject;
+  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
+};
+
+/** The limit that refuses, or else the one with the least left, as it is after `calls` more. */
+const tightestOf = ([first, ...others]: readonly Count[], calls: number): Allowance => {
+  if (first === undefined) throw new Error('a caller without a limit');
+  let tightest = first.limiter.peek(first.name, first.limit, calls);
+  for (const { limiter, name, limit } of others) {
+    if (!tightest.allowed) break;
+    const allowance = limiter.peek(name, limit, calls);
+    if (!allowance.allowed || allowance.remaining < tightest.remaining) tightest = allowance;
+  }
+  return tightest;
+};
+
+const take = (counts: readonly Count[], calls: number): void => {
+  for (const { limiter, name, limit } of counts) limiter.take(name, limit, calls);
+};
 
 /** Keys of the overlap set are counted apart. */
 const limiterNameOf = (caller: Caller): string =>

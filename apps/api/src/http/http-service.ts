@@ -53,7 +53,9 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     insecureHTTPParser: false,
   });
   server.maxConnections = limits.maxConnections;
-  const connections = new Connections(server);
+  // Behind proxies all connections are theirs.
+  const perAddress = deps.trustProxyHops === 0 ? limits.connectionsPerAddress : null;
+  const connections = new Connections(server, perAddress, deps.metrics.connectionRefused);
 
   const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
     const exchange = new Exchange(request, response, settings);
@@ -68,8 +70,9 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
 
   const route = (exchange: Exchange): void => {
     const { request } = exchange;
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      pipeline.fail(exchange, new ApiError('INVALID_REQUEST', 'The Host header is missing'));
+    const problem = findHostProblem(request);
+    if (problem !== null) {
+      pipeline.fail(exchange, new ApiError('INVALID_REQUEST', problem));
       return;
     }
     if (isStatusHost(request, deps)) request.url = onStatusHost(request.url ?? '');
@@ -103,6 +106,14 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
       return shutDown(server, connections, limits);
     },
   };
+};
+
+/** RFC 9112 §3.2. Of two hosts a proxy may have gone by the one, and we by the other. */
+const findHostProblem = ({ rawHeaders, httpVersion }: IncomingMessage): string | null => {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
+  if (hosts > 1) return 'There is more than one Host header; send one';
+  return hosts === 0 && httpVersion === '1.1' ? 'The Host header is missing' : null;
 };
 
 const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boolean =>

@@ -177,6 +177,68 @@ describe('limits', () => {
     expect((await call('GET', '/me', { token: TOKENS.principal })).status).toBe(200);
   });
 
+  it('all keys of a subject have a limit together, and so have all of an org; other subjects are not affected', async () => {
+    const { call } = await startService({
+      limits: { authenticatedPerMinute: 3, subjectPerMinute: 4, orgPerMinute: 5 },
+    });
+    const statusOf = async (token: string) => (await call('GET', '/me', { token })).status;
+    const subject = [];
+    for (const token of [TOKENS.rp, TOKENS.rp, TOKENS.otherRp, TOKENS.otherRp, TOKENS.otherRp, TOKENS.rp])
+      subject.push(await statusOf(token));
+    expect(subject).toEqual([200, 200, 200, 200, 429, 429]);
+    const over = await call('GET', '/me', { token: TOKENS.otherRp });
+    expect([limitOf(over.headers), over.headers.get('retry-after')]).toEqual([[4, 0, 60], '60']);
+    const org = [];
+    for (const token of [TOKENS.orgRead, TOKENS.orgRead, TOKENS.orgAdmin, TOKENS.orgAdmin, TOKENS.orgAdmin])
+      org.push(await statusOf(token));
+    expect(org).toEqual([200, 200, 200, 200, 429]);
+    expect(await statusOf(TOKENS.otherRp)).toBe(429);
+    expect(await statusOf(TOKENS.admin)).toBe(401);
+  });
+
+  it('all keys of a relying party verify at most as much as five of them may', async () => {
+    const { call } = await startService({ limits: { keysWorthOfVerifies: 1 } });
+    const statuses = [];
+    for (let i = 0; i < 9; i++)
+      statuses.push(
+        (await call('POST', '/verify', { ...verify, token: i < 5 ? TOKENS.rp : TOKENS.otherRp })).status,
+      );
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 429, 429]);
+  });
+
+  it('a key that has used up a limit costs no look-up', async () => {
+    const { call, authenticated } = await startService({ limits: { authenticatedPerMinute: 2 } });
+    for (let i = 0; i < 5; i++) await call('GET', '/me', { token: TOKENS.principal });
+    expect(authenticated).toHaveLength(2);
+  });
+
+  it('a subject has so much under way at once; what comes beyond is refused at once, also when it stops listening', async () => {
+    const held: (() => void)[] = [];
+    const { call, base } = await startService({
+      limits: { subjectAtOnce: 1, orgAtOnce: 1 },
+      handlers: {
+        getMe: () => new Promise((_, reject) => void held.push(() => reject(new Error('ended')))),
+      },
+    });
+    const controller = new AbortController();
+    const headers = { authorization: `Bearer ${TOKENS.rp}` };
+    const gone = fetch(`${base}/me`, { headers, signal: controller.signal }).catch(() => 'gone');
+    while (held.length === 0) await new Promise(setImmediate);
+    controller.abort();
+    expect(await gone).toBe('gone');
+    const refused = await call('GET', '/me', { token: TOKENS.otherRp });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(refused.json.message).toContain('at once');
+    const other = call('GET', '/me', { token: TOKENS.orgRead });
+    while (held.length < 2) await new Promise(setImmediate);
+    for (const end of held.splice(0)) end();
+    expect((await other).status).toBe(500);
+    const next = call('GET', '/me', { token: TOKENS.rp });
+    while (held.length === 0) await new Promise(setImmediate);
+    held[0]?.();
+    expect((await next).status).toBe(500);
+  });
+
   it('public calls count per address, unknown paths, 405 and OPTIONS among them', async () => {
     const { call } = await startService({ limits: { publicPerMinute: 5 } });
     const statuses = [];

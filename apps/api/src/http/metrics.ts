@@ -5,6 +5,7 @@ export interface HttpMetrics {
   begin(): void;
   /** `status` 0: the client went away before an answer. */
   end(routeId: string, status: number, durationMs: number): void;
+  connectionRefused(): void;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -28,6 +29,11 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
     help: 'Requests being answered.',
     registers: [registry],
   });
+  const connectionsRefused = new Counter({
+    name: 'svc_http_connections_refused_total',
+    help: 'Connections closed as they came: their address has as many as it may.',
+    registers: [registry],
+  });
   // Looking a labelled series up costs more than counting, so each is looked up once.
   const countOf = remember((key) => {
     const [route = '', status = ''] = key.split(' ');
@@ -41,6 +47,7 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
       countOf(`${routeId} ${status}`).inc();
       durationOf(routeId).observe(durationMs / 1000);
     },
+    connectionRefused: () => connectionsRefused.inc(),
   };
 };
 

@@ -58,6 +58,8 @@ export class Pipeline {
       if (sending !== null) await sending;
     } catch (error) {
       this.fail(exchange, error);
+    } finally {
+      exchange.leave();
     }
   }
 

@@ -2,27 +2,27 @@
  * Tokens that have authenticated here before. Failed authentications are limited per client address, and many honest
  * clients can share one address: a credential known to work is let through to authentication even while its address
  * is over that limit, so that one misconfigured neighbour cannot lock the others out. Being known proves nothing;
- * authentication still decides.
+ * authentication still decides. Whose they were then tells which limits to look at before a look-up is spent on them.
  *
  * Kept as SHA-256, bounded, oldest out first.
  */
 import { hash } from 'node:crypto';
+import type { Caller } from './caller.ts';
 
 export class WorkingCredentials {
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, Caller>();
 
   constructor(private readonly capacity = 10_000) {}
 
-  has(token: string): boolean {
-    return this.#known.has(digestOf(token));
+  /** Whose it was when it last worked. */
+  find(token: string): Caller | undefined {
+    return this.#known.get(digestOf(token));
   }
 
-  add(token: string): void {
-    const digest = digestOf(token);
-    if (this.#known.has(digest)) return;
-    this.#known.add(digest);
+  add(token: string, caller: Caller): void {
+    this.#known.set(digestOf(token), caller);
     if (this.#known.size <= this.capacity) return;
-    for (const oldest of this.#known) {
+    for (const oldest of this.#known.keys()) {
       this.#known.delete(oldest);
       return;
     }

@@ -26,7 +26,15 @@ import {
 /** The operator's one token is limited per node, so the cases are spread over several. */
 const NODES = 3;
 const deployment = withDeployment(
-  { SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1', SVC_DEMO: '1' },
+  // Every caller of the matrix has a key of its own, of the same few subjects.
+  {
+    SVC_PROVISION_KEYS: PROVISION_KEY,
+    SVC_SELF_SERVE: '1',
+    SVC_DEMO: '1',
+    SVC_MAX_LIVE_KEYS: '10000',
+    SVC_SUBJECT_PER_MINUTE: '100000',
+    SVC_ORG_PER_MINUTE: '100000',
+  },
   NODES,
 );
 

@@ -50,7 +50,8 @@ export const apiKeyRoutes = {
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
     errors: {
       NOT_FOUND: UNKNOWN_SUBJECT,
-      CONFLICT: 'The DID is both a Principal and a relying party; issue with a key of the one that is meant.',
+      CONFLICT:
+        'The subject has as many live keys as it may (20 unless set otherwise); or the DID is both a Principal and a relying party: issue with a key of the one that is meant.',
     },
   }),
 
@@ -100,7 +101,7 @@ export const apiKeyRoutes = {
     limiter: 'authenticated',
     body: apiKeyRequest,
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
-    errors: {},
+    errors: { CONFLICT: 'There are as many live observer keys as there may be.' },
   }),
 
   revokeObserverKey: defineRoute({

@@ -1,4 +1,6 @@
+import type { DidWeb } from '@svc/protocol';
 import { expect, it } from 'vitest';
+import { issueApiKey } from '../api-keys/api-key.ts';
 import type { Store } from '../ports/store.ts';
 import type { RpCallerRecord } from '../ports/verify-store.ts';
 import { Authenticator } from './authenticator.ts';
@@ -10,15 +12,19 @@ const slowStore = () => {
   const waiting: { readonly keyHash: string; answer(record: RpCallerRecord | null): void }[] = [];
   const findRpCaller = (keyHash: string) =>
     new Promise<RpCallerRecord | null>((answer) => void waiting.push({ keyHash, answer }));
-  const store = { verify: { findRpCaller } } as unknown as Store;
+  const findByHashes = async (keyHashes: readonly string[]) =>
+    keyHashes.map((keyHash) => ({ keyHash, role: 'rp', revokedAtMs: null }));
+  const store = { verify: { findRpCaller }, apiKeys: { findByHashes } } as unknown as Store;
   const authenticator = new Authenticator(store, clock, { adminToken: null, provisionKeys: [] });
   return { authenticator, waiting };
 };
 
+const RP = 'did:web:shop.example' as DidWeb;
+
 const recordOf = (keyHash: string, name: string, revokedAtMs: number | null = null) =>
   ({
     key: { keyHash, keyId: 'id', revokedAtMs },
-    relyingParty: { name },
+    relyingParty: { did: RP, name },
     entitlement: null,
   }) as RpCallerRecord;
 
@@ -43,4 +49,30 @@ it('a key that is absent or revoked by now reads as nobody', async () => {
     waiting.shift()?.answer(record);
     expect(await read).toBeNull();
   }
+});
+
+it('a relying party that has changed is looked up again, and what a look-up from before finds is not remembered', async () => {
+  const { authenticator, waiting } = slowStore();
+  const apiKeys = { findById: async () => null, insert: async () => ({}) };
+  const random = { bytes: (length: number) => new Uint8Array(length) };
+  const { value } = await issueApiKey({ apiKeys } as unknown as Parameters<typeof issueApiKey>[0], random, {
+    role: 'rp',
+    subject: RP,
+    label: null,
+  });
+  const nameOf = async (answered: string | null) => {
+    const caller = authenticator.authenticate(value, { mayBeRemembered: true });
+    while (answered !== null && waiting.length === 0) await Promise.resolve();
+    if (answered !== null) waiting.shift()?.answer(recordOf('a', answered));
+    const known = await caller;
+    return known?.class === 'rp' ? known.relyingParty.name : null;
+  };
+  expect(await nameOf('first')).toBe('first');
+  expect(await nameOf(null)).toBe('first');
+  const underWay = authenticator.readAgain('a');
+  authenticator.forget(RP);
+  waiting.shift()?.answer(recordOf('a', 'from before'));
+  await underWay;
+  expect(await nameOf('changed')).toBe('changed');
+  expect(await nameOf(null)).toBe('changed');
 });

@@ -8,7 +8,7 @@ import type { DidWeb, OrgId } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import { parseApiKey } from '../api-keys/api-key.ts';
 import { Batcher } from '../lib/batcher.ts';
-import type { ApiKeyRecord } from '../ports/api-keys.ts';
+import type { KnownApiKey } from '../ports/api-keys.ts';
 import type { Clock } from '../ports/platform.ts';
 import type { Store } from '../ports/store.ts';
 import type { RpCallerRecord } from '../ports/verify-store.ts';
@@ -25,7 +25,8 @@ export interface AuthenticatorOptions {
   readonly provisionKeys: readonly string[];
 }
 
-const RP_KEY_REMEMBERED_MS = 5_000;
+/** Settings of a relying party count on every node within 2 s of the answer to their change (interface §RelyingParty). */
+const RP_KEY_REMEMBERED_MS = 1_500;
 const RP_KEYS_REMEMBERED = 10_000;
 
 export class Authenticator {
@@ -35,7 +36,12 @@ export class Authenticator {
   >({
     max: RP_KEYS_REMEMBERED,
   });
+  private readonly lookUps = new Batcher<string, KnownApiKey | null>((keys) =>
+    this.store.apiKeys.findByHashes(keys),
+  );
   private readonly rereads = new Batcher<string, RpCaller | null>((keys) => this.loadEach(keys));
+  /** What was looked up under an earlier one may be older than a change that has been answered. */
+  private generation = 0;
   private readonly adminDigest: Buffer | null;
   private readonly provisionDigests: readonly Buffer[];
 
@@ -64,6 +70,13 @@ export class Authenticator {
     return this.rereads.submit(keyHash);
   }
 
+  /** Forgets a relying party that has changed: from now on its calls are held to what it is, on this node. */
+  forget(relyingParty: DidWeb): void {
+    this.generation += 1;
+    for (const [keyHash, { caller }] of this.rpCallers.entries())
+      if (caller.subject === relyingParty) this.rpCallers.delete(keyHash);
+  }
+
   private remembered(keyHash: string): RpCaller | null {
     const entry = this.rpCallers.get(keyHash);
     const isFresh = entry !== undefined && this.clock.nowMs() - entry.loadedAtMs < RP_KEY_REMEMBERED_MS;
@@ -72,9 +85,9 @@ export class Authenticator {
 
   private async load(keyHash: string): Promise<Caller | null> {
     const loadedAtMs = this.clock.nowMs();
-    const key = await this.store.apiKeys.findByHash(keyHash);
-    if (key === null || key.revokedAtMs !== null) return null;
-    return key.role === 'rp' ? this.loadRp(keyHash, loadedAtMs) : callerOf(key);
+    const known = await this.lookUps.submit(keyHash);
+    if (known === null || known.revokedAtMs !== null) return null;
+    return known.role === 'rp' ? this.loadRp(keyHash, loadedAtMs) : callerOf(known);
   }
 
   private async loadEach(keyHashes: readonly string[]): Promise<readonly (RpCaller | null)[]> {
@@ -86,13 +99,14 @@ export class Authenticator {
   }
 
   private async loadRp(keyHash: string, loadedAtMs: number): Promise<RpCaller | null> {
+    const { generation } = this;
     const record = await this.store.verify.findRpCaller(keyHash);
     if (record === null || record.key.revokedAtMs !== null) {
       this.rpCallers.delete(keyHash);
       return null;
     }
     const caller = rpCaller(record);
-    this.rpCallers.set(keyHash, { caller, loadedAtMs });
+    if (generation === this.generation) this.rpCallers.set(keyHash, { caller, loadedAtMs });
     return caller;
   }
 
@@ -117,11 +131,11 @@ export const rpCaller = ({ key, relyingParty, entitlement }: RpCallerRecord): Rp
   entitlement,
 });
 
-const callerOf = (key: ApiKeyRecord): Caller | null => {
+const callerOf = ({ principalOrgId, ...key }: KnownApiKey): Caller | null => {
   const { keyId } = key;
   switch (key.role) {
     case 'principal':
-      return { class: 'principal', subject: key.subject as DidWeb, keyId, key };
+      return { class: 'principal', subject: key.subject as DidWeb, orgId: principalOrgId, keyId, key };
     case 'org:read':
       return { class: 'org', role: 'read', subject: key.subject as OrgId, keyId, key };
     case 'org:admin':

@@ -20,6 +20,8 @@ export interface RpCaller {
 export interface PrincipalCaller {
   readonly class: 'principal';
   readonly subject: DidWeb;
+  /** As it was when the key was looked up. */
+  readonly orgId: OrgId | null;
   readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
 }

@@ -10,8 +10,8 @@ import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { internal, notFound } from '../errors.ts';
-import { setStatusBits } from '../grants/status-list.ts';
+import { notFound } from '../errors.ts';
+import { revokeInLists } from '../grants/status-list.ts';
 import { notYetVisible, passBarrier } from '../lib/barrier.ts';
 import type { AgentRecord } from '../ports/agents.ts';
 import type { GrantRecord } from '../ports/grants.ts';
@@ -34,72 +34,74 @@ export interface DisabledAgent {
 
 /** Room for 100,000 Grants on a slow disk; one at a time holds one connection. */
 const RECORD_DEADLINE_MS = 30_000;
+/** With more Grants it is long work, which waits for others of its kind alone. */
+const GRANTS_OF_SHORT_WORK = 500;
 const STAMP_CHUNK = 5_000;
 
-/** Idempotent. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to be visible; repeat the call. */
+type Lane = 'urgent' | 'bulk';
+
+/**
+ * Idempotent, and a repeat locks and writes only what is new. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to be
+ * visible; repeat the call.
+ */
 export const disableAgent = async (deps: ServiceDeps, request: DisableRequest): Promise<DisabledAgent> => {
   const { principal, agent: did } = request;
+  const lane = await laneFor(deps, request);
   const recorded = await deps.store.transaction((tx) => recordRevocations(deps, tx, request), {
-    deadlineMs: RECORD_DEADLINE_MS,
+    lane,
+    turn: principal,
+    ...(lane === 'bulk' ? { deadlineMs: RECORD_DEADLINE_MS } : {}),
   });
   const revokedGrants = recorded.grants.map(({ id }) => id);
   const finishedAtMs = finishedAt(recorded);
   if (finishedAtMs !== null) return { did, disabledAtMs: finishedAtMs, revokedGrants };
   const disabledAtMs = await passBarrier(deps, principal);
-  await stamp(deps, recorded.grants, disabledAtMs);
+  await stamp(deps, lane, recorded.grants, disabledAtMs);
   return { did, disabledAtMs, revokedGrants };
+};
+
+const laneFor = async ({ store }: ServiceDeps, { principal, agent }: DisableRequest): Promise<Lane> => {
+  const atMost = GRANTS_OF_SHORT_WORK + 1;
+  return (await store.grants.countNamingAgent(principal, agent, { atMost })) < atMost ? 'urgent' : 'bulk';
 };
 
 interface Recorded {
   /** As it is after this phase; null when it is not in the inventory. */
   readonly agent: AgentRecord | null;
-  /** As they were before this call; ascending ids. */
-  readonly grants: readonly GrantRecord[];
+  /** Every Grant that names the Agent; ascending ids. */
+  readonly grants: readonly Pick<GrantRecord, 'id' | 'revokedAtMs'>[];
 }
 
 /**
- * The Principal is locked first, as an allocation does too: a Grant is allocated before this call and found by it, or
- * after. Grants are locked before lists, both in order, as every revocation does: none waits for another in a circle.
+ * Where there is something new the Principal is locked first, as an allocation does too: a Grant is allocated before this
+ * call and found by it, or after. Grants are locked before lists, both in order, as every revocation does: none waits for
+ * another in a circle.
  */
 const recordRevocations = async (
   deps: ServiceDeps,
   tx: Repositories,
-  { caller, principal, agent: did, requestId }: DisableRequest,
+  request: DisableRequest,
 ): Promise<Recorded> => {
-  await tx.principals.findForUpdate(principal);
-  const grants = await tx.grants.listNamingAgentForUpdate(principal, did);
+  const { caller, principal, agent: did, requestId } = request;
   const noted = await tx.agents.find(principal, did);
-  if (noted === null && grants.length === 0) throw notFound(`No Agent ${did} of this Principal.`);
-  const inForce = grants.filter(({ revocationRecordedAtMs }) => revocationRecordedAtMs === null);
+  const inForceBefore = await tx.grants.countNamingAgent(principal, did, { atMost: 1, inForce: true });
+  if (inForceBefore === 0 && noted?.disabledAtMs !== null) {
+    const grants = await tx.grants.listNamingAgent(principal, did);
+    if (noted === null && grants.length === 0) throw notFound(`No Agent ${did} of this Principal.`);
+    return { agent: noted, grants };
+  }
+  await tx.principals.findForUpdate(principal);
+  const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const lists = await revokeInLists(deps, tx, inForce);
-  const changesNothing = inForce.length === 0 && noted?.disabledAtMs !== null;
-  if (changesNothing) return { agent: noted, grants };
+  const grants = await tx.grants.listNamingAgent(principal, did);
+  const locked = await tx.agents.find(principal, did);
+  if (inForce.length === 0 && locked?.disabledAtMs !== null) return { agent: locked, grants };
   const details = { principal, revoked_grants: inForce.length, status_lists: lists };
   await tx.audit.insert(
     auditEvent(deps, caller, { action: 'agent.disable', target: did, requestId, details }),
   );
   return { agent: await tx.agents.setDisabled(principal, did), grants };
-};
-
-/** Each list is signed once, whatever the number of its Grants. Answers how many lists that were. */
-const revokeInLists = async (
-  deps: ServiceDeps,
-  tx: Repositories,
-  grants: readonly GrantRecord[],
-): Promise<number> => {
-  const indexesByUrl = new Map<string, number[]>();
-  for (const { statusListUrl, statusIndex } of grants) {
-    const indexes = indexesByUrl.get(statusListUrl);
-    if (indexes === undefined) indexesByUrl.set(statusListUrl, [statusIndex]);
-    else indexes.push(statusIndex);
-  }
-  for (const url of [...indexesByUrl.keys()].sort()) {
-    const list = await tx.statusLists.findForUpdate(url);
-    if (list === null) throw internal(`no list ${url}`);
-    await setStatusBits(deps, tx, list, indexesByUrl.get(url) ?? []);
-  }
-  return indexesByUrl.size;
 };
 
 /** When the last of the Grants was revoked, if all had been before this call; null when a stamp is missing. */
@@ -114,13 +116,16 @@ const finishedAt = ({ agent, grants }: Recorded): number | null => {
 
 const stamp = async (
   { store }: ServiceDeps,
-  grants: readonly GrantRecord[],
+  lane: Lane,
+  grants: Recorded['grants'],
   revokedAtMs: number,
 ): Promise<void> => {
   const ids = grants.filter((grant) => grant.revokedAtMs === null).map(({ id }) => id);
   try {
-    for (let from = 0; from < ids.length; from += STAMP_CHUNK)
-      await store.grants.setRevoked(ids.slice(from, from + STAMP_CHUNK), revokedAtMs);
+    for (let from = 0; from < ids.length; from += STAMP_CHUNK) {
+      const chunk = ids.slice(from, from + STAMP_CHUNK);
+      await store.transaction((tx) => tx.grants.setRevoked(chunk, revokedAtMs), { lane });
+    }
   } catch (error) {
     throw error instanceof StoreError ? notYetVisible(error) : error;
   }

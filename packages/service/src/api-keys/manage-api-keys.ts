@@ -29,20 +29,30 @@ export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
 
 /**
  * Refuses a caller whose own key has been revoked since it was let in: a key that is taken back leaves no other one
- * behind. Whoever has had the answer to a revocation sees in the list every key that was issued with it.
+ * behind. Whoever has had the answer to a revocation sees in the list every key that was issued with it. `CONFLICT` where
+ * the owner has as many live keys as it may.
  */
 export const issueOwnedKey = (
   deps: ServiceDeps,
   caller: Caller,
-  key: { readonly subject: string; readonly role: ApiKeyRole; readonly label: string | null },
+  { subject, roles }: KeyOwner,
+  { role, label }: { readonly role: ApiKeyRole; readonly label: string | null },
   requestId: string,
 ): Promise<IssuedApiKey> =>
-  deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
-    const issued = await issueApiKey(tx, deps.random, key);
-    await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.create', issued.record, requestId)));
-    return issued;
-  });
+  deps.store.transaction(
+    async (tx) => {
+      await holdLiveKey(tx, caller);
+      const live = await tx.apiKeys.countLiveForUpdate(subject, roles);
+      if (live >= deps.maxLiveKeys)
+        throw conflict(
+          `${subject} has ${live} live keys, and ${deps.maxLiveKeys} are allowed; revoke one that is not needed.`,
+        );
+      const issued = await issueApiKey(tx, deps.random, { subject, role, label });
+      await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.create', issued.record, requestId)));
+      return issued;
+    },
+    { turn: `keys ${subject}` },
+  );
 
 /** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */
 export const revokeOwnedKey = async (

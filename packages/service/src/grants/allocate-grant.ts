@@ -34,8 +34,9 @@ export const allocateGrant = async (
   agent: DidKey,
   requestId: string,
 ): Promise<GrantAllocation> =>
-  deps.store.transaction((tx) =>
-    allocateGrantIn(deps, tx, { actor: caller, principal: caller.subject, agent, requestId }),
+  deps.store.transaction(
+    (tx) => allocateGrantIn(deps, tx, { actor: caller, principal: caller.subject, agent, requestId }),
+    { turn: caller.subject },
   );
 
 export const allocateGrantIn = async (

@@ -5,6 +5,8 @@
 import { encodeBase64urlText, formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import type { ServiceDeps } from '../deps.ts';
+import { internal } from '../errors.ts';
+import type { GrantRecord } from '../ports/grants.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { StatusListRecord } from '../ports/status-lists.ts';
 import type { Repositories } from '../ports/store.ts';
@@ -56,6 +58,26 @@ export const setStatusBits = async (
   const signed = await signStatusList(deps, list.url, bits);
   await insertCredentialEvidence(tx, signed);
   await tx.statusLists.update({ url: list.url, bits, ...signed });
+};
+
+/** Sets the bits of Grants; each list is signed once, whatever the number of its Grants. Answers how many lists that were. */
+export const revokeInLists = async (
+  deps: Deps,
+  tx: Repositories,
+  grants: readonly Pick<GrantRecord, 'statusListUrl' | 'statusIndex'>[],
+): Promise<number> => {
+  const indexesByUrl = new Map<string, number[]>();
+  for (const { statusListUrl, statusIndex } of grants) {
+    const indexes = indexesByUrl.get(statusListUrl);
+    if (indexes === undefined) indexesByUrl.set(statusListUrl, [statusIndex]);
+    else indexes.push(statusIndex);
+  }
+  for (const url of [...indexesByUrl.keys()].sort()) {
+    const list = await tx.statusLists.findForUpdate(url);
+    if (list === null) throw internal(`no list ${url}`);
+    await setStatusBits(deps, tx, list, indexesByUrl.get(url) ?? []);
+  }
+  return indexesByUrl.size;
 };
 
 /** The first part of every credential that this key signs. */

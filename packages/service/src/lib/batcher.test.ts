@@ -79,6 +79,26 @@ describe('a batcher', () => {
     expect(await Promise.all(kept)).toEqual(['0', '1', '2', '3', '4']);
   });
 
+  it('where more waits than a batch takes, places go round the tenants, and no org fills the line', async () => {
+    const { batches, run } = heldRunner();
+    const batcher = new Batcher(run, { ...options, maxWaiting: 20, maxWaitingOfOrg: 5 });
+    const tenant = (org: string) => ({ crowd: 'tenants', org, subject: org }) as const;
+    void batcher.submit(0);
+    const flood = [1, 2, 3, 4, 5].map((item) => batcher.submit(item, tenant('flood')));
+    await expect(batcher.submit(6, tenant('flood'))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    const others = [7, 8].map((item) => batcher.submit(item, tenant(`org ${item}`)));
+    batches[0]?.finish();
+    await new Promise(setImmediate);
+    expect(batches[1]?.items).toEqual([1, 7, 8]);
+    batches[1]?.finish();
+    await Promise.all(others);
+    batches[2]?.finish();
+    await flood[3];
+    batches[3]?.finish();
+    await Promise.all(flood);
+    expect(batches.slice(2).map(({ items }) => items)).toEqual([[2, 3, 4], [5]]);
+  });
+
   it('never resolves an item with nothing: a batch that answers too few fails those left over', async () => {
     const { batches, run } = heldRunner();
     const result = new Batcher(run, options).submit(1);

@@ -68,7 +68,7 @@ export const reportOutcome = async (
       );
       return attestation;
     },
-    { lane: 'reports' },
+    { lane: 'reports', turn: receiptId },
   );
 };
 

@@ -1,5 +1,5 @@
 /** API keys, never their values. */
-import type { ApiKeyId } from '@svc/protocol';
+import type { ApiKeyId, OrgId } from '@svc/protocol';
 
 export type ApiKeyRole = 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
 
@@ -14,11 +14,20 @@ export interface ApiKeyRecord {
   readonly revokedAtMs: number | null;
 }
 
+/** A key as a caller is known by it. */
+export interface KnownApiKey extends ApiKeyRecord {
+  /** Of the Principal whose key it is; null for keys of other classes. */
+  readonly principalOrgId: OrgId | null;
+}
+
 export interface ApiKeyRepository {
   /** Conflict when `keyId` or `keyHash` is taken. */
   insert(key: Omit<ApiKeyRecord, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKeyRecord>;
-  findByHash(keyHash: string): Promise<ApiKeyRecord | null>;
+  /** One round trip for all; answers in the same order. */
+  findByHashes(keyHashes: readonly string[]): Promise<(KnownApiKey | null)[]>;
   findById(keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
+  /** The live keys of a subject in these classes. Nobody else counts them before the end of the transaction. */
+  countLiveForUpdate(subject: string, roles: readonly ApiKeyRole[]): Promise<number>;
   /** Keeps the key from being revoked until the end of the transaction. False when it has been already. */
   holdLive(keyHash: string): Promise<boolean>;
   /** Marks a live key revoked now; null when `subject` has no live key of this id. */

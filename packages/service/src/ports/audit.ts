@@ -36,6 +36,8 @@ export interface AuditFilter {
 
 export interface AuditRepository {
   insert(event: AuditRecord): Promise<void>;
+  /** In one round trip. */
+  insertAll(events: readonly AuditRecord[]): Promise<void>;
   /** Descending event ids; at most `limit` rows. */
   list(filter: AuditFilter): Promise<StoredAuditRecord[]>;
 }

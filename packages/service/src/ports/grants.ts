@@ -31,12 +31,20 @@ export interface GrantRepository {
   find(id: string): Promise<GrantRecord | null>;
   /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
   list(filter: GrantFilter): Promise<GrantRecord[]>;
-  /** Locks the row until the end of the transaction. */
-  findForUpdate(id: string): Promise<GrantRecord | null>;
+  /** Of `ids` those that are the Principal's, locked until the end of the transaction; ascending ids. */
+  listForUpdate(principal: DidWeb, ids: readonly GrantId[]): Promise<GrantRecord[]>;
   /** Sets `revocationRecordedAt` now on those that have none. */
   recordRevocation(ids: readonly GrantId[]): Promise<void>;
-  /** Every Grant of a Principal that names an Agent, locked until the end of the transaction, ascending ids. */
-  listNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
+  /** Every Grant of a Principal that names an Agent, ascending ids. */
+  listNamingAgent(principal: DidWeb, agent: DidKey): Promise<Pick<GrantRecord, 'id' | 'revokedAtMs'>[]>;
+  /** How many these are, but no more than `atMost`; with `inForce` of those whose revocation is not recorded. */
+  countNamingAgent(
+    principal: DidWeb,
+    agent: DidKey,
+    options: { readonly atMost: number; readonly inForce?: boolean },
+  ): Promise<number>;
+  /** Those whose revocation is not recorded, locked until the end of the transaction, ascending ids. */
+  listInForceNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
   /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
   setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
   /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */

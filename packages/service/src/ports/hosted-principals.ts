@@ -1,8 +1,10 @@
 /**
  * What hosted Principals publish on hosts of their own (protocol §13). Both ports answer within a few seconds and
- * never reject for anything that a remote host or a resolver does.
+ * never reject for anything that a remote host or a resolver does. Tenants take turns, so that one whose hosts are slow
+ * waits for itself.
  */
 import type { DidWeb } from '@svc/protocol';
+import type { Tenant } from './tenant.ts';
 
 export interface ResolvedKey {
   /** Absolute DID URL under the DID itself. */
@@ -22,7 +24,7 @@ export type DidResolution =
   | { readonly kind: 'invalid' | 'unreachable'; readonly problem: string };
 
 export interface DidResolver {
-  resolve(did: DidWeb): Promise<DidResolution>;
+  resolve(did: DidWeb, tenant: Tenant): Promise<DidResolution>;
 }
 
 export interface DomainClaim {
@@ -36,5 +38,5 @@ export interface DomainClaim {
 export type DomainProof = 'proven' | 'absent' | 'unknown';
 
 export interface DomainProver {
-  check(claim: DomainClaim): Promise<DomainProof>;
+  check(claim: DomainClaim, tenant: Tenant): Promise<DomainProof>;
 }

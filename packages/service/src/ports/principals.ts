@@ -62,6 +62,10 @@ export interface PrincipalRepository {
    * nothing changed, when there is no such key or it is there already, or further.
    */
   setKeyState(principal: DidWeb, kid: string, state: KeyState): Promise<boolean>;
+  /** True once `noteCompromiseVisible` was called for this key of the Principal. */
+  isCompromiseVisible(principal: DidWeb, kid: string): Promise<boolean>;
+  /** That the barrier was passed after the compromise of this key: no decision rests on it any more. */
+  noteCompromiseVisible(principal: DidWeb, kid: string): Promise<void>;
   /** Locks the row until the end of the transaction; its keys and document are read under the lock. */
   findForUpdate(did: string): Promise<PrincipalRecord | null>;
   /** Ascending DIDs, at most `limit` rows. */
@@ -87,7 +91,7 @@ export interface PrincipalRepository {
     documentHash: Sha256,
     keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[],
   ): Promise<void>;
-  /** Hosted Principals to be checked now, the longest unchecked first. */
+  /** Hosted Principals to be checked now: orgs in turn, and of each the longest unchecked first. */
   listDueForVerification(rule: VerificationDueRule, limit: number): Promise<PrincipalRecord[]>;
 }
 

@@ -22,6 +22,7 @@ import type { RetentionStore } from './retention.ts';
 import type { SelfServeRepository } from './self-serve.ts';
 import type { ServiceKeyRepository } from './service-keys.ts';
 import type { StatusListRepository } from './status-lists.ts';
+import type { Tenant } from './tenant.ts';
 import type { UsageRepository } from './usage.ts';
 import type { VerifyStore } from './verify-store.ts';
 
@@ -44,6 +45,12 @@ export class StoreError extends Error {
 }
 
 export interface Store extends Repositories {
+  /**
+   * The same store for a tenant's work, which waits in line as that tenant: connections go round those who wait. What is
+   * done on the store itself is the service's own, and shares with all tenants together; so are commits of decisions,
+   * which are gathered from all of them.
+   */
+  as(tenant: Tenant): Store;
   /** Runs `work` in one READ COMMITTED transaction. Rolls back when `work` throws; the commit tag is checked. */
   transaction<T>(work: (tx: Repositories) => Promise<T>, options?: TransactionOptions): Promise<T>;
   readonly verify: VerifyStore;
@@ -66,10 +73,16 @@ export interface TransactionOptions {
   /** For the whole transaction, instead of the store's usual limit. */
   readonly deadlineMs?: number;
   /**
-   * Whose connections it takes. `urgent`: what takes authority away or lets decisions go on; nothing that anybody may
-   * call at will is in its way. `reports`: few connections, for what may come in any number.
+   * Whose connections it takes. `urgent`: what takes authority away or lets decisions go on, and is short; a lock that it
+   * does not get in 400 ms is a `lock_timeout`. `bulk`: the same where it is long. `reports`: few connections, for what may
+   * come in any number.
    */
-  readonly lane?: 'urgent' | 'reports';
+  readonly lane?: 'urgent' | 'bulk' | 'reports';
+  /**
+   * What it will lock for itself. Transactions of one turn go one after another on this node, and stand in line without a
+   * connection: whoever does much to one thing waits for it alone.
+   */
+  readonly turn?: string;
 }
 
 export type Exclusive<T> = { readonly held: true; readonly value: T } | { readonly held: false };

@@ -13,6 +13,7 @@ import {
 import { orgForRegistration } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
+import { tenantOf } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -20,6 +21,7 @@ import { conflict, invalidRequest } from '../errors.ts';
 import { insertStatusList } from '../grants/status-list.ts';
 import type { NewPrincipal, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
+import type { Tenant } from '../ports/tenant.ts';
 import { buildManagedDidDocument } from './did-document.ts';
 import {
   domainOf,
@@ -55,7 +57,9 @@ export const createPrincipal = async (
 ): Promise<PrincipalCreated> => {
   const orgId = await orgForRegistration(deps, caller, request.org_id);
   const draft =
-    request.kind === 'managed' ? draftManaged(deps, request) : await draftHosted(deps, request.did);
+    request.kind === 'managed'
+      ? draftManaged(deps, request)
+      : await draftHosted(deps, request.did, tenantOf(caller));
   const verificationToken = encodeBase64url(deps.random.bytes(24));
   try {
     return await deps.store.transaction(async (tx) => {
@@ -112,13 +116,13 @@ const strictMultikey = ({ crypto }: ServiceDeps, multibase: string, i: number): 
 };
 
 /** Asks the host for its document; a Principal is registered whatever comes of that. */
-const draftHosted = async (deps: ServiceDeps, did: DidWeb): Promise<Draft> => {
+const draftHosted = async (deps: ServiceDeps, did: DidWeb, tenant: Tenant): Promise<Draft> => {
   if (parseDidWeb(did) === null || !isAllowedDomain(deps.identity, did))
     throw invalidRequest('did: must be did:web:<host>[:<segment>…] without a port');
   if (isServiceManagedDomain(deps.identity, did))
     throw conflict(`${did} lies under this service's own domain; register it with kind "managed".`);
   if ((await deps.store.principals.find(did)) !== null) throw conflict(`${did} is already registered.`);
-  const resolution = await deps.didResolver.resolve(did);
+  const resolution = await deps.didResolver.resolve(did, tenant);
   const isResolved = resolution.kind === 'resolved';
   return {
     did,

@@ -3,6 +3,7 @@
  * one transaction, so that no Receipt can name a document that is not stored.
  */
 import { sha256Of } from '@svc/protocol';
+import { tenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { DidResolution } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
@@ -25,19 +26,27 @@ const seenWith = ({ keys: seen }: PrincipalRecord, keys: readonly { readonly kid
 /** One fetch, and one more when another node put a document in force meanwhile that says something else. */
 const MAX_FETCHES = 2;
 
+type Refreshable = Pick<PrincipalRecord, 'did' | 'orgId'>;
+
 /** Fetches the document and puts it in force. Rejects when storage does; the document in force then stays. */
-export const refreshHostedDocument = async (deps: Deps, { did }: PrincipalRecord): Promise<Refreshed> => {
+export const refreshHostedDocument = async (deps: Deps, principal: Refreshable): Promise<Refreshed> => {
+  const { did } = principal;
+  const tenant = tenantFor(principal);
   for (let fetches = 1; ; fetches++) {
     const askedAtMs = deps.clock.nowMs();
-    const resolution = await deps.didResolver.resolve(did);
+    const resolution = await deps.didResolver.resolve(did, tenant);
     if (resolution.kind !== 'resolved') return resolution;
-    const { principal, overtaken } = await deps.store.transaction(async (tx) => {
-      const locked = await tx.principals.findForUpdate(did);
-      if (locked === null) return { principal: null, overtaken: false };
-      return putResolved(deps, tx, locked, resolution, askedAtMs);
-    });
-    if (principal === null) return { kind: 'unreachable', problem: 'the Principal is gone' };
-    if (!overtaken || fetches === MAX_FETCHES) return { kind: 'stored', principal };
+    const { current, overtaken } = await deps.store.as(tenant).transaction(
+      async (tx) => {
+        const locked = await tx.principals.findForUpdate(did);
+        if (locked === null) return { current: null, overtaken: false };
+        const put = await putResolved(deps, tx, locked, resolution, askedAtMs);
+        return { current: put.principal, overtaken: put.overtaken };
+      },
+      { turn: did },
+    );
+    if (current === null) return { kind: 'unreachable', problem: 'the Principal is gone' };
+    if (!overtaken || fetches === MAX_FETCHES) return { kind: 'stored', principal: current };
   }
 };
 

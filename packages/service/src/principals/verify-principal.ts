@@ -12,6 +12,7 @@
 import { sha256Of } from '@svc/protocol';
 import { mayVerifyPrincipal } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
+import { tenantFor } from '../access/tenant.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, serviceUnavailable } from '../errors.ts';
@@ -68,19 +69,24 @@ export interface Checked {
  */
 export const checkDomain = async (
   deps: ServiceDeps,
-  { did, domain, verificationToken }: PrincipalRecord,
+  principal: PrincipalRecord,
   checking: Checking,
 ): Promise<Checked | null> => {
+  const { did, domain, verificationToken } = principal;
+  const tenant = tenantFor(principal);
   const askedAtMs = deps.clock.nowMs();
   const [outcome, resolution] = await Promise.all([
-    deps.domainProver.check({ did, domain, token: verificationToken }),
-    deps.didResolver.resolve(did),
+    deps.domainProver.check({ did, domain, token: verificationToken }, tenant),
+    deps.didResolver.resolve(did, tenant),
   ]);
-  return deps.store.transaction(async (tx) => {
-    const locked = await tx.principals.findForUpdate(did);
-    if (locked === null) throw notFound(`No Principal ${did}.`);
-    return recordCheck(deps, tx, locked, { outcome, resolution, askedAtMs }, checking);
-  });
+  return deps.store.as(tenant).transaction(
+    async (tx) => {
+      const locked = await tx.principals.findForUpdate(did);
+      if (locked === null) throw notFound(`No Principal ${did}.`);
+      return recordCheck(deps, tx, locked, { outcome, resolution, askedAtMs }, checking);
+    },
+    { lane: 'urgent', turn: did },
+  );
 };
 
 interface Answers {

@@ -3,7 +3,7 @@ import type { GrantId } from '@svc/protocol';
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
-import { type Revocation, revokeGrant } from '../grants/revoke-grant.ts';
+import type { Revocation, Revoker } from '../grants/revoke-grant.ts';
 import { issueTicket, type SandboxTicket } from './issue.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -19,19 +19,22 @@ export const mintDemo = (
   amountMinor: number,
   requestId: string,
 ): Promise<SandboxTicket> =>
-  deps.store.transaction((tx) =>
-    issueTicket(deps, tx, sandbox, {
-      agent: sandbox.agent,
-      audience: sandbox.relyingParty,
-      maxAmountMinor: DEMO_MAX_AMOUNT_MINOR,
-      amountMinor,
-      requestId,
-    }),
+  deps.store.transaction(
+    (tx) =>
+      issueTicket(deps, tx, sandbox, {
+        agent: sandbox.agent,
+        audience: sandbox.relyingParty,
+        maxAmountMinor: DEMO_MAX_AMOUNT_MINOR,
+        amountMinor,
+        requestId,
+      }),
+    { turn: sandbox.principal },
   );
 
 /** Only what `mintDemo` gave out: anybody may ask, and tenants' starters are not theirs to revoke. */
 export const revokeDemo = async (
   deps: ServiceDeps,
+  revoker: Revoker,
   { principal, agent }: Sandbox,
   grantId: GrantId,
   requestId: string,
@@ -39,5 +42,5 @@ export const revokeDemo = async (
   const grant = await deps.store.grants.find(grantId);
   if (grant?.principal !== principal || grant.agent !== agent.did)
     throw notFound(`No Grant ${grantId} of the sandbox's Agent.`);
-  return revokeGrant(deps, SYSTEM, principal, grantId, requestId);
+  return revoker.revoke({ deps, caller: SYSTEM, principal, grantId, requestId });
 };

@@ -54,4 +54,6 @@ export const issueStarter = (
   relyingParty: RelyingPartyRecord,
   requestId: string,
 ): Promise<Starter> =>
-  deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId));
+  deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId), {
+    turn: sandbox.principal,
+  });

@@ -9,7 +9,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
 import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/principals.ts';
-import type { Repositories } from '../ports/store.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
 import { storeDocument } from '../principals/store-document.ts';
 
@@ -30,19 +30,23 @@ export type RetiredState = Exclude<KeyState, 'active'>;
  * version of the Principal.
  */
 export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<RetiredState> =>
-  deps.store.transaction(async (tx) => {
-    const { key } = await lockKey(tx, request);
-    if (key.state !== 'active') return key.state;
-    await moveKey(deps, tx, request, key, 'retired');
-    return 'retired';
-  });
+  deps.store.transaction(
+    async (tx) => {
+      const { key } = await lockKey(tx, request);
+      if (key.state !== 'active') return key.state;
+      await moveKey(deps, tx, request, key, 'retired');
+      return 'retired';
+    },
+    { turn: request.principal },
+  );
 
 /**
  * Marks a key compromised, in two phases as a revocation: when it returns, no ALLOW under the key is committed any more.
- * `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. Whether an earlier call got that far is not known, so
- * every call passes the barrier.
+ * `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. A repeat does what no call before is known to have done.
  */
 export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Promise<void> => {
+  const { principal: did, kid } = request;
+  if (await deps.store.principals.isCompromiseVisible(did, kid)) return;
   await deps.store.transaction(
     async (tx) => {
       const { principal, key } = await lockKey(tx, request);
@@ -50,9 +54,20 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
       await moveKey(deps, tx, request, key, 'compromised');
       if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
     },
-    { lane: 'urgent' },
+    { lane: 'urgent', turn: did },
   );
-  await passBarrier(deps, request.principal);
+  await passBarrier(deps, did);
+  await noteVisible(deps, did, kid);
+};
+
+/** Only spares repeats the barrier, so a failure changes nothing for this call. */
+const noteVisible = async ({ store, log }: ServiceDeps, principal: DidWeb, kid: string): Promise<void> => {
+  try {
+    await store.transaction((tx) => tx.principals.noteCompromiseVisible(principal, kid), { lane: 'urgent' });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.warn('compromise.not_noted', { kid, error: error.message });
+  }
 };
 
 /** Changes to one Principal's keys come one after another. */

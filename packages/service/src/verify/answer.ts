@@ -19,13 +19,12 @@ export interface VerifyAnswer {
   readonly replayed: boolean;
 }
 
-/** Null: none is stored under the key, or there is no key. Throws `CONFLICT` where it was used with another body. */
+/** Null: none is stored under the key. Throws `CONFLICT` where it was used with another body. */
 export const findStoredAnswer = async (
   store: Pick<VerifyStore, 'findIdempotent'>,
   relyingParty: DidWeb,
-  idempotency: Idempotency | null,
+  idempotency: Idempotency,
 ): Promise<VerifyAnswer | null> => {
-  if (idempotency === null) return null;
   const stored = await store.findIdempotent(relyingParty, idempotency.key);
   if (stored === null) return null;
   if (stored.bodyHash !== idempotency.bodyHash)

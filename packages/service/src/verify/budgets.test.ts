@@ -17,6 +17,7 @@ const groundsWith = (leftMs: number): Grounds => {
     request,
     presented: parsePresented(request),
     idempotency: null,
+    tenant: { crowd: 'tenants', org: 'did:web:shop.example', subject: 'did:web:shop.example' },
     crypto: nativeCrypto,
     answerByMs: performance.now() + leftMs,
   };

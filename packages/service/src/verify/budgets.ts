@@ -13,7 +13,7 @@ import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { type Entrant, FairQueue } from '../lib/fair-queue.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import {
   buildChain,
@@ -37,6 +37,8 @@ const LINE_WAIT_MS = 200;
 const CROWD = 8;
 const LINES_AT_ONCE = 2;
 const MAX_LINES_WAITING = 4096;
+/** Whoever asks has heard 503 by then. */
+const LINE_TURN_MS = 1_700;
 
 /** `CONTENDED`: the lock of its Grant was not had; nothing was evaluated. */
 type Result = Settled | Error | 'CONTENDED';
@@ -51,10 +53,12 @@ interface Interest {
 export class Budgets {
   private readonly shared = new Batcher<Contender, Result>((batch) => this.run(batch, SHARED_WAIT_MS));
   private readonly interests = new Map<GrantId, Interest>();
-  private readonly turns = new Semaphore({
+  private readonly turns = new FairQueue({
     atOnce: LINES_AT_ONCE,
+    atOncePerOrg: LINES_AT_ONCE,
     maxWaiting: MAX_LINES_WAITING,
-    full: () => serviceUnavailable('budgets: too many Grants are waited for'),
+    waitMs: LINE_TURN_MS,
+    refuse: (why) => serviceUnavailable(`budgets: too many Grants are waited for: ${why}`),
   });
 
   constructor(
@@ -78,19 +82,20 @@ export class Budgets {
   }
 
   private async settleOn(interest: Interest, contender: Contender): Promise<Settled> {
+    const { tenant } = contender.grounds.asked;
     const isAlone = interest.line === null && interest.underWay < CROWD;
-    let result = isAlone ? await this.shared.submit(contender) : 'CONTENDED';
+    let result = isAlone ? await this.shared.submit(contender, tenant) : 'CONTENDED';
     while (result === 'CONTENDED') {
       refuseLate(contender);
       interest.line ??= this.openLine();
-      result = await interest.line.submit(contender);
+      result = await interest.line.submit(contender, tenant);
     }
     if (result instanceof Error) throw result;
     return result;
   }
 
   private openLine(): Batcher<Contender, Result> {
-    return new Batcher((batch) => this.turns.run(() => this.run(batch, LINE_WAIT_MS)), {
+    return new Batcher((batch) => this.turns.run(tenantOfLine(batch), () => this.run(batch, LINE_WAIT_MS)), {
       maxBatch: 64,
       maxInFlight: 1,
       maxWaiting: 4096,
@@ -138,6 +143,11 @@ export class Budgets {
     }
   }
 }
+
+/** Those who draw on one Grant stand in line as the first of them. */
+const tenantOfLine = ([first]: readonly Contender[]): Entrant => ({
+  tenant: first?.grounds.asked.tenant ?? null,
+});
 
 /** Each Grant's contenders in the order of their coming, with what was read for them; none where nothing was. */
 const byGrant = (

@@ -6,6 +6,7 @@ import { Batcher } from '../lib/batcher.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { Log } from '../ports/platform.ts';
 import { type Store, StoreError } from '../ports/store.ts';
+import type { Tenant } from '../ports/tenant.ts';
 import type { CommitOutcome, DecisionCommit } from '../ports/verify-store.ts';
 
 /** `UNKNOWN`: whether it is stored cannot be told now; the caller must hear 503. */
@@ -24,8 +25,8 @@ export class Committer {
   ) {}
 
   /** Stores a decision, together with those of others. Rejects when it was not sent. */
-  commit(decision: DecisionCommit): Promise<StoredOutcome> {
-    return this.batcher.submit(decision);
+  commit(decision: DecisionCommit, tenant: Tenant): Promise<StoredOutcome> {
+    return this.batcher.submit(decision, tenant);
   }
 
   /** Stores what `decide` makes of the balances, read under the locks of their Grants. See `VerifyStore.commitOnBudgets`. */

@@ -1,16 +1,19 @@
 /**
  * Keeps the DID documents of hosted Principals fresh while they are verified against (protocol §13): one that is older
  * than the cache time is fetched again before it is used. What slow or dead hosts can cost is bounded: one fetch a
- * Principal at a time, a few over all, a pause after a failure, and nobody waits for one longer than `WAIT_MS` after it
- * began. The document in force then serves until the engine refuses it for its age; a fetch that comes late is still
+ * Principal at a time, a few for one org and over all, orgs in turn, a pause after a failure, and nobody waits for one
+ * longer than `WAIT_MS` after it was asked for. The document in force then serves until the engine refuses it for its age; a fetch that comes late is still
  * stored, for those who ask next.
  *
  * Principals who never proved their domain are not fetched for: their Grants end at T2 whatever the document says.
  */
 import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
+import { tenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { withinMs } from '../lib/deadline.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import { StoreError } from '../ports/store.ts';
 import { refreshHostedDocument } from '../principals/hosted-document.ts';
@@ -19,6 +22,10 @@ import { refreshHostedDocument } from '../principals/hosted-document.ts';
 const WAIT_MS = 700;
 /** Fewer than the outbound guard lets through at once, so that registrations and checks of domains get their turn. */
 const MAX_FETCHES = 24;
+const MAX_FETCHES_OF_ORG = 4;
+const MAX_FETCHES_WAITING = 1_024;
+/** A slow host keeps its place for 3 s. */
+const WAIT_FOR_PLACE_MS = 6_000;
 const PAUSE_AFTER_FAILURE_MS = 10_000;
 const FAILURES_REMEMBERED = 10_000;
 
@@ -40,7 +47,13 @@ export class DocumentRefresher {
     max: FAILURES_REMEMBERED,
     ttl: PAUSE_AFTER_FAILURE_MS,
   });
-  private fetching = 0;
+  private readonly places = new FairQueue({
+    atOnce: MAX_FETCHES,
+    atOncePerOrg: MAX_FETCHES_OF_ORG,
+    maxWaiting: MAX_FETCHES_WAITING,
+    waitMs: WAIT_FOR_PLACE_MS,
+    refuse: serviceUnavailable,
+  });
 
   constructor(private readonly deps: Deps) {}
 
@@ -75,17 +88,14 @@ export class DocumentRefresher {
   private async run(did: DidWeb): Promise<PrincipalRecord | null> {
     const stored = await this.deps.store.principals.find(did);
     if (stored === null || !this.isDue(stored)) return stored;
-    if (this.failed.has(did) || this.fetching >= MAX_FETCHES) return stored;
-    this.fetching += 1;
-    try {
-      const refreshed = await refreshHostedDocument(this.deps, stored);
-      if (refreshed.kind === 'stored') return refreshed.principal;
-      this.failed.set(did, true);
-      this.logFailure(did, `${refreshed.kind}: ${refreshed.problem}`);
-      return stored;
-    } finally {
-      this.fetching -= 1;
-    }
+    if (this.failed.has(did)) return stored;
+    const refreshed = await this.places.run({ tenant: tenantFor(stored) }, () =>
+      refreshHostedDocument(this.deps, stored),
+    );
+    if (refreshed.kind === 'stored') return refreshed.principal;
+    this.failed.set(did, true);
+    this.logFailure(did, `${refreshed.kind}: ${refreshed.problem}`);
+    return stored;
   }
 
   private logFailure(did: DidWeb, problem: string): void {

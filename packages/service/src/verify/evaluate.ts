@@ -10,6 +10,7 @@ import {
   type Undecided,
   type VerifyRequest,
 } from '@svc/protocol';
+import type { Tenant } from '../ports/tenant.ts';
 import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
 import type { Admission } from './gate.ts';
@@ -19,6 +20,8 @@ export interface Asked {
   readonly request: VerifyRequest;
   readonly presented: Presented;
   readonly idempotency: Idempotency | null;
+  /** Of the caller. */
+  readonly tenant: Tenant;
   /** When the caller hears 503 if there is no answer, by `performance.now()`. */
   readonly answerByMs: number;
   /** Of this request alone: it remembers what it has checked. */

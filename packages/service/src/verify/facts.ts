@@ -22,9 +22,11 @@ import type { ServiceDeps } from '../deps.ts';
 import { Batcher } from '../lib/batcher.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
+import type { Tenant } from '../ports/tenant.ts';
 import type { FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
+import type { Asked } from './evaluate.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
@@ -65,9 +67,12 @@ export class FactLoader {
    * Everything the evaluation can ask for. The Proof is taken as unspent: only the commit can know, and it says so
    * when that is wrong. Rejects when storage cannot be asked.
    */
-  async load({ grant }: Presented, proofSpent: boolean): Promise<LoadedFacts> {
+  async load(
+    { presented: { grant }, tenant }: Pick<Asked, 'presented' | 'tenant'>,
+    proofSpent: boolean,
+  ): Promise<LoadedFacts> {
     if (!grant.ok) return NOTHING;
-    const { principal: known, allocation } = await this.find(grant.value);
+    const { principal: known, allocation } = await this.find(grant.value, tenant);
     const principal = known === null ? null : await this.withFreshDocument(known);
     return {
       facts: {
@@ -97,18 +102,19 @@ export class FactLoader {
     this.grants.delete(id);
   }
 
-  private async find({
-    issuer,
-    id,
-  }: Grant): Promise<{ principal: LoadedPrincipal | null; allocation: GrantRecord | null }> {
+  private async find(
+    { issuer, id }: Grant,
+    tenant: Tenant,
+  ): Promise<{ principal: LoadedPrincipal | null; allocation: GrantRecord | null }> {
     const principal = this.remembered(issuer);
     const allocation = this.grants.get(id);
     if (principal !== undefined && allocation !== undefined) return { principal, allocation };
     const loadedAtMs = this.deps.clock.nowMs();
-    const loaded = await this.batcher.submit({
+    const query = {
       issuer: principal === undefined ? issuer : null,
       grantId: allocation === undefined ? id : null,
-    });
+    };
+    const loaded = await this.batcher.submit(query, tenant);
     return {
       principal: principal ?? this.remember(loaded.principal, loadedAtMs),
       allocation: allocation ?? this.rememberGrant(loaded.grant),

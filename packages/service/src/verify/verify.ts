@@ -14,6 +14,7 @@
 import { type GrantId, parsePresented, type Undecided, type VerifyRequest } from '@svc/protocol';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { RpCaller } from '../access/caller.ts';
+import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { withinMs } from '../lib/deadline.ts';
@@ -74,7 +75,8 @@ export class Verifier {
     this.deps.holds.assertNone();
     const answerByMs = performance.now() + DEADLINE_MS;
     const presented = parsePresented(request);
-    const asked = { request, presented, idempotency, answerByMs, crypto: this.memo.cryptoFor(presented) };
+    const crypto = this.memo.cryptoFor(presented);
+    const asked = { request, presented, idempotency, tenant: tenantOf(caller), answerByMs, crypto };
     try {
       // What is under way at the deadline may still be stored; the caller hears that it is not known.
       const answer = await withinMs(DEADLINE_MS, this.findOrDecide(caller, asked), () => {
@@ -113,7 +115,7 @@ export class Verifier {
     let isProofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
       if (performance.now() >= asked.answerByMs) throw serviceUnavailable('verify: too late to decide');
-      const loaded = await this.facts.load(presented, isProofSpent);
+      const loaded = await this.facts.load(asked, isProofSpent);
       const { outcome, answer } = await this.decideOn({ asked, admission, loaded });
       switch (outcome) {
         case 'STORED':
@@ -156,7 +158,7 @@ export class Verifier {
     const evaluation = evaluateAt(nowMs, grounds);
     if (evaluation.kind === 'undecided') return this.budgets.decide(grounds, grantOfBalances(evaluation));
     const { commit, answer } = await signDecision(this.deps, grounds, evaluation, nowMs);
-    return { outcome: await this.committer.commit(commit), answer };
+    return { outcome: await this.committer.commit(commit, grounds.asked.tenant), answer };
   }
 
   /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
@@ -166,8 +168,9 @@ export class Verifier {
     return live;
   }
 
-  private findStored(caller: RpCaller, { idempotency }: Asked): Promise<VerifyAnswer | null> {
-    return findStoredAnswer(this.deps.store.verify, caller.subject, idempotency);
+  private async findStored(caller: RpCaller, { idempotency, tenant }: Asked): Promise<VerifyAnswer | null> {
+    if (idempotency === null) return null;
+    return findStoredAnswer(this.deps.store.as(tenant).verify, caller.subject, idempotency);
   }
 }
 

@@ -1,29 +1,31 @@
 /** The audit trail: who did what to what. Append-only; the database stamps the time. */
-import type { AuditFilter, AuditRepository, StoredAuditRecord } from '@svc/service';
+import type { AuditFilter, AuditRecord, AuditRepository, StoredAuditRecord } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 const insertSql = `
   insert into audit_events (event_id, actor_kind, actor_did, actor_key_id, action, target, request_id, details)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)`;
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])`;
 
 export function auditRepository(database: Database): AuditRepository {
+  const insertAll = async (events: readonly AuditRecord[]): Promise<void> => {
+    await database.write({
+      text: insertSql,
+      values: [
+        events.map(({ eventId }) => eventId),
+        events.map(({ actor }) => actor.kind),
+        events.map(({ actor }) => actor.did),
+        events.map(({ actor }) => actor.keyId),
+        events.map(({ action }) => action),
+        events.map(({ target }) => target),
+        events.map(({ requestId }) => requestId),
+        events.map(({ details }) => JSON.stringify(details)),
+      ],
+    });
+  };
   return {
-    async insert(event) {
-      await database.write({
-        text: insertSql,
-        values: [
-          event.eventId,
-          event.actor.kind,
-          event.actor.did,
-          event.actor.keyId,
-          event.action,
-          event.target,
-          event.requestId,
-          JSON.stringify(event.details),
-        ],
-      });
-    },
+    insert: (event) => insertAll([event]),
+    insertAll,
     list: (filter) => database.read<StoredAuditRecord>(listStatement(filter)),
   };
 }

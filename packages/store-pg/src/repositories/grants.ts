@@ -25,16 +25,31 @@ export function grantRepository(database: Database): GrantRepository {
       return rows[0] ?? null;
     },
     list: (filter) => database.read<GrantRecord>(listStatement(filter)),
-    async findForUpdate(id) {
-      const rows = await database.write<GrantRecord>({
-        text: `select ${columns} from grants where id = $1 for update`,
-        values: [id],
-      });
-      return rows[0] ?? null;
-    },
-    listNamingAgentForUpdate: (principal, agent) =>
+    listForUpdate: (principal, ids) =>
       database.write<GrantRecord>({
-        text: `select ${columns} from grants where principal = $1 and agent = $2 order by id for update`,
+        text: `select ${columns} from grants where id = any ($2::text[]) and principal = $1 order by id for update`,
+        values: [principal, ids],
+      }),
+    listNamingAgent: (principal, agent) =>
+      database.read<Pick<GrantRecord, 'id' | 'revokedAtMs'>>({
+        text: `select id, revoked_at as "revokedAtMs" from grants where principal = $1 and agent = $2 order by id`,
+        values: [principal, agent],
+      }),
+    async countNamingAgent(principal, agent, { atMost, inForce = false }) {
+      const rows = await database.read<{ count: number }>({
+        text: `select count(*)::integer as count from (
+            select from grants
+            where principal = $1 and agent = $2 and not ($3 and revocation_recorded_at is not null)
+            limit $4
+          ) as g`,
+        values: [principal, agent, inForce, atMost],
+      });
+      return rows[0]?.count ?? 0;
+    },
+    listInForceNamingAgentForUpdate: (principal, agent) =>
+      database.write<GrantRecord>({
+        text: `select ${columns} from grants
+          where principal = $1 and agent = $2 and revocation_recorded_at is null order by id for update`,
         values: [principal, agent],
       }),
     async setRevoked(ids, revokedAtMs) {

@@ -70,6 +70,21 @@ export function principalRepository(database: Database): PrincipalRepository {
       const rows = await database.write({ text: setKeyStateSql, values: [principal, kid, state] });
       return rows.length > 0;
     },
+    async isCompromiseVisible(principal, kid) {
+      const rows = await database.read({
+        text: `select from principal_keys
+          where kid = $2 and principal = $1 and compromise_visible_at is not null`,
+        values: [principal, kid],
+      });
+      return rows.length > 0;
+    },
+    async noteCompromiseVisible(principal, kid) {
+      await database.write({
+        text: `update principal_keys set compromise_visible_at = svc_now()
+          where kid = $2 and principal = $1 and state = 'compromised' and compromise_visible_at is null`,
+        values: [principal, kid],
+      });
+    },
     async findForUpdate(did) {
       // Two statements: a row that was waited for is read anew, but what is joined to it would still be of before.
       await database.write({
@@ -103,13 +118,7 @@ export function principalRepository(database: Database): PrincipalRepository {
     },
     listDueForVerification: ({ everyHours, retryHours, unknownForHours }, limit) =>
       database.read<PrincipalRecord>({
-        text: `${select} where p.kind = 'hosted' and (
-            p.last_checked_at is null
-            or p.last_checked_at < svc_now() - make_interval(hours => $1)
-            or p.verification_state = 'verified' and (
-              ${lastProven} < svc_now() - make_interval(hours => $2)
-              or ${lastProven} < p.last_checked_at and p.last_checked_at < svc_now() - make_interval(hours => $3)))
-          order by p.last_checked_at nulls first, p.did limit $4`,
+        text: dueSql,
         values: [everyHours, unknownForHours, retryHours, limit],
       }),
   };
@@ -136,6 +145,22 @@ const recordVerificationSql = `
   where did = $1`;
 
 const lastProven = `coalesce(p.last_proven_at, '-infinity')`;
+
+// Orgs take turns: whoever has registered any number of hosts that never answer waits for them alone.
+const dueSql = `${select} join (
+    select p.did, row_number() over (
+        partition by coalesce(p.org_id, p.did) order by p.last_checked_at nulls first, p.did
+      ) as place
+    from principals p
+    where p.kind = 'hosted' and (
+      p.last_checked_at is null
+      or p.last_checked_at < svc_now() - make_interval(hours => $1)
+      or p.verification_state = 'verified' and (
+        ${lastProven} < svc_now() - make_interval(hours => $2)
+        or ${lastProven} < p.last_checked_at and p.last_checked_at < svc_now() - make_interval(hours => $3)))
+    order by place, p.last_checked_at nulls first, p.did limit $4
+  ) as due on due.did = p.did
+  order by due.place, p.last_checked_at nulls first, p.did`;
 
 const putDocumentSql = `
   with seen as (

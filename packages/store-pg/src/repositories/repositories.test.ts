@@ -109,6 +109,28 @@ describe('principals', () => {
     });
   });
 
+  it('are due for a check in turns of their orgs, however many hosts one has', async () => {
+    const orgId = `org_${randomBytes(8).toString('hex')}`;
+    await runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, $1, 'Org')`, [orgId]);
+    const insertHosted = async (org: string | null, ageHours: number) => {
+      const { did } = await insertPrincipal(stores.first);
+      await runSql(
+        stores.url,
+        `update principals set kind = 'hosted', org_id = $2,
+           last_checked_at = now() - make_interval(hours => $3) where did = $1`,
+        [did, org, ageHours],
+      );
+      return did;
+    };
+    const many = [];
+    for (const age of [53, 52, 51]) many.push(await insertHosted(orgId, age));
+    const alone = await insertHosted(null, 50);
+    const rule = { everyHours: 24, retryHours: 1, unknownForHours: 72 };
+    const due = await stores.first.principals.listDueForVerification(rule, 3);
+    expect(due.map(({ did }) => did)).toEqual([many[0], alone, many[1]]);
+    await runSql(stores.url, `update principals set kind = 'managed' where kind = 'hosted'`);
+  });
+
   it('are listed by org in the order of their DIDs', async () => {
     const orgId = `org_${randomBytes(8).toString('hex')}` as OrgId;
     expect(await stores.first.orgs.exists(orgId)).toBe(false);
@@ -136,9 +158,13 @@ describe('relying parties', () => {
 
 describe('API keys', () => {
   it('are found by hash and id, with their Relying Party on the verify path', async () => {
-    const key = await stores.second.apiKeys.findByHash(world.keyHash);
+    const key = await stores.first.apiKeys.findById(world.keyId);
     expect(key).toMatchObject({ keyHash: world.keyHash, keyId: world.keyId, role: 'rp', revokedAtMs: null });
-    expect(await stores.first.apiKeys.findById(world.keyId)).toEqual(key);
+    const hashes = ['00'.repeat(32), world.keyHash];
+    expect(await stores.second.apiKeys.findByHashes(hashes)).toEqual([
+      null,
+      { ...key, principalOrgId: null },
+    ]);
     const caller = await stores.first.verify.findRpCaller(world.keyHash);
     expect(caller).toEqual({ key, relyingParty: world.relyingParty, entitlement: null });
     expect(await stores.first.verify.findRpCaller('00'.repeat(32))).toBeNull();

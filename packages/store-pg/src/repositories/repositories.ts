@@ -20,25 +20,57 @@ import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
 import { usageRepository } from './usage.ts';
 
-/** All repositories over pools, with one for long reads of the ledger, or over one transaction. */
-export const repositories = (database: Database, ledger = database): Repositories => ({
-  orgs: orgRepository(database),
-  agents: agentRepository(database),
-  principals: principalRepository(database),
-  relyingParties: relyingPartyRepository(database),
-  apiKeys: apiKeyRepository(database),
-  grants: grantRepository(database),
-  statusLists: statusListRepository(database),
-  entitlements: entitlementRepository(database),
-  evidence: evidenceRepository(database),
-  audit: auditRepository(database),
-  receipts: receiptRepository(database),
-  decisions: decisionRepository(ledger),
-  outcomes: outcomeRepository(ledger),
-  consumption: consumptionRepository(ledger),
-  checkpoints: checkpointRepository(ledger),
-  usage: usageRepository(ledger),
-  serviceKeys: serviceKeyRepository(database),
-  selfServe: selfServeRepository(database),
-  conformanceRuns: conformanceRunRepository(database),
+type Make<R> = (database: Database, ledger: Database) => R;
+
+const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> } = {
+  orgs: orgRepository,
+  agents: agentRepository,
+  principals: principalRepository,
+  relyingParties: relyingPartyRepository,
+  apiKeys: apiKeyRepository,
+  grants: grantRepository,
+  statusLists: statusListRepository,
+  entitlements: entitlementRepository,
+  evidence: evidenceRepository,
+  audit: auditRepository,
+  receipts: receiptRepository,
+  decisions: (_, ledger) => decisionRepository(ledger),
+  outcomes: (_, ledger) => outcomeRepository(ledger),
+  consumption: (_, ledger) => consumptionRepository(ledger),
+  checkpoints: (_, ledger) => checkpointRepository(ledger),
+  usage: (_, ledger) => usageRepository(ledger),
+  serviceKeys: serviceKeyRepository,
+  selfServe: selfServeRepository,
+  conformanceRuns: conformanceRunRepository,
+};
+
+const DATABASE = Symbol('database');
+const LEDGER = Symbol('ledger');
+
+interface Lazy {
+  readonly [DATABASE]: Database;
+  readonly [LEDGER]: Database;
+}
+
+const makeWhenAsked = (name: string, make: Make<unknown>): PropertyDescriptor => ({
+  enumerable: true,
+  configurable: true,
+  get(this: Lazy) {
+    const value = make(this[DATABASE], this[LEDGER]);
+    Object.defineProperty(this, name, { value, enumerable: true });
+    return value;
+  },
 });
+
+const DESCRIPTORS: PropertyDescriptorMap = Object.fromEntries(
+  Object.entries<Make<unknown>>(MAKERS).map(([name, make]) => [name, makeWhenAsked(name, make)]),
+);
+
+/**
+ * All repositories over pools, with one for long reads of the ledger, or over one transaction. Each is made when it is
+ * first asked for: a call needs two or three.
+ */
+export const repositories = (database: Database, ledger = database): Repositories => {
+  const lazy: Lazy = { [DATABASE]: database, [LEDGER]: ledger };
+  return Object.defineProperties(lazy, DESCRIPTORS) as Lazy & Repositories;
+};

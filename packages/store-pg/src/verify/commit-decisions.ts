@@ -40,7 +40,7 @@ async function sendBatch(pool: DeadlinePool, batch: Batch, deadlineMs: number): 
   try {
     const { rows } = await pool.run(
       (client) => client.query<{ outcomes: CommitOutcome[] }>({ name, text, values: [...values] }),
-      deadlineMs,
+      { deadlineMs },
     );
     const outcomes = rows[0]?.outcomes ?? [];
     if (outcomes.length !== batch.length) {

@@ -1,6 +1,7 @@
 /** `POST /agents/{did}/disable`, the kill switch (interface §Agent, §Principal lifecycle; protocol §9). */
 import { gunzipSync } from 'node:zlib';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { withSession } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from '../../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
@@ -125,6 +126,27 @@ describe('the kill switch', () => {
       [first.grantId]: revocation.revoked_at,
       [second.grantId]: done.json.disabled_at,
     });
+  });
+
+  it('a repeat touches only what is new: it passes by what others hold of the old', async () => {
+    const tenants = await deployment.createTenants();
+    const old: string[] = [];
+    for (let i = 0; i < 3; i++) old.push(await allocate(tenants.principalKey, tenants.agent.did));
+    const first = await disable(tenants.agent.did, tenants.principalKey);
+    await withSession(deployment.databaseUrl, async (session) => {
+      await session.query('begin');
+      await session.query('select from grants where id = any ($1::text[]) for update', [old]);
+      const fresh = await allocate(tenants.principalKey, tenants.agent.did);
+      const second = await disable(tenants.agent.did, tenants.principalKey);
+      expect([second.status, second.json.revoked_grants]).toEqual([200, [...old, fresh].sort()]);
+      await session.query('select from principals where did = $1 for update', [tenants.principalDid]);
+      const third = await disable(tenants.agent.did, tenants.principalKey);
+      expect([third.status, third.text]).toEqual([200, second.text]);
+      await session.query('rollback');
+    });
+    expect(first.json.revoked_grants).toEqual(old.sort());
+    const audited = (await auditOf(tenants.agent.did)).map(({ details }) => details.revoked_grants);
+    expect(audited).toEqual([3, 1]);
   });
 
   it('six calls at once revoke once', async () => {

@@ -1,5 +1,6 @@
 /** `POST /revoke` and the status list it changes (interface §Principal lifecycle, §Public; protocol §9). */
 import { gunzipSync } from 'node:zlib';
+import { withSession } from '@svc/testkit/store/session';
 import { compactVerify, importJWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOMAIN } from '../../world/api-node.ts';
@@ -54,6 +55,54 @@ describe('200', () => {
     expect(receiptOf(after)).toMatchObject({
       reason: 'AUTHORITY_REVOKED',
       protocol: { checks: { P6: false } },
+    });
+  });
+
+  it('many Grants at once are each revoked by their own call, and their list is signed for many together', async () => {
+    const tenants = await deployment.createTenants();
+    const grants = [];
+    for (let i = 0; i < 40; i++) grants.push(await issueGrant(tenants));
+    const { rows: before } = await deployment.sql.query(
+      'select version from status_lists where principal = $1',
+      [tenants.principalDid],
+    );
+    const unknown = 'urn:svc:grant:00000000000000000000000000';
+    const ids = [...grants.map(({ grantId }) => grantId), unknown];
+    const answers = await Promise.all(
+      ids.map((id) =>
+        deployment.call('POST', '/revoke', {
+          key: tenants.principalKey,
+          body: { grant_id: id },
+          headers: { 'x-request-id': `revokes ${id}` },
+        }),
+      ),
+    );
+    expect(answers.map(({ status, json }) => [status, json.grant_id])).toEqual([
+      ...grants.map(({ grantId }) => [200, grantId]),
+      [404, undefined],
+    ]);
+    const { rows: audited } = await deployment.sql.query(
+      `select target, request_id from audit_events where action = 'grant.revoke' and actor_did = $1`,
+      [tenants.principalDid],
+    );
+    expect(audited.map(({ target, request_id }) => [target, request_id]).sort()).toEqual(
+      grants.map(({ grantId }) => [grantId, `revokes ${grantId}`]).sort(),
+    );
+    const { rows: after } = await deployment.sql.query(
+      'select version, bit_count(bits)::integer as ones from status_lists where principal = $1',
+      [tenants.principalDid],
+    );
+    expect(after[0].ones).toBe(40);
+    expect(Number(after[0].version) - Number(before[0].version)).toBeLessThan(20);
+  });
+
+  it('whoever names a Grant of another Principal hears 404 at once, also while that Grant is being revoked', async () => {
+    const { grantId } = await issueGrant(own);
+    await withSession(deployment.databaseUrl, async (session) => {
+      await session.query('begin');
+      await session.query('select from grants where id = $1 for update', [grantId]);
+      expect((await revoke(foreign.principalKey, { grant_id: grantId })).status).toBe(404);
+      await session.query('rollback');
     });
   });
 

@@ -1,8 +1,9 @@
 /** `PATCH /relying-parties/{did}` (interface §Relying party). */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { contractCall } from '../../world/contract-call.ts';
 import { type Registered, randomSlug, withDeployment } from '../../world/deployment.ts';
 
-const deployment = withDeployment();
+const deployment = withDeployment({}, 2);
 let orgId: string;
 let foreignOrgId: string;
 let orgAdmin: string;
@@ -31,6 +32,35 @@ describe('who may read and change it', () => {
     const orgRead = await deployment.createKey('org:read', orgId);
     for (const did of [own.did, foreign.did])
       expect((await patch(did, { name: 'x' }, orgRead)).json.error).toBe('FORBIDDEN');
+  });
+});
+
+describe('a changed rate limit', () => {
+  const DENIED = { grant: '', proof: '', action: {} };
+  /** What a verification on a node is told of its limit. */
+  const limitOn = async (node: number, key: string) => {
+    const { baseUrl } = deployment.processes[node] ?? deployment.process;
+    const { status, headers } = await contractCall(baseUrl, 'POST', '/verify', { key, body: DENIED });
+    return [status, headers['ratelimit-limit']];
+  };
+
+  it('counts from the 200 on, on that node at once and on others within 2 s', async () => {
+    const { did, key } = await deployment.register(
+      '/relying-parties',
+      managed({ verify_rate_limit_per_minute: 100 }),
+      orgAdmin,
+    );
+    for (const limit of ['300', '200', '1']) {
+      for (const node of [0, 1]) await limitOn(node, key);
+      const change = { verify_rate_limit_per_minute: Number(limit) };
+      expect((await patch(did, change)).status).toBe(200);
+      const answeredAt = performance.now();
+      expect((await limitOn(0, key))[1]).toBe(limit);
+      let onOther: unknown = null;
+      while (onOther !== limit && performance.now() - answeredAt < 2_000) [, onOther] = await limitOn(1, key);
+      expect(onOther).toBe(limit);
+    }
+    expect(await limitOn(0, key)).toEqual([429, '1']);
   });
 });
 

@@ -1,4 +1,5 @@
 /** `POST /keys/{kid}/compromise` (interface §Key states, §States and transitions; protocol §7 T3). */
+import { withSession } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { randomSlug, withDeployment } from '../../world/deployment.ts';
 import { createKeyedPrincipal, type KeyedPrincipal } from '../../world/keyed-principal.ts';
@@ -130,6 +131,20 @@ describe('compromise', () => {
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(await keysOf(principal)).toEqual(first);
     expect((await auditOf(kid)).map(({ action }) => action)).toEqual(['key.compromise']);
+  });
+
+  it('a repeat of one that took effect touches nothing, whoever holds the Principal', async () => {
+    const principal = await newPrincipal(1);
+    const kid = at(principal.kids, 0);
+    const first = await move('compromise', kid, principal.key);
+    await withSession(deployment.databaseUrl, async (session) => {
+      await session.query('begin');
+      await session.query('select from principals where did = $1 for update', [principal.did]);
+      await session.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [principal.did]);
+      const again = await move('compromise', kid, principal.key);
+      expect([again.status, again.text]).toEqual([200, first.text]);
+      await session.query('rollback');
+    });
   });
 
   it('keys of one Principal moved at the same time all arrive, and the document drops exactly the compromised', async () => {

@@ -5,6 +5,9 @@ alter table principals add column last_proven_at timestamptz;
 update principals set last_proven_at = verified_since where kind = 'hosted';
 create index principals_due on principals (last_checked_at asc nulls first) where kind = 'hosted';
 
+-- When no decision rested on a compromised key any more; null: no call is known to have got that far.
+alter table principal_keys add column compromise_visible_at timestamptz;
+
 -- Revocations that a crash left between their two phases; empty otherwise.
 create index grants_unstamped on grants (revocation_recorded_at)
 where revocation_recorded_at is not null and revoked_at is null;

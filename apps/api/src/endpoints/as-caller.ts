@@ -1,0 +1,29 @@
+/**
+ * Each call's work waits in line as its caller's: endpoints are bound anew for every call, to the store as that tenant has
+ * it. What endpoints keep between calls is therefore handed to them. Decisions are gathered from all callers and share
+ * out by themselves.
+ */
+import { type Caller, type ServiceDeps, type Tenant, tenantAt, tenantOf } from '@svc/service';
+import { type Handlers, limiterKeyOf } from '../http/index.ts';
+
+interface Call {
+  readonly caller: Caller | null;
+  readonly clientIp: string;
+}
+
+export const asCaller = <H extends Partial<Handlers>>(
+  service: ServiceDeps,
+  build: (deps: ServiceDeps) => H,
+): H => {
+  const bind = (id: string) => (call: Call) => {
+    const own = { ...service, store: service.store.as(tenantOfCall(call)) };
+    return endpointsOf(build(own))[id]?.(call);
+  };
+  return Object.fromEntries(Object.keys(build(service)).map((id) => [id, bind(id)])) as unknown as H;
+};
+
+/** The pipeline gives each endpoint the input of its own route; here it is only handed on. */
+const endpointsOf = (endpoints: unknown) => endpoints as Readonly<Record<string, (call: Call) => unknown>>;
+
+const tenantOfCall = ({ caller, clientIp }: Call): Tenant =>
+  caller === null ? tenantAt(limiterKeyOf(clientIp)) : tenantOf(caller);

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Tenant } from '../ports/tenant.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+
+const tenant = (org: string, subject = org): Tenant => ({ crowd: 'tenants', org, subject });
+const visitor = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
+
+const queueWith = (options: Partial<FairQueueOptions> = {}) =>
+  new FairQueue({
+    atOnce: 1,
+    atOncePerOrg: 100,
+    maxWaiting: 1_000,
+    waitMs: 60_000,
+    refuse: (why) => new Error(why),
+    ...options,
+  });
+
+/** Work that is held until it is told to end, and what has begun so far. */
+const heldWork = (queue: FairQueue) => {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const start = (name: string, who: Tenant | null, turn?: string) =>
+    queue.run({ tenant: who, turn }, () => {
+      begun.push(name);
+      return new Promise<void>((end) => void ends.set(name, end));
+    });
+  /** Ends the work, and lets whoever is next begin. */
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise(setImmediate);
+  };
+  return { begun, start, end };
+};
+
+describe('a fair queue', () => {
+  it('gives turns to tenants, and within a tenant to its subjects, whoever came how often', async () => {
+    const { begun, start, end } = heldWork(queueWith());
+    const all = [start('first', tenant('flood'))];
+    for (let i = 1; i <= 4; i++) all.push(start(`flood ${i}`, tenant('flood', 'stolen')));
+    all.push(start('org key', tenant('flood', 'org')), start('victim 1', tenant('victim')));
+    all.push(start('victim 2', tenant('victim')));
+    for (const name of [
+      'first',
+      'flood 1',
+      'victim 1',
+      'org key',
+      'victim 2',
+      'flood 2',
+      'flood 3',
+      'flood 4',
+    ])
+      await end(name);
+    await Promise.all(all);
+    expect(begun).toEqual([
+      ...['first', 'flood 1', 'victim 1', 'org key', 'victim 2', 'flood 2', 'flood 3', 'flood 4'],
+    ]);
+  });
+
+  it('shares between the service, its tenants and the public, whatever their numbers', async () => {
+    const { begun, start, end } = heldWork(queueWith());
+    const all = [start('first', null)];
+    for (let i = 0; i < 3; i++) all.push(start(`visitor ${i}`, visitor(`10.0.0.${i}`)));
+    for (let i = 0; i < 3; i++) all.push(start(`tenant ${i}`, tenant(`org ${i}`)));
+    for (let i = 0; i < 3; i++) all.push(start(`service ${i}`, null));
+    await end('first');
+    for (let i = 0; i < 9; i++) await end(begun.at(-1) ?? '');
+    await Promise.all(all);
+    const crowds = begun.slice(1).map((name) => name.split(' ')[0]);
+    for (let i = 0; i < 9; i += 3)
+      expect(crowds.slice(i, i + 3).sort()).toEqual(['service', 'tenant', 'visitor']);
+  });
+
+  it('does work of one turn one at a time, and lets nobody else wait for that', async () => {
+    const { begun, start, end } = heldWork(queueWith({ atOnce: 2 }));
+    const all = [start('a1', tenant('a'), 'list'), start('a2', tenant('a'), 'list')];
+    all.push(start('b1', tenant('b'), 'other'));
+    expect(begun).toEqual(['a1', 'b1']);
+    await end('b1');
+    expect(begun).toEqual(['a1', 'b1']);
+    await end('a1');
+    expect(begun).toEqual(['a1', 'b1', 'a2']);
+    await end('a2');
+    await Promise.all(all);
+  });
+
+  it('leaves places that one org alone does not get', async () => {
+    const { begun, start, end } = heldWork(queueWith({ atOnce: 3, atOncePerOrg: 2 }));
+    const all = [1, 2, 3].map((i) => start(`flood ${i}`, tenant('flood', `member ${i}`)));
+    all.push(start('victim', tenant('victim')));
+    expect(begun).toEqual(['flood 1', 'flood 2', 'victim']);
+    for (const name of ['victim', 'flood 1', 'flood 2', 'flood 3']) await end(name);
+    await Promise.all(all);
+  });
+
+  it('refuses whom it could not serve, and whose turn does not come in time, and forgets who gives up', async () => {
+    const { start, end } = heldWork(queueWith({ maxWaiting: 2, waitMs: 20 }));
+    const first = start('first', null);
+    const late = start('late', null);
+    const controller = new AbortController();
+    const queue = queueWith();
+    const held = heldWork(queue);
+    const before = held.start('before', null);
+    const gone = queue.run({ tenant: null }, async () => 'done', controller.signal);
+    controller.abort(new Error('gone'));
+    await expect(gone).rejects.toThrow('gone');
+    await held.end('before');
+    await before;
+    expect(await queue.run({ tenant: null }, async () => 'next')).toBe('next');
+    const second = start('second', null).catch((error: Error) => error.message);
+    await expect(start('third', null)).rejects.toThrow('too many wait');
+    await expect(late).rejects.toThrow('within 20 ms');
+    expect(await second).toContain('within 20 ms');
+    await end('first');
+    await first;
+  });
+
+  it('never has more at once than it may, of all, of an org and of a turn, and does everything', async () => {
+    const one = fc.record({ org: fc.nat(3), turn: fc.option(fc.nat(2)), fails: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(one, { maxLength: 30 }), fc.scheduler(), async (entrants, scheduler) => {
+        const queue = queueWith({ atOnce: 3, atOncePerOrg: 2 });
+        const inside: (typeof entrants)[number][] = [];
+        const works = entrants.map((entrant) =>
+          queue.run(
+            { tenant: tenant(`${entrant.org}`), turn: entrant.turn === null ? undefined : `${entrant.turn}` },
+            async () => {
+              inside.push(entrant);
+              expect(inside.length).toBeLessThanOrEqual(3);
+              expect(inside.filter(({ org }) => org === entrant.org).length).toBeLessThanOrEqual(2);
+              const sameTurn = inside.filter(({ turn }) => turn !== null && turn === entrant.turn);
+              expect(sameTurn.length).toBeLessThanOrEqual(1);
+              await scheduler.schedule(Promise.resolve());
+              inside.splice(inside.indexOf(entrant), 1);
+              if (entrant.fails) throw new Error('failed');
+            },
+          ),
+        );
+        const settled = Promise.allSettled(works);
+        await scheduler.waitFor(settled);
+        expect((await settled).map(({ status }) => status === 'rejected')).toEqual(
+          entrants.map(({ fails }) => fails),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * So much work at once, shared fairly: the turn goes round the tenants that wait, no tenant has all the places, work of
+ * one turn is never done twice at a time, and nobody waits longer than a bound. A place is given only to work that can
+ * begin: what waits for its own turn keeps nobody else from one.
+ */
+import type { Tenant } from '../ports/tenant.ts';
+import { FairLine } from './fair-line.ts';
+
+export interface FairQueueOptions {
+  readonly atOnce: number;
+  /** Of these, for one org; those of the service itself are not counted. */
+  readonly atOncePerOrg: number;
+  readonly maxWaiting: number;
+  /** How long work waits for its place. */
+  readonly waitMs: number;
+  /** What is thrown where `maxWaiting` wait already, or the wait was too long. */
+  readonly refuse: (why: string) => Error;
+}
+
+/** Who wants a place, and what it is for. */
+export interface Entrant {
+  /** Null: the service itself, which takes turns with all tenants together. */
+  readonly tenant: Tenant | null;
+  /** Work of the same turn goes one after another. */
+  readonly turn?: string | undefined;
+}
+
+interface Waiting extends Entrant {
+  readonly begin: () => void;
+}
+
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #line = new FairLine<Waiting>();
+  readonly #turns = new Set<string>();
+  readonly #perOrg = new Map<string, number>();
+  #running = 0;
+
+  constructor(options: FairQueueOptions) {
+    if (!(options.atOnce >= 1 && options.atOncePerOrg >= 1))
+      throw new RangeError('atOnce and atOncePerOrg must be at least 1');
+    this.#options = options;
+  }
+
+  /** Settles as `work` does, which is begun in its turn. Rejects when `signal` is aborted before that. */
+  async run<T>(entrant: Entrant, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (this.#mayBegin(entrant)) this.#begin(entrant);
+    else await this.#wait(entrant, signal);
+    try {
+      return await work();
+    } finally {
+      this.#leave(entrant);
+    }
+  }
+
+  /** Whoever waits while there is a place may not begin yet, so nobody is overtaken by one who may. */
+  readonly #mayBegin = ({ tenant, turn }: Entrant): boolean => {
+    const { atOnce, atOncePerOrg } = this.#options;
+    if (this.#running >= atOnce || (turn !== undefined && this.#turns.has(turn))) return false;
+    return tenant === null || (this.#perOrg.get(tenant.org) ?? 0) < atOncePerOrg;
+  };
+
+  #begin({ tenant, turn }: Entrant): void {
+    this.#running += 1;
+    if (turn !== undefined) this.#turns.add(turn);
+    if (tenant !== null) this.#perOrg.set(tenant.org, (this.#perOrg.get(tenant.org) ?? 0) + 1);
+  }
+
+  #leave({ tenant, turn }: Entrant): void {
+    this.#running -= 1;
+    if (turn !== undefined) this.#turns.delete(turn);
+    if (tenant !== null) {
+      const left = (this.#perOrg.get(tenant.org) ?? 1) - 1;
+      if (left === 0) this.#perOrg.delete(tenant.org);
+      else this.#perOrg.set(tenant.org, left);
+    }
+    while (this.#running < this.#options.atOnce) {
+      const next = this.#line.take(this.#mayBegin);
+      if (next === undefined) return;
+      this.#begin(next);
+      next.begin();
+    }
+  }
+
+  async #wait(entrant: Entrant, signal: AbortSignal | undefined): Promise<void> {
+    const { maxWaiting, waitMs, refuse } = this.#options;
+    if (this.#line.size >= maxWaiting) throw refuse('too many wait');
+    const path = pathOf(entrant);
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = () => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const waiting = { ...entrant, begin: resolve };
+        const giveUp = (why: unknown) => {
+          if (this.#line.delete(path, waiting)) reject(why);
+        };
+        onAbort = () => giveUp(signal?.reason);
+        timer = setTimeout(() => giveUp(refuse(`its turn did not come within ${waitMs} ms`)), waitMs);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        this.#line.add(path, waiting);
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+const SERVICE = ['service', '', ''];
+
+const pathOf = ({ tenant }: Entrant): readonly string[] =>
+  tenant === null ? SERVICE : [tenant.crowd, tenant.org, tenant.subject];

@@ -1,0 +1,26 @@
+/**
+ * Checks of domains on demand, which may last as long as slow hosts do: so many at once, shared between tenants, and one
+ * after another for each Principal.
+ */
+import type { Caller } from '../access/caller.ts';
+import { tenantOf } from '../access/tenant.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { serviceUnavailable } from '../errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
+import { verifyPrincipal } from './verify-principal.ts';
+
+/** Hosts that never answer keep a check for 3 s. */
+const CHECKING = { atOnce: 24, atOncePerOrg: 2, maxWaiting: 1_024, waitMs: 10_000 };
+
+export class DomainChecks {
+  private readonly places = new FairQueue({ ...CHECKING, refuse: serviceUnavailable });
+
+  /** See `verifyPrincipal`. */
+  verify(deps: ServiceDeps, caller: Caller, did: string, requestId: string): Promise<PrincipalRecord> {
+    const tenant = tenantOf(caller);
+    // Whoever names a Principal of others waits for nobody but itself, and takes nobody's turn.
+    const turn = `${tenant.org} ${did}`;
+    return this.places.run({ tenant, turn }, () => verifyPrincipal(deps, caller, did, requestId));
+  }
+}

@@ -1,0 +1,43 @@
+import type { DidWeb } from '@svc/protocol';
+import { expect, it } from 'vitest';
+import type { ServiceDeps } from '../deps.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
+import { DocumentRefresher } from './document-refresher.ts';
+
+const principalOf = (did: string): PrincipalRecord =>
+  ({
+    did: did as DidWeb,
+    kind: 'hosted',
+    verificationState: 'verified',
+    orgId: did.includes('slow') ? 'org_slow' : null,
+    document: null,
+  }) as unknown as PrincipalRecord;
+
+/** Hosts named slow never answer. */
+const refresherWith = () => {
+  const asked: string[] = [];
+  const store = { principals: { find: async (did: string) => principalOf(did) } };
+  const deps = {
+    store: { ...store, as: () => store },
+    clock: { nowMs: () => 1e12 },
+    log: { warn: () => {} },
+    didResolver: {
+      resolve: (did: string) => {
+        asked.push(did);
+        return did.includes('slow')
+          ? new Promise(() => {})
+          : Promise.resolve({ kind: 'invalid', problem: 'none' });
+      },
+    },
+  } as unknown as ServiceDeps;
+  return { refresher: new DocumentRefresher(deps), asked };
+};
+
+it('an org whose hosts never answer keeps no other Principal from being fetched for', async () => {
+  const { refresher, asked } = refresherWith();
+  for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:slow${i}.example`));
+  await new Promise(setImmediate);
+  await refresher.refresh(principalOf('did:web:good.example'));
+  expect(asked.filter((did) => did.includes('slow'))).toHaveLength(4);
+  expect(asked.at(-1)).toBe('did:web:good.example');
+});
