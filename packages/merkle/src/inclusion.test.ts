@@ -65,15 +65,21 @@ describe.each([
   });
 });
 
-it('native hashing is the same on a runtime without crypto.hash', async () => {
-  const hash = Object.getOwnPropertyDescriptor(crypto, 'hash');
-  Object.defineProperty(crypto, 'hash', { ...hash, value: undefined });
-  vi.resetModules();
-  const { nativeSha256: fallback } = await import('./native.ts');
-  if (hash !== undefined) Object.defineProperty(crypto, 'hash', hash);
-  expect(fallback).not.toBe(nativeSha256);
+it('native hashing takes crypto.hash where there is one, and is the same on a runtime without', async () => {
+  const original = Object.getOwnPropertyDescriptor(crypto, 'hash');
   const data = Uint8Array.of(1, 2, 3);
-  expect(fallback(data)).toEqual(portableSha256(data));
+  const digestWith = async (hash: unknown) => {
+    Object.defineProperty(crypto, 'hash', { ...original, value: hash });
+    vi.resetModules();
+    return (await import('./native.ts')).nativeSha256(data);
+  };
+  try {
+    const hash = vi.fn(() => '\u0007'.repeat(32));
+    expect(await digestWith(hash)).toEqual(new Uint8Array(32).fill(7));
+    expect(await digestWith(undefined)).toEqual(portableSha256(data));
+  } finally {
+    if (original !== undefined) Object.defineProperty(crypto, 'hash', original);
+  }
 });
 
 describe('a proof fails', () => {
