@@ -1,4 +1,5 @@
 /** Plugins of Stryker. */
+import { relative } from 'node:path';
 
 /** Texts for people are not mutated. Codes, names and encodings have no space in them, and are. */
 const isSentence = (path) =>
@@ -11,7 +12,7 @@ const shouldIgnore = (path) => (isSentence(path) ? 'a text for people' : undefin
 class SurvivorReporter {
   onMutantTested({ status, fileName, location, replacement }) {
     if (status === 'Survived' || status === 'NoCoverage')
-      console.log(`  lived: ${fileName}:${location.start.line}  →  ${replacement}`);
+      console.log(`  lived: ${relative('', fileName)}:${location.start.line}  →  ${replacement}`);
   }
 }
 

@@ -288,6 +288,15 @@ describe('facts that have not been looked up', () => {
     expect(planLookups(malformedProof)).toEqual(planned.filter(({ fact }) => fact !== 'spent'));
   });
 
+  it('include balances where only some of the Capabilities have a budget', () => {
+    const { grant } = presented;
+    const { grant: plain } = parsePresented(base);
+    if (!grant.ok || !plain.ok) throw new Error('the vectors are ALLOWs');
+    const capabilities = [...plain.value.capabilities, ...grant.value.capabilities];
+    const mixed = { ...presented, grant: { ...grant, value: { ...grant.value, capabilities } } };
+    expect(planLookups(mixed)).toEqual(planLookups(presented));
+  });
+
   it('do not include balances where nothing has a budget', () => {
     const planned = planLookups(parsePresented(base));
     expect(planned.map(({ fact }) => fact)).toEqual(names.filter((name) => name !== 'balances'));
