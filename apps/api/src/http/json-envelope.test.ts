@@ -54,6 +54,23 @@ describe('an envelope', () => {
     });
   });
 
+  it('reads a body of thousands of members no further than it takes to refuse it', () => {
+    const membersOf = (count: number, value: string) =>
+      `{${Array.from({ length: count }, (_, i) => `"${i.toString(36)}":${value}`).join()}}`;
+    for (const value of ['0', '{}', '{"a":1}']) {
+      const refused = { ok: false, problem: 'it has more than 16 members' };
+      expect(parseJsonEnvelope(membersOf(7_000, value))).toEqual(refused);
+      expect(parseJsonEnvelope(membersOf(17, value))).toEqual(refused);
+      expect(parseJsonEnvelope(membersOf(16, value)).ok).toBe(true);
+    }
+    // The work is bounded, not only fast: what follows the 17th member is not looked at, not even where it stands twice.
+    const late = membersOf(7_000, '0').replace(/\}$/, ',"0":1}');
+    expect(parseJsonEnvelope(late)).toEqual({ ok: false, problem: 'it has more than 16 members' });
+    expect(parseJsonEnvelope('{"a":1,"b":2,"a":3}')).toMatchObject({
+      problem: 'the member "a" stands twice',
+    });
+  });
+
   it.each([
     ['is not JSON', '{"grant":'],
     ['names a member twice', '{"grant":"a","grant":"b","action":{}}'],

@@ -18,12 +18,16 @@ export const parseJsonEnvelope = (text: string): EnvelopeResult => {
   }
   if (!isJsonObject(value)) return { ok: true, value };
   const members = splitMembers(text);
-  const names = members.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
+  if (members.length > MOST_MEMBERS)
+    return { ok: false, problem: `it has more than ${MOST_MEMBERS} members` };
+  const twice = findTwice(members);
+  if (twice !== null)
     return { ok: false, problem: `the member ${JSON.stringify(twice.slice(0, 64))} stands twice` };
   return { ok: true, value: withStrictObjects(value, members) };
 };
+
+/** Far more than any envelope has. What has more is not read on: a body of members alone would hold everybody up. */
+const MOST_MEMBERS = 16;
 
 /** What strict JSON refuses and ordinary JSON does not: of these the text may hold some before its fault. */
 const STRICTNESS = /^(?:byte|duplicate|nested|lone|U\+|number (?:not|out))/;
@@ -41,6 +45,16 @@ interface Member {
   readonly text: string;
 }
 
+/** The first name that has stood before. */
+const findTwice = (members: readonly Member[]): string | null => {
+  const seen = new Set<string>();
+  for (const { name } of members) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return null;
+};
+
 const withStrictObjects = (value: JsonObject, members: readonly Member[]): JsonObject => {
   const objects = members.filter(({ text }) => text.startsWith('{'));
   if (objects.length === 0) return value;
@@ -51,11 +65,11 @@ const withStrictObjects = (value: JsonObject, members: readonly Member[]): JsonO
   return { ...value, ...Object.fromEntries(strict) };
 };
 
-/** Top-level members of the text of an object, which is known to parse. */
+/** Top-level members of the text of an object, which is known to parse; one more than may be at most. */
 const splitMembers = (text: string): readonly Member[] => {
   const members: Member[] = [];
   let at = skipSpace(text, text.indexOf('{') + 1);
-  while (text[at] !== '}') {
+  while (text[at] !== '}' && members.length <= MOST_MEMBERS) {
     const nameEnd = endOfString(text, at);
     const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);

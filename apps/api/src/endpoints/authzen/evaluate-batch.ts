@@ -74,23 +74,13 @@ const placeOf = (index: number) => {
   return { whole, field: (path: string) => `${whole}.${path}` };
 };
 
-const REQUIRED = ['type', 'id', 'name'] as const;
-
-/** An item's own member takes the place of the default, from which only what it must have is filled in. */
+/** An item's own member takes the place of the default whole (AuthZEN 1.0 §7.1.1): nothing within it is filled in. */
 const withDefaults = (batch: Batch, item: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const merged: Record<string, unknown> = { ...item };
-  for (const name of ['subject', 'action', 'resource', 'context'] as const) {
-    const standard = batch[name];
-    if (standard === undefined) continue;
-    const own = item[name];
-    if (own === undefined) merged[name] = standard;
-    else if (isJsonObject(own) && name !== 'context') merged[name] = { ...pick(standard, REQUIRED), ...own };
-  }
+  for (const name of ['subject', 'action', 'resource', 'context'] as const)
+    if (batch[name] !== undefined && !Object.hasOwn(item, name)) merged[name] = batch[name];
   return merged;
 };
-
-const pick = (from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(from, name) ? [[name, from[name]]] : [])));
 
 const failure = (error: unknown, index: number, log: Log): Answered => {
   if (error instanceof ApiError || error instanceof ServiceError) {

@@ -77,8 +77,8 @@ describe('a batch', () => {
         {},
         { subject: two.subject },
         { action: { name: ACTION.type } },
-        { action: { properties: { amount: 101, currency: 'USD' } } },
-        { resource: { id: 'order/2' } },
+        { action: { name: ACTION.type, properties: { amount: 101, currency: 'USD' } } },
+        { resource: { type: 'order', id: 'order/2' } },
       ],
     });
     const items = answer.json.evaluations as { context: { reason: string } }[];
@@ -89,6 +89,24 @@ describe('a batch', () => {
       'PROOF_ACTION_MISMATCH',
       'PROOF_ACTION_MISMATCH',
     ]);
+  });
+
+  it('takes nothing out of a default for an item’s own member: what is missing there denies it', async () => {
+    const { subject, action, resource } = await permitted();
+    const evaluations = [
+      { subject: without(subject, 'id') },
+      { subject: without(subject, 'type') },
+      { action: without(action, 'name') },
+      { resource: without(resource, 'id') },
+      { resource: without(resource, 'type') },
+      { subject: {} },
+      { resource: null },
+    ];
+    const answer = await post(MANY, { subject, action, resource, evaluations });
+    expect(decisionsOf(answer)).toEqual(evaluations.map(() => false));
+    const items = answer.json.evaluations as { context: { error?: { status: number } } }[];
+    expect(items.map(({ context }) => context.error?.status)).toEqual(evaluations.map(() => 400));
+    expect(decisionsOf(await post(MANY, { subject, action, resource, evaluations: [{}] }))).toEqual([true]);
   });
 
   it('fills in the context, unless an item has its own', async () => {
