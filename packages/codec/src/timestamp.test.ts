@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatSeconds, formatTimestamp, parseInstant, parseTimestamp, parseUtcTime } from './timestamp.ts';
+import {
+  formatSeconds,
+  formatTimestamp,
+  parseAnyUtcTime,
+  parseDateTime,
+  parseInstant,
+  parseTimestamp,
+  parseUtcTime,
+} from './timestamp.ts';
 
 const instant = fc
   .date({
@@ -98,4 +106,58 @@ describe('timestamps', () => {
       expect(() => formatTimestamp(ms)).toThrow(RangeError);
     }
   });
+});
+
+describe('a time that comes in', () => {
+  const AT = Date.UTC(2026, 10, 20, 8);
+  it.each([
+    ['2026-11-20T08:00:00Z', AT],
+    ['2026-11-20t08:00:00z', AT],
+    ['2026-11-20T08:00:00+00:00', AT],
+    ['2026-11-20t08:00:00-00:00', AT],
+    ['2026-11-20T08:00:00.123456789+00:00', AT + 123],
+    ['2026-11-20T08:00:00.5z', AT + 500],
+  ])('%s is UTC', (text, ms) => {
+    expect(parseAnyUtcTime(text)).toBe(ms);
+    expect(parseDateTime(text)).toBe(ms);
+  });
+
+  it.each([
+    ['2026-11-20T13:30:00+05:30', AT],
+    ['2026-11-20T00:00:00.000-08:00', AT],
+    ['2026-11-21T07:59:00+23:59', AT],
+  ])('%s is an instant, but not in UTC', (text, ms) => {
+    expect(parseDateTime(text)).toBe(ms);
+    expect(parseAnyUtcTime(text)).toBeNull();
+  });
+
+  it.each([
+    '2026-11-20T08:00:00',
+    '2026-11-20 08:00:00Z',
+    '2026-11-20T08:00:00+0000',
+    '2026-11-20T08:00:00+00',
+    '2026-11-20T08:00:00+00:60',
+    '2026-11-20T08:00:00+24:00',
+    '2026-11-20T08:00:00 00:00',
+    '2026-11-20T08:00:00ZZ',
+    '2026-11-20T08:00:00.Z',
+    '2026-11-20T08:00:00.1234567890Z',
+    '2026-02-30T08:00:00+00:00',
+    '2026-11-20T24:00:00z',
+    '2026-11-20T23:59:60z',
+    '+2026-11-20T08:00:00Z',
+    '2026-11-20T08:00:00Z\n',
+    'undefinedTundefinedZ',
+    '',
+  ])('%j is none', (text) => {
+    expect(parseAnyUtcTime(text)).toBeNull();
+    expect(parseDateTime(text)).toBeNull();
+  });
+
+  it.each(['2026-11-20t08:00:00Z', '2026-11-20T08:00:00z', '2026-11-20T08:00:00+00:00'])(
+    '%s is not the one form of what is signed',
+    (text) => {
+      expect([parseUtcTime(text), parseTimestamp(text), parseInstant(text)]).toEqual([null, null, null]);
+    },
+  );
 });

@@ -1,8 +1,11 @@
 /**
- * RFC 3339 instants in UTC, to and from milliseconds since the epoch (interface §Identifier and value formats;
- * protocol §2 for the whole-second form inside Grants).
+ * RFC 3339 instants, to and from milliseconds since the epoch (interface §Identifier and value formats; protocol §2 for the
+ * whole-second form inside Grants). What is signed has one spelling; what only comes in has all that RFC 3339 has for UTC.
  */
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z$/;
+/** RFC 3339 §5.6 `date-time`; `T` and `Z` in either case. */
+const DATE_TIME =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$/;
 const SECONDS_CHARS = 'YYYY-MM-DDThh:mm:ss'.length;
 const MILLISECONDS_CHARS = 'YYYY-MM-DDThh:mm:ss.sss'.length;
 const MIN_MS = -62_167_219_200_000;
@@ -29,11 +32,27 @@ export const parseUtcTime = (text: string): number | null => {
   );
 };
 
-/** The same for `YYYY-MM-DDThh:mm:ssZ` alone. */
+/**
+ * Milliseconds of an RFC 3339 time with any offset, with up to 9 decimals, of which the first three count. Null for another
+ * form, or a day, time or offset that does not exist.
+ */
+export const parseDateTime = (text: string): number | null => {
+  const [, day, time, sign, hours = '00', minutes = '00'] = DATE_TIME.exec(text) ?? [];
+  const ms = parseUtcTime(`${day}T${time}Z`);
+  if (ms === null || hours > '23' || minutes > '59') return null;
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  return sign === '-' ? ms + offsetMs : ms - offsetMs;
+};
+
+/** The same for UTC alone, in every spelling: `Z`, `z`, `+00:00` or `-00:00`, with `T` or `t`. */
+export const parseAnyUtcTime = (text: string): number | null =>
+  /(?:[Zz]|[+-]00:00)$/.test(text) ? parseDateTime(text) : null;
+
+/** `parseUtcTime` for `YYYY-MM-DDThh:mm:ssZ` alone. */
 export const parseTimestamp = (text: string): number | null =>
   text.length === SECONDS_CHARS + 1 ? parseUtcTime(text) : null;
 
-/** The same for `YYYY-MM-DDThh:mm:ss.sssZ` alone. */
+/** `parseUtcTime` for `YYYY-MM-DDThh:mm:ss.sssZ` alone. */
 export const parseInstant = (text: string): number | null =>
   text.length === MILLISECONDS_CHARS + 1 ? parseUtcTime(text) : null;
 

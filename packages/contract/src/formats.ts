@@ -4,7 +4,7 @@
  * Every message is a phrase that begins with "must": request binding puts the field's name in front of it, so a
  * caller reads which field, what is right, and what was sent. Parsing a format mints its branded type.
  */
-import { parseUtcTime, ULID_PATTERN as ULID } from '@svc/codec';
+import { parseAnyUtcTime, parseUtcTime, ULID_PATTERN as ULID } from '@svc/codec';
 import {
   type ApiKeyId,
   type DidKey,
@@ -86,15 +86,22 @@ export const sha256 = branded<Sha256>(
     .meta({ example: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }),
 );
 
-export const timestamp = text(
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/,
-  'must be an RFC 3339 time in UTC such as 2026-11-20T08:00:00Z',
-)
-  .refine((value) => parseUtcTime(value) !== null, {
-    error: 'must be a day and time that exist',
-    when: ({ issues }) => issues.length === 0,
-  })
-  .meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
+const time = (form: RegExp, parse: (value: string) => number | null) =>
+  text(form, 'must be an RFC 3339 time in UTC such as 2026-11-20T08:00:00Z')
+    .refine((value) => parse(value) !== null, {
+      error: 'must be a day and time that exist',
+      when: ({ issues }) => issues.length === 0,
+    })
+    .meta({ format: 'date-time', example: '2026-11-20T08:00:00.000Z' });
+
+/** As the service writes it. */
+export const timestamp = time(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/, parseUtcTime);
+
+/** As it comes in: UTC in every spelling that RFC 3339 has for it. */
+export const timestampOfAnySpelling = time(
+  /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]00:00)$/,
+  parseAnyUtcTime,
+);
 
 export const currency = text(/^[A-Z]{3}$/, 'must be three upper-case letters (ISO 4217) such as USD');
 export const slug = text(
@@ -183,11 +190,11 @@ const LAST_INSTANT_MS = 253_402_300_799_999;
  * A time that leaves as milliseconds since the epoch. The service dates in milliseconds, so a bound between two of them
  * is the later one.
  */
-export const instant = timestamp
+export const instant = timestampOfAnySpelling
   .transform((value) => {
-    const beyondMs = Number(value.slice('YYYY-MM-DDThh:mm:ss.sss'.length, -1));
+    const [, beyondMs = '0'] = /\.[0-9]{3}([0-9]+)/.exec(value) ?? [];
     // The format has been checked, so the time exists.
-    return Math.min((parseUtcTime(value) ?? Number.NaN) + (beyondMs > 0 ? 1 : 0), LAST_INSTANT_MS);
+    return Math.min((parseAnyUtcTime(value) ?? Number.NaN) + (Number(beyondMs) > 0 ? 1 : 0), LAST_INSTANT_MS);
   })
   .meta({ type: 'string', format: 'date-time', example: '2026-11-20T08:00:00Z' });
 

@@ -136,8 +136,21 @@ describe('query times', () => {
     ['2026-11-20T08:00:00.000000001Z', 1],
     ['2026-11-20T08:00:00.001000001Z', 2],
     ['2026-11-20T08:00:00.9990001Z', 1_000],
+    ['2026-11-20t08:00:00z', 0],
+    ['2026-11-20T08:00:00+00:00', 0],
+    ['2026-11-20t08:00:00.5-00:00', 500],
+    ['2026-11-20T08:00:00.001000001+00:00', 2],
   ])('%s: a time between two milliseconds is the later one', (text, ms) => {
     expect(formats.instant.parse(text)).toBe(AT + ms);
+  });
+  it.each([
+    '2026-11-20T09:00:00+01:00',
+    '2026-11-20T08:00:00',
+    '2026-11-20 08:00:00Z',
+    '2026-02-30t08:00:00z',
+  ])('%s is no time in UTC', (text) => {
+    expect(formats.instant.safeParse(text).success).toBe(false);
+    expect(formats.timestampOfAnySpelling.safeParse(text).success).toBe(false);
   });
   it.each(['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.9990001Z', '9999-12-31T23:59:59.9999Z'])(
     '%s: none is later than what can be written',

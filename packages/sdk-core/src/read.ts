@@ -9,9 +9,9 @@ import {
   isJsonObject,
   isSha256,
   type JsonValue,
+  parseAnyUtcTime,
   parseDidKey,
   parseDidWeb,
-  parseUtcTime,
   type Sha256,
 } from '@svc/codec';
 import {
@@ -147,10 +147,10 @@ export const text = checked('text', isText);
 export const flag = checked('true or false', (value): value is boolean => typeof value === 'boolean');
 export const integer = checked('an integer', (value): value is number => Number.isSafeInteger(value));
 export const jsonObject = checked('an object', isJsonObject);
-/** With or without a fraction. The day and the time must exist. */
+/** With or without a fraction, and as it was reported to the service. The day and the time must exist. */
 export const timestamp = checked(
   'a UTC time stamp',
-  (value): value is string => isText(value) && parseUtcTime(value) !== null,
+  (value): value is string => isText(value) && parseAnyUtcTime(value) !== null,
 );
 export const apiKeyId = checked<ApiKeyId>('an API key id', isApiKeyId);
 export const grantId = checked<GrantId>('a Grant id', isGrantId);

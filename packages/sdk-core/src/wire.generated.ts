@@ -63,6 +63,7 @@ export interface Attestation {
     | 'chargeback_received'
     | 'chargeback_reversed'
     | 'loss_reported';
+  /** As it was reported. */
   occurred_at: string;
   recorded_at: string;
   reporter: DidWeb;

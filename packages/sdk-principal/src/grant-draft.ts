@@ -7,9 +7,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  parseAnyUtcTime,
   parseDidKey,
   parseDidWeb,
-  parseTimestamp,
   portableCrypto,
   type Signer,
   signCompactJws,
@@ -57,7 +57,7 @@ const DEFAULT_LIFETIME_SECONDS = 30 * 86_400;
 const MAX_LIFETIME_SECONDS = 90 * 86_400;
 
 const aTime = rule(
-  'a Date or YYYY-MM-DDThh:mm:ssZ',
+  'a Date or an RFC 3339 time in UTC',
   (value): value is Date | string =>
     isText(value) || Object.prototype.toString.call(value) === '[object Date]',
 );
@@ -147,8 +147,12 @@ function endMs(request: GrantRequest, fromMs: number): number {
 }
 
 function toMs(value: Date | string, name: string): number {
-  const ms = typeof value === 'string' ? parseTimestamp(value) : wholeSecond(value.getTime());
-  if (ms === null) throw invalid(`${name} must be a Date or YYYY-MM-DDThh:mm:ssZ`);
+  if (typeof value !== 'string') return wholeSecond(value.getTime());
+  const ms = parseAnyUtcTime(value);
+  if (ms === null || ms !== wholeSecond(ms))
+    throw invalid(
+      `${name} must be a Date, or an RFC 3339 time in UTC of whole seconds such as 2026-11-20T08:00:00Z`,
+    );
   return ms;
 }
 

@@ -1,7 +1,17 @@
 /** Decision and its outcome ledger (interface §Outcome attestations and decisions). */
 import { z } from 'zod';
 import { EXAMPLE, exampleReceipt } from '../examples.ts';
-import { apiKeyId, currency, didKey, didWeb, grantId, integer, receiptId, timestamp } from '../formats.ts';
+import {
+  apiKeyId,
+  currency,
+  didKey,
+  didWeb,
+  grantId,
+  integer,
+  receiptId,
+  timestamp,
+  timestampOfAnySpelling,
+} from '../formats.ts';
 import { reasonCode, receipt } from './receipt.ts';
 
 export const attestation = z
@@ -16,7 +26,7 @@ export const attestation = z
       'chargeback_reversed',
       'loss_reported',
     ]),
-    occurred_at: timestamp,
+    occurred_at: timestampOfAnySpelling.meta({ description: 'As it was reported.' }),
     recorded_at: timestamp,
     reporter: didWeb,
     evidence_ref: z.string().optional(),

@@ -1,10 +1,10 @@
 /** What a relying party reports about its decision (interface §Outcome attestations). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
-import { attestationId, currency, integer, prose, timestamp } from '../formats.ts';
+import { attestationId, currency, integer, prose, timestampOfAnySpelling } from '../formats.ts';
 
 const common = {
-  occurred_at: timestamp.meta({
+  occurred_at: timestampOfAnySpelling.meta({
     description: 'When it happened: at most five minutes ahead of the service’s clock.',
     example: EXAMPLE.at,
   }),

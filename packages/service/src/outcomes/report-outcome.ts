@@ -2,7 +2,7 @@
  * Reports of what became of a decision (interface §Outcome attestations, protocol §13). Those about one Receipt take
  * turns, so each is judged on the whole ledger; nothing in it ever changes.
  */
-import { type DidWeb, encodeUlid, parseTimestamp, type ReceiptId } from '@svc/protocol';
+import { type DidWeb, encodeUlid, parseAnyUtcTime, type ReceiptId } from '@svc/protocol';
 import { requireReporter } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
@@ -74,9 +74,9 @@ export const reportOutcome = async (
 
 /** Fractions of a second are left out of account. */
 const checkTime = ({ clock }: ServiceDeps, occurredAt: string): void => {
-  const occurredAtMs = parseTimestamp(`${occurredAt.slice(0, 19)}Z`);
+  const occurredAtMs = parseAnyUtcTime(occurredAt);
   if (occurredAtMs === null) throw invalidRequest('occurred_at: must be a day and time that exist');
-  if (occurredAtMs > clock.nowMs() + AHEAD_MS)
+  if (Math.floor(occurredAtMs / 1000) * 1000 > clock.nowMs() + AHEAD_MS)
     throw invalidRequest('occurred_at: must not lie more than five minutes ahead');
 };
 

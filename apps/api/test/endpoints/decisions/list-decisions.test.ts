@@ -175,7 +175,7 @@ const BAD_TIMES = [
   '2026-11-20',
   '2026-02-30T00:00:00Z',
   '2026-11-20T24:00:00Z',
-  '2026-11-20T08:00:00+00:00',
+  '2026-11-20T08:00:00+01:00',
   '2026-11-20 08:00:00Z',
   '1795161600',
   '2026-11-20T08:00:00.Z',
@@ -191,6 +191,15 @@ const filterParts = (): Part[] => [
     right('until', time(START_MS + shift, '001'), (row) => msOf(row) <= START_MS + shift),
   ]),
   right('since', '0000-01-01T00:00:00Z', () => true),
+  ...['+00:00', '-00:00', 'z'].map((zone) =>
+    right(
+      'since',
+      time(START_MS + 500)
+        .replace('T', 't')
+        .replace('Z', zone),
+      (row) => msOf(row) >= START_MS + 500,
+    ),
+  ),
   right('until', '9999-12-31T23:59:59.999999999Z', () => true),
   right('until', '1969-12-31T23:59:59Z', () => false),
   ...wrong('since', ...BAD_TIMES),

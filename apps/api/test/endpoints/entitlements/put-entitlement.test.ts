@@ -60,6 +60,21 @@ describe('PUT', () => {
     expect(Math.abs(Date.parse(String(json.updated_at)) - Date.now())).toBeLessThan(60_000);
   });
 
+  it('takes UTC in every spelling that RFC 3339 has for it', async () => {
+    const orgId = await enforcing.createOrg();
+    const pushed = {
+      production_until: '2027-01-01t00:00:00z',
+      check_cap: 1,
+      cap_since: '2026-11-01T00:00:00.000+00:00',
+      as_of: '2026-11-02t00:00:00-00:00',
+    };
+    expect((await put(orgId, pushed)).json).toMatchObject({
+      production_until: '2027-01-01T00:00:00.000Z',
+      cap_since: '2026-11-01T00:00:00.000Z',
+      as_of: '2026-11-02T00:00:00.000Z',
+    });
+  });
+
   it('older than what is stored answers applied: false and changes nothing; equally old, it is applied', async () => {
     const orgId = await enforcing.createOrg();
     await put(orgId, { reason: 'trial', as_of: '2026-11-02T00:00:00Z' });
@@ -83,7 +98,7 @@ describe('PUT', () => {
     { production: null },
     { production_until: 'tomorrow' },
     { production_until: '2026-02-30T00:00:00Z' },
-    { production_until: '2026-01-01T00:00:00+00:00' },
+    { production_until: '2026-01-01T00:00:00+01:00' },
     { production_until: 0 },
     { check_cap: -1, cap_since: '2026-01-01T00:00:00Z' },
     { check_cap: 1_000_000_001, cap_since: '2026-01-01T00:00:00Z' },

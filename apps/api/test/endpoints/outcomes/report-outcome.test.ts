@@ -41,6 +41,8 @@ describe('a report', () => {
     RESOLVED,
     LOSS,
     { ...LOSS, loss_amount: 0, occurred_at: '2000-02-29T23:59:59Z' },
+    { ...FULFILLED, occurred_at: '2026-11-20t08:00:00.5+00:00' },
+    { ...FULFILLED, occurred_at: '2026-11-20T08:00:00z' },
     { ...FULFILLED, evidence_ref: 's3://evidence/1', note: 'a\n"b"\t\u{1F6D2}', reporter_signature: '' },
   ])('is answered and kept as given: %j', async (event) => {
     const receiptId = await decide();
@@ -95,6 +97,7 @@ describe('a report', () => {
     { ...FULFILLED, occurred_at: '2026-02-30T08:00:00Z' },
     { ...FULFILLED, occurred_at: '2026-06-30T23:59:60Z' },
     { ...FULFILLED, occurred_at: '9999-12-31T23:59:59Z' },
+    { ...FULFILLED, occurred_at: '9999-12-31t23:59:59+00:00' },
     { ...FULFILLED, note: 'a\u0000b' },
     { ...FULFILLED, note: 'a\u0001b' },
     { ...FULFILLED, note: '\ud800' },
