@@ -8,12 +8,12 @@ import { normalizeHtu, reaches } from './urls.mjs';
 
 const profiles = {
   'svc-base-v1': {
-    hash: 'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950',
+    hash: 'sha256:0975a6dc1ec391b4d27271459c10281b9436849c527bd0519abab4d8e339aec2',
     constraints: { 'commerce:purchase': ['maxAmount', 'currency'], 'api:call': ['methods'] },
     hasBudgets: false,
   },
   'svc-base-v2': {
-    hash: 'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05',
+    hash: 'sha256:752ae3be25a7f0b9531efa9da92b7620f359b25dd88b9371100e5546ed415b96',
     constraints: {
       'commerce:purchase': ['maxAmount', 'currency', 'maxTotal', 'maxPerPeriod', 'period', 'maxUses'],
       'api:call': ['methods', 'maxUses'],
@@ -78,9 +78,10 @@ export function evaluate({
     if (document === null || nowMs - resolvedMs > documentMaxAgeMs) return unavailable;
     const hash = sha256(fact.document);
     resolution = { did: grant.issuer, did_document_hash: hash, resolved_at: timeOf(resolvedMs) };
-    const bytes = assertionKey(document, grant.kid);
+    const bytes = assertionKey(document, grant.kid, nowMs);
     issuerKey = bytes && strictKey(bytes);
     if (issuerKey === null || principal.key?.state !== 'retired') return issuerKey !== null;
+    if (grant.fromMs > Date.parse(principal.key.since)) return false;
     const allocation = facts.allocation.found;
     if (allocation === undefined) return absent(facts.allocation);
     return Date.parse(allocation.allocated_at) <= Date.parse(principal.key.since);
@@ -99,6 +100,7 @@ export function evaluate({
     if (allocation.issuer !== grant.issuer || allocation.agent !== grant.agent) return false;
     if (allocation.status_list_credential !== url || allocation.status_list_index !== index) return false;
     if (grant.status.id !== `${url}#${index}`) return false;
+    if ((allocation.grant_hash ?? sha256(grantToken)) !== sha256(grantToken)) return false;
     const list = facts.status.found;
     if (list === undefined || nowMs - Date.parse(list.checked_at) > statusMaxAgeMs) return unavailable;
     consulted = {

@@ -5,21 +5,30 @@ import { createHash } from 'node:crypto';
 const maxDepth = 32;
 const token =
   /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\]|\\.)*")|(-?(?:0|[1-9][0-9]*))(?![0-9.eE])|(true|false|null))/sy;
+const anyNumber = /[ \t\n\r]*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9.eE])/y;
 const literals = { true: true, false: false, null: null };
 
-/** The value of a strict JSON text. Throws where the text is none. */
-export function parseStrict(text) {
+/** The value of a strict JSON text, where `anyNumbers` with null for numbers that it has not. Throws where the text is none. */
+export function parseStrict(text, { anyNumbers = false } = {}) {
   if (!text.isWellFormed()) throw new SyntaxError('half a surrogate pair');
   let at = 0;
 
   const next = () => {
     token.lastIndex = at;
     const match = token.exec(text);
+    if (match === null && anyNumbers) {
+      anyNumber.lastIndex = at;
+      if (anyNumber.test(text)) {
+        at = anyNumber.lastIndex;
+        return { value: null };
+      }
+    }
     if (match === null) throw new SyntaxError(`no JSON at ${at}`);
     at = token.lastIndex;
     const [, mark, string, integer, literal] = match;
     if (mark !== undefined) return { mark };
     if (string !== undefined) return { string: textOf(string) };
+    if (integer !== undefined && anyNumbers && !Number.isSafeInteger(Number(integer))) return { value: null };
     if (integer !== undefined) return { value: integerOf(integer) };
     return { value: literals[literal] };
   };

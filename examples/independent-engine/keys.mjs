@@ -95,12 +95,24 @@ export function isSignedBy(key, text, signature) {
 
 const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
+const hexOfBase58 = (text) => {
+  let number = 0n;
+  for (const character of text) number = number * 58n + BigInt(base58.indexOf(character));
+  return number.toString(16);
+};
+
+/** 32 bytes as bare base58 (each leading 1 is a byte of 0), else null. */
+export function bytesOfBase58(text) {
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return null;
+  const hex = hexOfBase58(text);
+  const bytes = hex === '0' ? 0 : Math.ceil(hex.length / 2);
+  return /^1*/.exec(text)[0].length + bytes === 32 ? Buffer.from(hex.padStart(64, '0'), 'hex') : null;
+}
+
 /** The 32 bytes behind a Multikey of Ed25519 (`z6Mk…`), else null. */
 export function bytesOfMultikey(text) {
   if (!/^z6Mk[1-9A-HJ-NP-Za-km-z]{44}$/.test(text)) return null;
-  let number = 0n;
-  for (const character of text.slice(1)) number = number * 58n + BigInt(base58.indexOf(character));
-  const hex = number.toString(16);
+  const hex = hexOfBase58(text.slice(1));
   return hex.length === 68 && hex.startsWith('ed01') ? Buffer.from(hex.slice(4), 'hex') : null;
 }
 

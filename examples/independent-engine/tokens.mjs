@@ -1,7 +1,7 @@
 // What is written in a Grant, a Proof, an Action and a DID document: form alone, nothing that must be proven
 // (docs/protocol.md §1–§5). Readers throw `Refused` with the reason.
 import { isStrict, parseStrict } from './json.mjs';
-import { bytesOfBase64url, bytesOfMultikey, isDidKey, isDidWeb } from './keys.mjs';
+import { bytesOfBase58, bytesOfBase64url, bytesOfMultikey, isDidKey, isDidWeb } from './keys.mjs';
 import { isPattern, normalizeHtu } from './urls.mjs';
 
 class Refused extends Error {}
@@ -78,7 +78,8 @@ export function readGrant(token, hasBudgets) {
   const { signed, signature, header, payload } = openToken(token, 16_384, 'GRANT_MALFORMED');
   need(header.typ === 'vc+jwt' && isText(header.alg));
   need(isText(header.kid) && header.kid.length >= 1 && header.kid.length <= 1024);
-  expect(algorithms.includes(header.alg) && hasOnly(header, 'alg', 'typ', 'kid'));
+  expect(algorithms.includes(header.alg) && hasOnly(header, 'alg', 'typ', 'kid', 'cty?'));
+  expect(!('cty' in header) || header.cty === 'vc');
 
   const { credentialStatus: status, credentialSubject: subject, validFrom, validUntil } = payload;
   need(isSame(payload['@context'], contexts));
@@ -188,15 +189,15 @@ export function isAction(value) {
 /** The parsed DID document if it is one of this DID, else null. */
 export function readDocument(text, did) {
   try {
-    const document = parseStrict(text);
+    const document = parseStrict(text, { anyNumbers: true });
     return isObject(document) && document.id === did ? document : null;
   } catch {
     return null;
   }
 }
 
-/** The 32 bytes of the key that `kid` names in the issuer's document and that may sign for it, else null. */
-export function assertionKey(document, kid) {
+/** The 32 bytes of the key that `kid` names in the issuer's document and that may sign for it now, else null. */
+export function assertionKey(document, kid, nowMs) {
   const listIn = (name) => (Array.isArray(document[name]) ? document[name] : []);
   const absolute = (id) => (isText(id) && id.startsWith('#') ? document.id + id : id);
   const embedded = listIn('assertionMethod').filter(isObject);
@@ -206,9 +207,30 @@ export function assertionKey(document, kid) {
   const isListed =
     embedded.includes(method) || listIn('assertionMethod').some((entry) => absolute(entry) === kid);
   if (!kid.startsWith(`${document.id}#`) || named.length !== 1 || !isListed) return null;
-  if (method.controller !== document.id) return null;
-  const { type, publicKeyMultibase, publicKeyJwk: jwk } = method;
-  if (type === 'Multikey') return isText(publicKeyMultibase) ? bytesOfMultikey(publicKeyMultibase) : null;
-  if (type !== 'JsonWebKey' || !isObject(jwk) || jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519') return null;
-  return isText(jwk.x) ? bytesOfBase64url(jwk.x) : null;
+  if (
+    method.controller !== document.id ||
+    Object.keys(method).some((name) => /^(private|secret)Key/.test(name))
+  )
+    return null;
+  const hasEnded = (name) => name in method && !(nowMs < instantOf(method[name]));
+  return hasEnded('revoked') || hasEnded('expires') ? null : keyIn(method);
+}
+
+function keyIn({ type, publicKeyMultibase, publicKeyBase58, publicKeyJwk: jwk }) {
+  if (type === 'Multikey' || type === 'Ed25519VerificationKey2020')
+    return isText(publicKeyMultibase) ? bytesOfMultikey(publicKeyMultibase) : null;
+  if (type === 'Ed25519VerificationKey2018')
+    return isText(publicKeyBase58) ? bytesOfBase58(publicKeyBase58) : null;
+  if (!['JsonWebKey', 'JsonWebKey2020'].includes(type) || !isObject(jwk)) return null;
+  if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || 'd' in jwk || !isText(jwk.x)) return null;
+  if (('use' in jwk && jwk.use !== 'sig') || ('alg' in jwk && !algorithms.includes(jwk.alg))) return null;
+  return bytesOfBase64url(jwk.x);
+}
+
+/** Milliseconds of a time with any offset; NaN for anything else. */
+function instantOf(text) {
+  const form = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+  const [, day, time, fraction = '.0', sign, hours, minutes] = (isText(text) && form.exec(text)) || [];
+  const ms = secondOf(`${day}T${time}Z`) + Math.floor(Number(fraction) * 1000);
+  return sign === undefined ? ms : ms - Number(`${sign}1`) * (hours * 60 + Number(minutes)) * 60_000;
 }

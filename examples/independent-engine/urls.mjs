@@ -26,7 +26,10 @@ function unescaped(text) {
 
 function registeredName(host) {
   if (!/^(?:[A-Za-z0-9._~!$&'()*+,;=-]|%..)+$/.test(host)) return null;
-  return unescaped(host).replace(/%..|[A-Z]/g, (found) => (found.length > 1 ? found : found.toLowerCase()));
+  const name = unescaped(host).replace(/%..|[A-Z]/g, (found) =>
+    found.length > 1 ? found : found.toLowerCase(),
+  );
+  return /%[0-7]/.test(name) ? null : name;
 }
 
 function address(bracketed) {
@@ -69,20 +72,64 @@ export function reaches(pattern, resource, isUrl) {
   const wanted = /^(https?:\/\/)([^/]*)(.*)$/s.exec(pattern);
   const given = /^(https?:\/\/)([^/]*)(.*)$/s.exec(normalizeHtu(resource));
   if (wanted === null || wanted[1] !== given[1]) return false;
-  return matches(wanted[2], given[2]) && matches(wanted[3] || '/', given[3]);
+  const [, , host, path] = given;
+  return matches(wanted[2], host, escapesIn(host)) && matches(wanted[3] || '/', path, treacherousIn(path));
+}
+
+function escapesIn(host) {
+  return new Set([...host.matchAll(/%../g)].flatMap(({ index }) => [index, index + 1, index + 2]));
+}
+
+/** The places of a path that no wildcard passes: what means a separator, a control character or a dot segment once decoded. */
+function treacherousIn(path) {
+  let cells = path.split('').map((character, place) => ({ character, places: [place] }));
+  for (let before = Number.NaN; before !== cells.length; ) {
+    before = cells.length;
+    cells = decodedOnce(cells);
+  }
+  const closed = new Set();
+  const close = ({ places }) => {
+    for (const place of places) closed.add(place);
+  };
+  let segment = [];
+  for (const cell of [...cells, { character: '/', places: [] }]) {
+    if (cell.places.length > 1 && /[/\\\p{Cc}]/u.test(cell.character) && cell.character < '\x80') close(cell);
+    if (!/[/\\]/.test(cell.character)) segment.push(cell);
+    else {
+      if (/^\.{1,2}(;|$)/.test(segment.map(({ character }) => character).join('')))
+        for (const one of segment) close(one);
+      segment = [];
+    }
+  }
+  return closed;
+}
+
+function decodedOnce(cells) {
+  const decoded = [];
+  for (let i = 0; i < cells.length; i++) {
+    const three = cells.slice(i, i + 3);
+    const text = three.map(({ character }) => character).join('');
+    if (!/^%[0-9A-Fa-f]{2}$/.test(text)) decoded.push(cells[i]);
+    else {
+      const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
+      decoded.push({ character, places: three.flatMap(({ places }) => places) });
+      i += 2;
+    }
+  }
+  return decoded;
 }
 
 /** One pass over the text with the set of places in the pattern that could come next. */
-function matches(pattern, text) {
+function matches(pattern, text, closed = new Set()) {
   const steps = pattern.match(/\*+|[^*]/gs) ?? [];
   let places = reachable(steps, new Set([0]));
-  for (const character of text.split('')) {
+  for (const [at, character] of text.split('').entries()) {
     const next = new Set();
     for (const place of places) {
       const step = steps[place];
       if (step === undefined) continue;
       if (step[0] !== '*') step === character && next.add(place + 1);
-      else if (step.length > 1 || character !== '/') next.add(place);
+      else if (!closed.has(at) && (step.length > 1 || character !== '/')) next.add(place);
     }
     places = reachable(steps, next);
   }

@@ -22,6 +22,7 @@ const IDEMPOTENCY = 'verify/commit-idempotency';
 const LOCKS = 'verify/commit-locks';
 const RACES = 'verify/commit-races';
 const BUDGETS = 'verify/commit-budgets';
+const GRANTS = 'verify/commit-grants';
 const ENTITLEMENTS = 'verify/commit-entitlements';
 const ENTITLEMENT_RACES = 'entitlement-races';
 const REVOCATION_RACES = 'revocation-races';
@@ -295,9 +296,26 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       '',
       BUDGETS,
     ],
-    ['nothing is consumed', 'perform svc_consume(p_decisions, v_outcomes);', '', BUDGETS],
   ]),
   ...inFile(CLAIM_FILE, [
+    [
+      'another Grant under an id is stored',
+      "a.grant_hash is distinct from d.binds_grant_hash then 'STALE'",
+      "false then 'STALE'",
+      GRANTS,
+    ],
+    [
+      'a Grant is bound by a decision that is not stored',
+      'where d.binds_grant_hash is not null and p_outcomes[d.ordinal] is null\n  order',
+      'where d.binds_grant_hash is not null\n  order',
+      GRANTS,
+    ],
+    [
+      'what rests on another Grant is stored',
+      'return svc_settle_budgets(p_decisions, p_missed, v_outcomes);',
+      'return v_outcomes;',
+      GRANTS,
+    ],
     [
       'an idempotency key is free again at once',
       "interval '10 minutes'",
@@ -356,6 +374,8 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     ],
   ]),
   ...inFile(COMMIT_FILE, [
+    ['nothing is consumed', 'perform svc_consume(p_decisions, v_outcomes);', 'null;', BUDGETS],
+    ['no id is ever bound', 'if v_any.binds then', 'if false then', GRANTS],
     [
       'a commit runs at any isolation',
       "if current_setting('transaction_isolation') != 'read committed' then",

@@ -6,6 +6,10 @@ create table agents (
   created_at timestamp with time zone not null default svc_now(),
   disabled_at timestamp with time zone
 );
+create table allowed_grants (
+  grant_id text collate "C" not null,
+  grant_hash text collate "C" not null
+);
 create table api_keys (
   key_hash bytea not null,
   key_id text collate "C" not null,
@@ -342,6 +346,7 @@ create type svc_decision as (
   spend_grant_id text,
   spend_jti text,
   spend_expires_at_ms bigint,
+  binds_grant_hash text,
   idempotency_key text,
   idempotency_body_hash text,
   org_id text,
@@ -362,6 +367,7 @@ create type svc_decision as (
 
 alter table agents add constraint agents_pkey PRIMARY KEY (principal, did);
 alter table agents add constraint agents_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
+alter table allowed_grants add constraint allowed_grants_pkey PRIMARY KEY (grant_id);
 alter table api_keys add constraint api_keys_key_hash_check CHECK ((length(key_hash) = 32));
 alter table api_keys add constraint api_keys_key_id_key UNIQUE (key_id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (key_hash);
@@ -529,6 +535,8 @@ CREATE UNIQUE INDEX usage_counts_key ON public.usage_counts USING btree (relying
 CREATE UNIQUE INDEX usage_monthly_key ON public.usage_monthly USING btree (relying_party, month, principal, reason) INCLUDE (verifies) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX usage_monthly_by_principal_key ON public.usage_monthly_by_principal USING btree (month, principal, reason) NULLS NOT DISTINCT;
 
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.allowed_grants FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.allowed_grants FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -564,6 +572,42 @@ CREATE OR REPLACE FUNCTION public.svc_balances_version(p_grant_id text)
 AS $function$
 begin
   return (select coalesce(max(version), 0) from consumption_events where grant_id = p_grant_id);
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_bind_grants(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_outcomes text[];
+begin
+  insert into allowed_grants (grant_id, grant_hash)
+  select distinct on (d.spend_grant_id) d.spend_grant_id, d.binds_grant_hash
+  from unnest(p_decisions) as d
+  where d.binds_grant_hash is not null and p_outcomes[d.ordinal] is null
+  order by d.spend_grant_id, d.ordinal
+  on conflict (grant_id) do nothing;
+  -- A statement of its own: its snapshot has what the session has bound that was waited for.
+  select
+    array_agg(
+      case
+        when d.binds_grant_hash is not null
+        and p_outcomes[d.ordinal] is null
+        and a.grant_hash is distinct from d.binds_grant_hash then 'STALE'
+        else p_outcomes[d.ordinal]
+      end
+      order by d.ordinal
+    )
+  into v_outcomes
+  from
+    unnest(p_decisions) as d
+    left join allowed_grants as a on a.grant_id = d.spend_grant_id;
+  if v_outcomes is not distinct from p_outcomes then
+    return v_outcomes;
+  end if;
+  perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
+  v_outcomes := svc_release_proofs(p_decisions, p_outcomes, v_outcomes);
+  return svc_settle_budgets(p_decisions, p_missed, v_outcomes);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_claim_keys(p_decisions svc_decision[], p_outcomes text[])
@@ -671,19 +715,13 @@ declare
   v_any record;
   v_missed integer[];
 begin
-  if current_setting('transaction_isolation') != 'read committed' then
-    raise exception 'decisions are committed under READ COMMITTED only'
-      using errcode = 'invalid_transaction_state';
-  end if;
-  -- An acknowledged decision must survive a crash, however the server is configured.
-  if current_setting('synchronous_commit') = 'off' then
-    perform set_config('synchronous_commit', 'on', true);
-  end if;
+  perform svc_prepare_commit();
   select
     bool_or(is_capped) as caps,
     count(balances_grant_id) > 0 as balances,
     count(idempotency_key) > 0 as keys,
-    count(spend_jti) > 0 as proofs
+    count(spend_jti) > 0 as proofs,
+    count(binds_grant_hash) > 0 as binds
   into v_any
   from unnest(p_decisions);
 
@@ -706,6 +744,12 @@ begin
   end if;
   if v_any.balances then
     v_outcomes := svc_settle_budgets(p_decisions, v_missed, v_outcomes);
+  end if;
+  if v_any.binds then
+    v_outcomes := svc_bind_grants(p_decisions, v_missed, v_outcomes);
+  end if;
+  if v_any.balances then
+    perform svc_consume(p_decisions, v_outcomes);
   end if;
   perform svc_store(p_decisions, p_jws, v_outcomes);
   if v_any.caps then
@@ -1017,10 +1061,8 @@ begin
               when 'ALLOW' then d.grant_id
             end
           )
-          or (
-            d.decision = 'ALLOW'
-            and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id)
-          ) then 'REFUSED'
+          or (d.decision = 'ALLOW' and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id))
+          or (d.decision != 'ALLOW' and d.binds_grant_hash is not null) then 'REFUSED'
           when to_timestamp(d.evaluated_at_ms / 1000.0) not between v_now - interval '2 seconds' and v_now
           or d.receipt_id < v_sealed_before then 'CLOCK'
           when k.key_hash is null
@@ -1246,6 +1288,20 @@ begin
   return svc_ms(clock_timestamp());
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_prepare_commit()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if current_setting('transaction_isolation') != 'read committed' then
+    raise exception 'decisions are committed under READ COMMITTED only'
+      using errcode = 'invalid_transaction_state';
+  end if;
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_production text, p_production_until timestamp with time zone, p_check_cap bigint, p_cap_since timestamp with time zone, p_reason text, p_as_of timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1403,7 +1459,6 @@ begin
     perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
     v_outcomes := svc_release_proofs(p_decisions, p_outcomes, v_outcomes);
   end if;
-  perform svc_consume(p_decisions, v_outcomes);
   return v_outcomes;
 end;
 $function$;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { base58btc } from 'multiformats/bases/base58';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64url } from './base64url.ts';
-import { decodeMultikey, encodeMultikey, formatDidKey, parseDidKey } from './did-key.ts';
+import { decodeBase58Key, decodeMultikey, encodeMultikey, formatDidKey, parseDidKey } from './did-key.ts';
 
 const PKCS8_PREFIX = '302e020100300506032b657004220420';
 const example = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
@@ -75,5 +75,21 @@ describe('did:key', () => {
 
   it('formats only 32 bytes', () => {
     expect(() => formatDidKey(new Uint8Array(31))).toThrow(RangeError);
+  });
+});
+
+describe('a key as bare base58', () => {
+  it('has 32 bytes in one spelling', () => {
+    for (const key of [
+      new Uint8Array(32),
+      new Uint8Array(32).fill(255),
+      Uint8Array.from({ length: 32 }, (_, i) => i),
+    ]) {
+      const text = base58btc.encode(key).slice(1);
+      expect(decodeBase58Key(text)).toEqual(key);
+      for (const other of [`1${text}`, `z${text}`, ` ${text}`, `${text} `, `${text}0`, `${text}l`])
+        expect(decodeBase58Key(other)).toBeNull();
+    }
+    expect(decodeBase58Key('')).toBeNull();
   });
 });

@@ -38,6 +38,17 @@ export const decodeMultikey = (text: string): Uint8Array | null => {
   return bytes.slice(2);
 };
 
+/** The 32 bytes of a key as bare base58btc text (`publicKeyBase58`), in its one spelling, or null. */
+export const decodeBase58Key = (text: string): Uint8Array | null => {
+  if (text.length > MULTIKEY_CHARS) return null;
+  try {
+    const bytes = base58btc.decode(`z${text}`);
+    return bytes.length === 32 ? bytes : null;
+  } catch {
+    return null;
+  }
+};
+
 /** The Multikey text of a raw 32-byte Ed25519 key. Throws RangeError on another length. */
 export const encodeMultikey = (publicKey: Uint8Array): string => {
   if (publicKey.length !== 32) throw new RangeError('an Ed25519 public key has 32 bytes');

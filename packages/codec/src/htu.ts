@@ -4,7 +4,8 @@
  * unless the RFC says it is the same. WHATWG `URL` is another normal form, so it is not used.
  *
  * Refused in detail: user info; a backslash, white space, control or non-ASCII character; a malformed escape, in the
- * query and fragment too; a host with characters outside reg-name, or brackets around anything but an IPv6 address;
+ * query and fragment too; a host with characters outside reg-name, an escape of an ASCII character that is not unreserved
+ * there, or brackets around anything but an IPv6 address;
  * a port with a leading zero or above 65535; a result that would itself be too long, so that normalising twice is
  * normalising once. In the path every other printable ASCII character stands for itself.
  */
@@ -31,7 +32,8 @@ export const normalizeHtu = (text: string): string | null => {
 const PLAIN_URL_TEXT = /^(?:[!-$&-[\]-~]|%[0-9A-Fa-f]{2})*$/;
 const PERCENT_ESCAPE = /%[0-9A-Fa-f]{2}/g;
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
-const REG_NAME = /^(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9A-F]{2})+$/;
+/** Of the escapes that are left, those of bytes beyond ASCII: another one hides what ends a host or has no place in one. */
+const REG_NAME = /^(?:[a-z0-9._~!$&'()*+,;=-]|%[89A-F][0-9A-F])+$/;
 const PORT = /^(?:0|[1-9][0-9]{0,4})$/;
 
 const findScheme = (text: string): Scheme | null => {

@@ -3,7 +3,7 @@ import { listThirdParty, readThirdPartyBytes } from '@svc/vectors/src/third-part
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from './json.ts';
-import { MAX_JSON_DEPTH, parseStrictJson } from './strict-json.ts';
+import { MAX_JSON_DEPTH, parseJsonOfAnyNumbers, parseStrictJson } from './strict-json.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 const name = fc.oneof(
@@ -231,5 +231,53 @@ describe('strict JSON', () => {
     if (!result.ok) throw new Error(result.problem);
     expect(Object.keys(result.value ?? {})).toEqual(['__proto__']);
     expect((result.value as Record<string, unknown>).admin).toBeUndefined();
+  });
+});
+
+describe('JSON of any numbers', () => {
+  it.each<[string, unknown]>([
+    ['{"a":52.5,"b":1}', { a: null, b: 1 }],
+    ['[1.0,1e3,-0.0,1E-7,9007199254740993,-9007199254740993]', [null, null, null, null, null, null]],
+    ['[0,-0,9007199254740991,-1]', [0, 0, 9007199254740991, -1]],
+    ['"1.5"', '1.5'],
+    [`${'9'.repeat(400)}`, null],
+  ])('%s has null where strict JSON has no number', (text, value) => {
+    expect(parseJsonOfAnyNumbers(text)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    '01',
+    '01.5',
+    '1.',
+    '.5',
+    '1e',
+    '1e+',
+    '-',
+    '-.5',
+    '+1',
+    '1.5.2',
+    '0x1',
+    'NaN',
+    'Infinity',
+    '1_0',
+    '{"a":1.5,"a":2}',
+    '["\\u0000"]',
+    `${'['.repeat(33)}${']'.repeat(33)}`,
+  ])('%s stays refused', (text) => {
+    expect(parseJsonOfAnyNumbers(text).ok).toBe(false);
+  });
+
+  it('reads whatever strict JSON reads as strict JSON does', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const strict = parseStrictJson(text);
+        if (strict.ok) expect(parseJsonOfAnyNumbers(text)).toEqual(strict);
+        else if (/number (?:not|out)/.test(strict.problem)) {
+          const any = parseJsonOfAnyNumbers(text);
+          if (!any.ok) expect(any.problem).not.toMatch(/number/);
+        } else expect(parseJsonOfAnyNumbers(text).ok).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

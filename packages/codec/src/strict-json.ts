@@ -20,8 +20,15 @@ export type StrictJsonResult =
 
 export const MAX_JSON_DEPTH = 32;
 
-export const parseStrictJson = (text: string): StrictJsonResult => {
-  const reader = new Reader(text);
+export const parseStrictJson = (text: string): StrictJsonResult => read(new Reader(text, false));
+
+/**
+ * The same for texts whose authors may use numbers that we do not read, such as a latitude: numbers have any form of RFC
+ * 8259, and one that strict JSON refuses reads as null, which no number that matters is.
+ */
+export const parseJsonOfAnyNumbers = (text: string): StrictJsonResult => read(new Reader(text, true));
+
+const read = (reader: Reader): StrictJsonResult => {
   const value = reader.document();
   return value === undefined
     ? { ok: false, problem: reader.problem, offset: reader.offset }
@@ -45,10 +52,12 @@ class Reader {
   problem = '';
   offset = 0;
   readonly #text: string;
+  readonly #takesAnyNumber: boolean;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, takesAnyNumber: boolean) {
     this.#text = text;
+    this.#takesAnyNumber = takesAnyNumber;
   }
 
   document(): JsonValue | undefined {
@@ -101,7 +110,7 @@ class Reader {
       case 0x6e:
         return this.#literal('null', null);
       default:
-        if (code === MINUS || isDigit(code)) return this.#integer();
+        if (code === MINUS || isDigit(code)) return this.#takesAnyNumber ? this.#number() : this.#integer();
         return this.#fail(this.offset === this.#text.length ? 'unexpected end' : 'unexpected character');
     }
   }
@@ -173,6 +182,17 @@ class Reader {
     if (name === '__proto__') defineMember(members, name, value);
     else members[name] = value;
     return true;
+  }
+
+  /** Null for a number of RFC 8259 §6 that is no integer in range. */
+  #number(): number | null | undefined {
+    const start = this.offset;
+    const integer = this.#integer();
+    if (integer !== undefined) return integer;
+    NUMBER.lastIndex = start;
+    if (!NUMBER.test(this.#text)) return undefined;
+    this.offset = NUMBER.lastIndex;
+    return null;
   }
 
   #integer(): number | undefined {
@@ -252,6 +272,7 @@ class Reader {
   }
 }
 
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9])/y;
 const FOUR_HEX = /^[0-9a-fA-F]{4}$/;
 const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map(
   [...'"\\/bfnrt'].map((letter, i) => [letter.charCodeAt(0), '"\\/\b\f\n\r\t'.charAt(i)]),

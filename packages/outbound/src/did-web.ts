@@ -22,7 +22,7 @@ import {
   isJsonObject,
   parseDidDocument,
   parseDidWeb,
-  parseStrictJson,
+  parseJsonOfAnyNumbers,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import type { OutboundAnswer } from './answers.ts';
@@ -74,7 +74,7 @@ const notAnswered = (answer: Exclude<OutboundAnswer, { kind: 'answered' }>): Res
 const parseDocument = (body: Uint8Array, did: DidWeb): Resolution => {
   const text = decodeUtf8(body);
   if (text === null) return invalid('the document is not UTF-8');
-  const json = parseStrictJson(text);
+  const json = parseJsonOfAnyNumbers(text);
   if (!json.ok) return invalid(`the document is not strict JSON: ${json.problem} at ${json.offset}`);
   if (!isJsonObject(json.value)) return invalid('the document is not a JSON object');
   const document = parseDidDocument(text, did);

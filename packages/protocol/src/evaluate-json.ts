@@ -63,6 +63,8 @@ export interface EvaluateInput {
       readonly status_list_credential: string;
       readonly status_list_index: string;
       readonly allocated_at: string;
+      /** Of the Grant that was allowed first under this id; absent and null before that. */
+      readonly grant_hash?: string | null;
     }>;
     readonly status: JsonAnswer<{
       readonly revoked: boolean;
@@ -161,12 +163,16 @@ const parseDocument = (value: JsonValue, grant: string, crypto: CryptoPort): Ans
 
 const parseAllocation = (value: JsonValue): Answer<AllocationFact> => {
   const fact = objectAt(value, 'facts.allocation');
+  const grantHash = fact.grant_hash ?? null;
+  if (grantHash !== null && !isSha256(grantHash))
+    throw new EvaluateInputError('facts.allocation.grant_hash must be sha256:<hex> or null');
   return found({
     issuer: stringAt(fact.issuer, 'facts.allocation.issuer') as DidWeb,
     agent: stringAt(fact.agent, 'facts.allocation.agent') as DidKey,
     statusListCredential: stringAt(fact.status_list_credential, 'facts.allocation.status_list_credential'),
     statusListIndex: stringAt(fact.status_list_index, 'facts.allocation.status_list_index'),
     allocatedAtMs: instantAt(fact.allocated_at, 'facts.allocation.allocated_at'),
+    grantHash,
   });
 };
 

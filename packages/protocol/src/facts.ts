@@ -37,6 +37,8 @@ export interface AllocationFact {
   readonly statusListCredential: string;
   readonly statusListIndex: string;
   readonly allocatedAtMs: number;
+  /** SHA-256 of the Grant that the first ALLOW under this id was given to; null before that. */
+  readonly grantHash: Sha256 | null;
 }
 
 /** The Grant's bit in its current status list. */

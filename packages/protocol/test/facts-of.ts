@@ -54,6 +54,7 @@ export const factsOf = (input: EvaluateInput, crypto: CryptoPort): FoundFacts =>
       statusListCredential: allocation.found.status_list_credential,
       statusListIndex: allocation.found.status_list_index,
       allocatedAtMs: Date.parse(allocation.found.allocated_at),
+      grantHash: (allocation.found.grant_hash ?? null) as Sha256 | null,
     }),
     status: found({
       revoked: status.found.revoked,

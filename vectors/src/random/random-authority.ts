@@ -22,6 +22,8 @@ const URLS = [
   'https://eu.api.shop.example:8443/v1/%2F/x',
   'https://[2001:db8::1]/v1/~a//b',
   'https://shop.example',
+  'https://api.shop.example/v1/a%2Fb/..;x/%252e%252e/c',
+  'https://sh%C3%B6p.example/v1/%5C..%2F',
 ] as const;
 const AMOUNTS = [0, 1, 42_699, 42_700, 42_701, 50_000, 50_001, Number.MAX_SAFE_INTEGER] as const;
 const CURRENCIES = ['USD', 'USD', 'USD', 'EUR'] as const;

@@ -4,8 +4,9 @@
  * combinations that no vector has.
  */
 
+import { portableCrypto, sha256Of } from '@svc/protocol';
 import { CASES } from '../evaluate-vectors.ts';
-import { GRANT_ID, honestScene, inputOf, type Members, type Scene } from '../scene.ts';
+import { GRANT_ID, grantToken, honestScene, inputOf, type Members, type Scene } from '../scene.ts';
 import { KEYS } from '../test-keys.ts';
 import { mutateBytes, mutateCharacters, mutateJson, mutateJsonText, mutateParts } from './mutations.ts';
 import { anyJson, ODD_STRINGS } from './odd-values.ts';
@@ -59,9 +60,14 @@ const MEANINGS: readonly Edit[] = [
     scene.answers[random.pick(FACTS)] = random.pick(['absent', 'unavailable']);
   },
   (scene, random) => {
-    const since = shifted(String(scene.allocation.allocated_at), random.below(3) - 1);
+    const around = random.pick([scene.allocation.allocated_at, scene.grant.payload.validFrom]);
+    const since = shifted(String(around), random.below(3) - 1);
     scene.principal.key = random.below(4) === 0 ? null : { state: random.pick(KEY_STATES), since };
     if (random.below(3) === 0) scene.principal.verification = 'unverified';
+  },
+  (scene, random) => {
+    scene.allocation.grant_hash = random.below(3) === 0 ? null : sha256Of(portableCrypto, grantToken(scene));
+    if (random.below(2) === 0) scene.grant.payload.iat = random.below(9);
   },
   (scene, random) => {
     const name = random.pick(['issuer', 'agent', 'status_list_credential', 'status_list_index']);

@@ -25,11 +25,31 @@ const HOSTS = [
   '',
 ] as const;
 const SEGMENTS = ['/.', '/..', '/%2e', '/%2E%2e', '/a/..', '//', '/...', '/%2F', '/~', '/%7E'] as const;
+const TREACHEROUS = [
+  ...['%2F', '%5C', '%00', '%252f', '%255C', '%2500', '%25252F', '%0a', '%7f', '%2520'],
+  ...[
+    '/..%2F',
+    '/..;/',
+    '/.;x',
+    '/%252e%252E/',
+    '/..%5cx',
+    '%2F..',
+    '/...%2F',
+    '/;/',
+    '/%253B',
+    '/..%3bx/',
+    '%25',
+  ],
+] as const;
 const ODD = ['\\', ' ', '%', '%4', '%zz', '%00', '\u00e9', '@', '#', '?', '|', '[', '"', '\t'] as const;
 
 const SPELLINGS: readonly Spelling[] = [
   (url) => url.toUpperCase(),
   (url) => inAuthority(url, (authority) => authority.toUpperCase()),
+  (url, random) => inPath(url, random.pick(TREACHEROUS)),
+  (url, random) => url + random.pick(TREACHEROUS),
+  (url, random) =>
+    inAuthority(url, (authority) => random.pick(['%00', '%2F', '%c3%b6', '%252e']) + authority),
   (url) => url.replace(/^https?/, (scheme) => (scheme === 'http' ? 'https' : 'http')),
   (url, random) => inAuthority(url, (authority) => authority + random.pick(PORTS)),
   (url, random) => inAuthority(url, () => random.pick(HOSTS)),

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { PLACES, pathText } from '@svc/contract';
-import { decodeUtf8, type JsonValue, parseStrictJson } from '@svc/protocol';
+import { decodeUtf8, type JsonValue, parseStrictJson, type StrictJsonResult } from '@svc/protocol';
 import { ApiError } from './api-error.ts';
 import { ClientGone } from './client-gone.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,15 +19,19 @@ export interface JsonBody {
 /** From the text of a body to its value. Throws INVALID_REQUEST. */
 export type ReadJson = (text: string) => JsonValue;
 
-export const readStrict: ReadJson = (text) => {
-  const parsed = parseStrictJson(text);
-  if (parsed.ok) return parsed.value;
-  const { problem, offset } = parsed;
-  throw new ApiError(
-    'INVALID_REQUEST',
-    `The body is not strict JSON: ${problem}${placeText(text, offset)} at character ${offset}`,
-  );
-};
+export const readWith =
+  (parse: (text: string) => StrictJsonResult): ReadJson =>
+  (text) => {
+    const parsed = parse(text);
+    if (parsed.ok) return parsed.value;
+    const { problem, offset } = parsed;
+    throw new ApiError(
+      'INVALID_REQUEST',
+      `The body is not strict JSON: ${problem}${placeText(text, offset)} at character ${offset}`,
+    );
+  };
+
+export const readStrict: ReadJson = readWith(parseStrictJson);
 
 const MOST_PATH_CHARS = 200;
 

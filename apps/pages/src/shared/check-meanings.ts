@@ -27,7 +27,8 @@ const CHECK_MEANINGS: Readonly<Partial<Record<CheckId, Meaning>>> = {
   },
   P2: {
     name: 'Issuer key found',
-    means: 'The key that the Grant names stands in the Principal’s DID document and was not retired before.',
+    means:
+      'The key that the Grant names stands in the Principal’s DID document and was not retired before the Grant.',
   },
   P3: {
     name: 'Grant signature',
@@ -37,7 +38,8 @@ const CHECK_MEANINGS: Readonly<Partial<Record<CheckId, Meaning>>> = {
   P5: { name: 'Grant not expired', means: 'The time until which the Grant holds has not passed.' },
   P6: {
     name: 'Grant not revoked',
-    means: 'The Grant is the one that the service allocated, and its bit in the signed status list is 0.',
+    means:
+      'The Grant is the one that the service allocated and that was first allowed under its id, and its bit in the signed status list is 0.',
   },
   P7: {
     name: 'Grant audience',

@@ -21,6 +21,8 @@ interface Row {
   readonly evaluatedAtMs: string;
   readonly jws: string;
   readonly contentHash: Buffer;
+  /** Of an ALLOW: the `grant_hash` that is bound to its Grant id. */
+  readonly allowedGrantHash: string | null;
   /** Grant, budget key and previous version of its consume event. */
   readonly consumed: string | null;
 }
@@ -28,6 +30,8 @@ interface Row {
 const SQL = (day: string) => `
   select receipt_id as "receiptId", relying_party as "relyingParty", principal, grant_id as "grantId", agent, decision,
     reason, svc_ms(evaluated_at) as "evaluatedAtMs", jws, content_hash as "contentHash",
+    case decision when 'ALLOW' then (select a.grant_hash from allowed_grants a where a.grant_id = receipts.grant_id) end
+      as "allowedGrantHash",
     (select concat_ws(' ', e.grant_id, e.key, e.version - 1) from consumption_events e
       where e.receipt_id = receipts.receipt_id and e.cause = 'consume') as consumed
   from receipts where receipt_id > $1 and ${isOfDay(day)} order by receipt_id limit $2`;
@@ -93,6 +97,7 @@ const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
     ['grant_id', row.grantId, receipt.grant_id ?? null],
     ['agent', row.agent, receipt.agent ?? null],
     ['decision', row.decision, receipt.decision],
+    ['the Grant of its id', row.allowedGrantHash, receipt.decision === 'ALLOW' ? receipt.grant_hash : null],
     ['what it consumed', row.consumed, consumedOf(receipt)],
     ['reason', row.reason, receipt.reason],
     ['evaluated_at', Number(row.evaluatedAtMs), Date.parse(receipt.evaluated_at)],

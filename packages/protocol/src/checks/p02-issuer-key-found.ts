@@ -1,6 +1,6 @@
 /**
  * P2: the `kid` names a usable key of the issuer (protocol §7). The DID document decides which keys there are;
- * the service's own record of the key decides whether it was retired before this Grant id was allocated.
+ * the service's own record of the key decides whether it was retired before this Grant.
  */
 import type { Grant } from '../model/grant.ts';
 import {
@@ -20,7 +20,7 @@ import { t03KeyNotCompromised } from './t03-key-not-compromised.ts';
 export const p02IssuerKeyFound = /* @__PURE__ */ defineCheck({
   id: 'P2',
   title:
-    "the kid is a usable Ed25519 key in the issuer's DID document, under assertionMethod, not retired before the Grant was allocated",
+    "the kid is a usable Ed25519 key in the issuer's DID document, under assertionMethod, not retired before the Grant was allocated or becomes valid",
   cites: ['interface §Key states', 'protocol §7', 'RFC 8037 §2'],
   requires: [p01GrantWellFormed, t01IssuerRegistered, t03KeyNotCompromised],
   reasons: ['ISSUER_KEY_NOT_FOUND'],
@@ -50,9 +50,11 @@ type Document = Extract<
   { answer: 'found' }
 >['value']['document'];
 
-const usableKey = (grant: Grant, document: Document, { crypto }: CheckContext): Uint8Array | null => {
+const usableKey = (grant: Grant, document: Document, { crypto, nowMs }: CheckContext): Uint8Array | null => {
   if (document.id !== grant.issuer || !grant.kid.startsWith(`${grant.issuer}#`)) return null;
   const key = document.assertionKeys.get(grant.kid);
+  const endedFromMs = document.endedFromMs.get(grant.kid);
+  if (endedFromMs !== undefined && nowMs >= endedFromMs) return null;
   return key !== undefined && crypto.isStrictKey(key) ? key : null;
 };
 
@@ -63,6 +65,8 @@ const retiredKey = (
   { facts: { allocation } }: CheckContext,
   consulted: Consulted,
 ): CheckResult<KeyFound> => {
+  // The holder of a retired key still has it: what it signs is not to begin after the retirement.
+  if (grant.validFromMs > retiredAtMs) return deny('ISSUER_KEY_NOT_FOUND', consulted);
   if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
   if (allocation.answer === 'unavailable') return unavailableNow(consulted);
   const allocatedInTime = allocation.answer === 'found' && allocation.value.allocatedAtMs <= retiredAtMs;

@@ -1,7 +1,8 @@
 /**
- * P6: the Grant is one that the service allocated to this issuer, and it has not been revoked (protocol §7, §9).
- * The status list is consulted only for a Grant that matches its allocation.
+ * P6: the Grant is one that the service allocated to this issuer, the first that was allowed under its id, and it has not
+ * been revoked (protocol §7, §9). The status list is consulted only for a Grant that matches its allocation.
  */
+import { sha256Of } from '@svc/codec';
 import type { AllocationFact } from '../facts.ts';
 import type { Grant } from '../model/grant.ts';
 import {
@@ -18,7 +19,8 @@ import { p03GrantSignature } from './p03-grant-signature.ts';
 
 export const p06GrantNotRevoked = /* @__PURE__ */ defineCheck({
   id: 'P6',
-  title: 'the Grant is as the service allocated it, and its bit in the current status list is 0',
+  title:
+    'the Grant is as the service allocated it, no other was allowed under its id, and its bit in the current status list is 0',
   cites: ['interface §Grant allocation, status entry, summary', 'protocol §7', 'protocol §9'],
   requires: [p03GrantSignature],
   reasons: ['AUTHORITY_REVOKED'],
@@ -26,7 +28,9 @@ export const p06GrantNotRevoked = /* @__PURE__ */ defineCheck({
     const { allocation } = context.facts;
     if (allocation === undefined) return need({ fact: 'allocation', grantId: grant.id });
     if (allocation.answer === 'unavailable') return unavailableNow();
-    if (allocation.answer === 'absent' || !matches(grant, allocation.value)) return deny('AUTHORITY_REVOKED');
+    if (allocation.answer === 'absent') return deny('AUTHORITY_REVOKED');
+    if (!matches(grant, allocation.value) || !isTheOne(grant, allocation.value, context))
+      return deny('AUTHORITY_REVOKED');
     return bitIsClear(grant, context);
   },
 });
@@ -37,6 +41,10 @@ const matches = ({ issuer, agent, status }: Grant, allocated: AllocationFact): b
   status.statusListCredential === allocated.statusListCredential &&
   status.statusListIndex === allocated.statusListIndex &&
   status.id === `${allocated.statusListCredential}#${allocated.statusListIndex}`;
+
+/** An id is one Grant: whoever holds a signing key must not widen under it what was revoked, spent from or reviewed. */
+const isTheOne = ({ jws }: Grant, { grantHash }: AllocationFact, { crypto }: CheckContext): boolean =>
+  grantHash === null || grantHash === sha256Of(crypto, jws);
 
 const bitIsClear = ({ status: entry }: Grant, { facts, nowMs, trust }: CheckContext): CheckResult<null> => {
   const { status } = facts;

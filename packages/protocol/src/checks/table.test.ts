@@ -91,8 +91,8 @@ describe('the vectors under svc-base-v2', () => {
 describe('a published profile', () => {
   // The hash covers every check with its place, title, requirements and reasons.
   it.each([
-    ['svc-base-v1', 'sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950'],
-    ['svc-base-v2', 'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05'],
+    ['svc-base-v1', 'sha256:0975a6dc1ec391b4d27271459c10281b9436849c527bd0519abab4d8e339aec2'],
+    ['svc-base-v2', 'sha256:752ae3be25a7f0b9531efa9da92b7620f359b25dd88b9371100e5546ed415b96'],
   ] as const)('is pinned: %s under another hash is another profile', (id, hash) => {
     expect(PROFILES[id].hash).toBe(hash);
   });

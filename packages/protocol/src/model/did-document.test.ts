@@ -57,3 +57,30 @@ describe('a DID document', () => {
     expect(keysOf({ verificationMethod: [method], assertionMethod: PRINCIPAL_KID })?.size).toBe(0);
   });
 });
+
+describe('what an owner says of a key', () => {
+  const marked = (members: Record<string, unknown>) =>
+    parseDidDocument(
+      JSON.stringify({
+        id: did,
+        verificationMethod: [{ ...method, ...members }],
+        assertionMethod: [PRINCIPAL_KID],
+      }),
+      did,
+    );
+
+  it('ends it at the earlier of revoked and expires, which have any offset', () => {
+    expect(marked({})?.endedFromMs.size).toBe(0);
+    const ends = { revoked: '2026-11-20T12:00:00+02:00', expires: '2026-11-20T11:00:00.5Z' };
+    expect(marked(ends)?.endedFromMs.get(PRINCIPAL_KID)).toBe(Date.parse('2026-11-20T10:00:00Z'));
+    expect(marked({ expires: ends.expires })?.endedFromMs.get(PRINCIPAL_KID)).toBe(Date.parse(ends.expires));
+  });
+
+  it.each(['', 'soon', '2026-11-20', '2026-11-20T10:00:00', null, true, 1_900_000_000, 1.5, {}, []])(
+    'an end of %j makes it unusable at once',
+    (end) => {
+      for (const name of ['revoked', 'expires'])
+        expect(marked({ [name]: end })?.assertionKeys.get(PRINCIPAL_KID)?.length).toBe(0);
+    },
+  );
+});

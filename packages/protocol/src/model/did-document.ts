@@ -1,15 +1,18 @@
 /**
- * Verification methods in a Principal's DID document (DID Core §5.2): Ed25519 as `Multikey`, and as `JsonWebKey`
- * on documents that the customer hosts. What cannot be used is passed over; it is not an error of the document.
+ * Verification methods in a Principal's DID document (DID Core §5.2, Controlled Identifiers 1.0 §2.2): Ed25519 as `Multikey`
+ * or `JsonWebKey`, or in one of the forms before these. What cannot be used is passed over; it is not an error of the
+ * document. What its owner has marked as ended (`revoked`, `expires`) cannot be used from then on.
  */
 import {
   type DidWeb,
+  decodeBase58Key,
   decodeBase64url,
   decodeMultikey,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseStrictJson,
+  parseDateTime,
+  parseJsonOfAnyNumbers,
 } from '@svc/codec';
 import { member } from './members.ts';
 
@@ -17,26 +20,41 @@ export interface DidDocument {
   readonly id: DidWeb;
   /** Ed25519 keys listed under `assertionMethod`, by absolute DID URL. Not yet checked for strength. */
   readonly assertionKeys: ReadonlyMap<string, Uint8Array>;
+  /** From when on its owner has ended a key; those without an end are not in it. */
+  readonly endedFromMs: ReadonlyMap<string, number>;
 }
 
-/** Parses a document of `did`; null when it is not strict JSON, not an object or has another `id`. */
+/**
+ * Parses a document of `did`; null when it is not strict JSON, not an object or has another `id`. Numbers may have any form:
+ * none of those that are read is one.
+ */
 export const parseDidDocument = (text: string, did: DidWeb): DidDocument | null => {
-  const json = parseStrictJson(text);
+  const json = parseJsonOfAnyNumbers(text);
   if (!json.ok || !isJsonObject(json.value) || member(json.value, 'id') !== did) return null;
   const document = json.value;
-  const methods = new Map<string, Uint8Array>();
+  const methods = new Map<string, Method>();
   const assertionMethod = arrayMember(document, 'assertionMethod');
   for (const method of arrayMember(document, 'verificationMethod')) addMethod(methods, method, did);
   for (const method of assertionMethod) addMethod(methods, method, did);
   const assertionKeys = new Map<string, Uint8Array>();
+  const endedFromMs = new Map<string, number>();
   for (const entry of assertionMethod) {
     const id = isJsonObject(entry) ? member(entry, 'id') : entry;
     const kid = typeof id === 'string' ? absolute(id, did) : '';
-    const key = methods.get(kid);
-    if (key !== undefined) assertionKeys.set(kid, key);
+    const method = methods.get(kid);
+    if (method === undefined) continue;
+    assertionKeys.set(kid, method.key);
+    if (method.endedFromMs !== null) endedFromMs.set(kid, method.endedFromMs);
   }
-  return { id: did, assertionKeys };
+  return { id: did, assertionKeys, endedFromMs };
 };
+
+interface Method {
+  readonly key: Uint8Array;
+  readonly endedFromMs: number | null;
+}
+
+const UNUSABLE: Method = { key: new Uint8Array(0), endedFromMs: null };
 
 const arrayMember = (object: JsonObject, name: string): readonly JsonValue[] => {
   const value = member(object, name);
@@ -46,25 +64,68 @@ const arrayMember = (object: JsonObject, name: string): readonly JsonValue[] => 
 const absolute = (id: string, did: DidWeb): string => (id.startsWith('#') ? `${did}${id}` : id);
 
 /** Two methods with one id make that id unusable: which of them was meant cannot be told. */
-const addMethod = (methods: Map<string, Uint8Array>, method: JsonValue, did: DidWeb): void => {
+const addMethod = (methods: Map<string, Method>, method: JsonValue, did: DidWeb): void => {
   if (!isJsonObject(method)) return;
   const id = member(method, 'id');
   if (typeof id !== 'string') return;
   const kid = absolute(id, did);
   const key = member(method, 'controller') === did ? ed25519KeyOf(method) : null;
-  if (key === null || methods.has(kid)) methods.set(kid, new Uint8Array(0));
-  else methods.set(kid, key);
+  const ends = endsOf(method);
+  if (key === null || ends === null || methods.has(kid)) methods.set(kid, UNUSABLE);
+  else methods.set(kid, { key, endedFromMs: ends.length === 0 ? null : Math.min(...ends) });
 };
 
-const ed25519KeyOf = (method: JsonObject): Uint8Array | null => {
-  const type = member(method, 'type');
-  if (type === 'Multikey') {
-    const multibase = member(method, 'publicKeyMultibase');
-    return typeof multibase === 'string' ? decodeMultikey(multibase) : null;
+/** The instants of `revoked` and `expires`, with any offset. Null where one of them is no instant: then it has ended. */
+const endsOf = (method: JsonObject): readonly number[] | null => {
+  const ends: number[] = [];
+  for (const name of ['revoked', 'expires']) {
+    const value = member(method, name);
+    if (value === undefined) continue;
+    const ms = typeof value === 'string' ? parseDateTime(value) : null;
+    if (ms === null) return null;
+    ends.push(ms);
   }
-  if (type !== 'JsonWebKey') return null;
-  const jwk = member(method, 'publicKeyJwk');
+  return ends;
+};
+
+/** Whoever reads the document can sign with it then. */
+const PRIVATE = [
+  'secretKeyMultibase',
+  'secretKeyJwk',
+  'privateKeyMultibase',
+  'privateKeyJwk',
+  'privateKeyBase58',
+];
+
+const ed25519KeyOf = (method: JsonObject): Uint8Array | null => {
+  if (PRIVATE.some((name) => Object.hasOwn(method, name))) return null;
+  switch (member(method, 'type')) {
+    case 'Multikey':
+    case 'Ed25519VerificationKey2020':
+      return decodeText(member(method, 'publicKeyMultibase'), decodeMultikey);
+    case 'Ed25519VerificationKey2018':
+      return decodeText(member(method, 'publicKeyBase58'), decodeBase58Key);
+    case 'JsonWebKey':
+    case 'JsonWebKey2020':
+      return keyOfJwk(member(method, 'publicKeyJwk'));
+    default:
+      return null;
+  }
+};
+
+const decodeText = (
+  value: JsonValue | undefined,
+  decode: (text: string) => Uint8Array | null,
+): Uint8Array | null => (typeof value === 'string' ? decode(value) : null);
+
+const ALGORITHMS: readonly unknown[] = [undefined, 'EdDSA', 'Ed25519'];
+const USES: readonly unknown[] = [undefined, 'sig'];
+
+/** RFC 7517 §4.2 and §4.4: a key that is for something else verifies nothing; a private one (`d`) is everybody's. */
+const keyOfJwk = (jwk: JsonValue | undefined): Uint8Array | null => {
   if (!isJsonObject(jwk) || member(jwk, 'kty') !== 'OKP' || member(jwk, 'crv') !== 'Ed25519') return null;
+  if (!USES.includes(member(jwk, 'use')) || !ALGORITHMS.includes(member(jwk, 'alg'))) return null;
+  if (Object.hasOwn(jwk, 'd')) return null;
   const x = member(jwk, 'x');
   const key = typeof x === 'string' ? decodeBase64url(x) : null;
   return key?.length === 32 ? key : null;

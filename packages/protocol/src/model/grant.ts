@@ -46,6 +46,8 @@ export interface Grant {
   /** Null: any registered relying party. */
   readonly audience: readonly DidWeb[] | null;
   readonly capabilities: readonly Capability[];
+  /** As presented: what `grant_hash` is over. */
+  readonly jws: string;
   readonly signingInput: string;
   readonly signature: Uint8Array;
 }
@@ -84,16 +86,16 @@ export const parseGrant = (text: string): ParsedGrant => {
 const parse = (text: string, findings: Findings): Parsed<Grant, GrantRefusal> => {
   const jws = parseCompactJws(text, GRANT_MAX_CHARS);
   if (!jws.ok) return refused('GRANT_MALFORMED', jws.problem);
-  const kid = parseProtectedHeader(jws.header, GRANT_TYP, findings);
+  const kid = parseProtectedHeader(jws.header, { typ: GRANT_TYP, cty: 'vc' }, findings);
   const claims = parseCredential(jws.payload, findings);
   const worst = findings.worst;
   if (worst !== null)
     return refused(worst.grade === 'malformed' ? 'GRANT_MALFORMED' : 'UNSUPPORTED_FEATURE', worst.problem);
   if (kid === null || claims === null) return refused('GRANT_MALFORMED', 'the Grant is incomplete');
-  return parsed({ kid, ...claims, signingInput: jws.signingInput, signature: jws.signature });
+  return parsed({ kid, ...claims, jws: text, signingInput: jws.signingInput, signature: jws.signature });
 };
 
-type Credential = Omit<Grant, 'kid' | 'signingInput' | 'signature'>;
+type Credential = Omit<Grant, 'kid' | 'jws' | 'signingInput' | 'signature'>;
 
 const parseCredential = (payload: JsonObject, findings: Findings): Credential | null => {
   for (const name of unknownMembers(payload, MEMBERS)) findings.unsupported(`unknown member "${name}"`);

@@ -1,5 +1,6 @@
 /**
- * The protected header that Grants and Proofs carry: exactly `alg`, `typ` and `kid` (protocol §1). Anything more
+ * The protected header that Grants and Proofs carry: exactly `alg`, `typ` and `kid` (protocol §1), in a Grant also the `cty`
+ * that VC-JOSE-COSE recommends. Anything more
  * (`crit`, `b64`, `jwk`, `jku`, `x5c`, …) would change what a signature means, so it is never ignored.
  */
 import type { JsonObject } from '@svc/codec';
@@ -12,9 +13,18 @@ const MEMBERS = new Set(['alg', 'typ', 'kid']);
 /** `EdDSA` is what we emit; `Ed25519` (RFC 9864) is accepted inbound. */
 const ALGORITHMS: ReadonlySet<string> = new Set(['EdDSA', 'Ed25519']);
 
-/** Checks the header and answers its `kid`, or null when it has none in form. */
-export const parseProtectedHeader = (header: JsonObject, typ: string, findings: Findings): string | null => {
-  for (const name of unknownMembers(header, MEMBERS)) findings.unsupported(`unknown header member "${name}"`);
+/**
+ * Checks the header and answers its `kid`, or null when it has none in form. `cty`: the content type that it may name
+ * (RFC 7515 §4.1.10), which says nothing that `typ` does not.
+ */
+export const parseProtectedHeader = (
+  header: JsonObject,
+  { typ, cty }: { readonly typ: string; readonly cty?: string },
+  findings: Findings,
+): string | null => {
+  for (const name of unknownMembers(header, MEMBERS))
+    if (name !== 'cty' || cty === undefined || member(header, 'cty') !== cty)
+      findings.unsupported(`unknown header member "${name}"`);
   const alg = member(header, 'alg');
   if (typeof alg !== 'string') findings.malformed('header alg must be a string');
   else if (!ALGORITHMS.has(alg)) findings.unsupported(`header alg "${alg}" is not EdDSA`);

@@ -44,7 +44,7 @@ export const parseProof = (text: string): Parsed<Proof, 'PROOF_MALFORMED'> => {
   const jws = parseCompactJws(text, PROOF_MAX_CHARS);
   if (!jws.ok) return refused('PROOF_MALFORMED', jws.problem);
   const findings = new Findings();
-  const kid = parseProtectedHeader(jws.header, PROOF_TYP, findings);
+  const kid = parseProtectedHeader(jws.header, { typ: PROOF_TYP }, findings);
   const worst = findings.worst;
   if (worst !== null) return refused('PROOF_MALFORMED', worst.problem);
   const claims = parseClaims(jws.payload, kid ?? '');

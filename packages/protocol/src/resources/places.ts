@@ -2,6 +2,8 @@
  * Sets of places in a text as bits, place `i` being the one before character `i`: for the patterns of resource-pattern.ts,
  * which move a whole set at each step. A step costs one operation for every 32 characters, whatever the pattern is.
  */
+import type { Span } from './barred-spans.ts';
+
 const SLASH = 0x2f;
 const WORD_BITS = 32;
 const WORD_RANGE = 2 ** WORD_BITS;
@@ -18,7 +20,8 @@ export class Places {
   readonly #passableWithinSegment: Bits;
   readonly #reached: Bits;
 
-  constructor(text: string) {
+  /** `barred`: what no wildcard passes. */
+  constructor(text: string, barred: readonly Span[] = []) {
     this.#length = text.length;
     this.#words = Math.floor(text.length / WORD_BITS) + 1;
     this.#reached = new Uint32Array(this.#words);
@@ -30,6 +33,11 @@ export class Places {
       setBit(this.#passable, i);
       if (code !== SLASH) setBit(this.#passableWithinSegment, i);
     }
+    for (const [start, end] of barred)
+      for (let i = start; i < end; i++) {
+        clearBit(this.#passable, i);
+        clearBit(this.#passableWithinSegment, i);
+      }
   }
 
   /** Back to the beginning of the text alone. */
@@ -87,4 +95,9 @@ export class Places {
 const setBit = (bits: Bits, i: number): void => {
   const k = Math.floor(i / WORD_BITS);
   bits[k] = (bits[k] ?? 0) | (1 << (i % WORD_BITS));
+};
+
+const clearBit = (bits: Bits, i: number): void => {
+  const k = Math.floor(i / WORD_BITS);
+  bits[k] = (bits[k] ?? 0) & ~(1 << (i % WORD_BITS));
 };

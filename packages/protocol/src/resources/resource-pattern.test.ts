@@ -228,3 +228,83 @@ describe('matchesUrl', () => {
     );
   });
 });
+
+describe('what no wildcard passes', () => {
+  const V1 = 'https://shop.example/v1/';
+
+  /** Spellings of the same once or more often decoded, in normal form. */
+  const spellings = (character: string): string[] => {
+    const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
+    const digits = [...hex].map((digit) => `%25${digit.charCodeAt(0).toString(16)}`).join('');
+    return [
+      `%${hex.toUpperCase()}`,
+      `%25${hex}`,
+      `%2525${hex.toUpperCase()}`,
+      `%25252525${hex}`,
+      `%25${digits}`,
+    ];
+  };
+
+  it.each(['/', '\\', '\0', '\n', '\u007f'])('an escape of %j at any depth', (character) => {
+    for (const hidden of spellings(character)) {
+      for (const pattern of [
+        `${V1}**`,
+        `${V1}*`,
+        `${V1}a*b`,
+        `${V1}a**b`,
+        `${V1}**b`,
+        'https://shop.example/**',
+      ])
+        expect([pattern, hidden, matchesUrl(pattern, `${V1}a${hidden}b`)]).toEqual([pattern, hidden, false]);
+      expect(matchesUrl(`${V1}*${hidden}*`, `${V1}a${hidden}b`)).toBe(true);
+    }
+  });
+
+  it('a dot segment, whatever its dots, its separators and its parameters are written like', () => {
+    const dots = ['..', ...spellings('.').flatMap((dot) => [`.${dot}`, `${dot}.`, dot + dot, dot])];
+    for (const name of dots)
+      for (const end of ['%2F', '%255C', ';/', ';a=1/x', '%3B/', '%253bx/'])
+        for (const pattern of [`${V1}**`, `${V1}*${end}`, `${V1}*${end}**`])
+          expect([pattern, name + end, matchesUrl(pattern, `${V1}${name}${end}`)]).toEqual([
+            pattern,
+            name + end,
+            false,
+          ]);
+  });
+
+  it.each([
+    'a%20b',
+    '%E4%B8%80',
+    'a;b=..',
+    '...;x',
+    '..a;',
+    'a..',
+    '%25',
+    '%2525',
+    '%252',
+    'a%252520b',
+    '%3B',
+    ';',
+    ';..',
+  ])('but %s is passed', (name) => {
+    expect(matchesUrl(`${V1}**`, V1 + name)).toBe(true);
+    expect(matchesUrl(`${V1}*`, V1 + name)).toBe(true);
+  });
+
+  it('an escape in a host', () => {
+    expect(matchesUrl('https://*.shop.example/**', 'https://evil.example%E2%84%80.shop.example/')).toBe(
+      false,
+    );
+    expect(matchesUrl('https://sh%C3%B6p.*/**', 'https://sh%C3%B6p.example/')).toBe(true);
+  });
+
+  it('nothing is barred in the resource of a purchase, which is no path', () => {
+    expect(matchesResource('order/**', 'order/..%2Fx')).toBe(true);
+  });
+
+  it('is found in one pass: the longest path of escapes of escapes costs no more than it is long', () => {
+    const path = `%${'25'.repeat(1_000)}2F`;
+    expect(matchesUrl('https://h/**', `https://h/${path}`)).toBe(false);
+    expect(matchesUrl('https://h/**', `https://h/${path.slice(0, -2)}20`)).toBe(true);
+  });
+});

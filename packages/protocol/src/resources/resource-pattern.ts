@@ -7,6 +7,7 @@
  * wildcards cost a millisecond. No regular expressions and no glob library: what a pattern grants must not depend on
  * characters such as `{`, `[`, `?` or `!`.
  */
+import { listBarredInAuthority, listBarredInPath, type Span } from './barred-spans.ts';
 import { Places } from './places.ts';
 
 export const MAX_PATTERN_CHARS = 512;
@@ -35,7 +36,8 @@ export const resourceMatcher = (resource: string): ((pattern: string) => boolean
  *
  * The scheme is literal: a pattern that does not start with `http://` or `https://`, wildcards there included,
  * matches nothing. A pattern without a path (`https://shop.example`, `https://**`) names only the path `/`, which is
- * what the URL it spells normalises to; to grant every path takes `/**`.
+ * what the URL it spells normalises to; to grant every path takes `/**`. What a server could take for a way out of what the
+ * pattern spells (barred-spans.ts) is passed by no wildcard.
  */
 export const matchesUrl = (pattern: string, normalizedUrl: string): boolean =>
   urlMatcher(normalizedUrl)(pattern);
@@ -45,8 +47,8 @@ export const urlMatcher = (normalizedUrl: string): ((pattern: string) => boolean
   if (normalizedUrl.length > MAX_RESOURCE_CHARS) return () => false;
   const url = splitUrl(normalizedUrl);
   if (url === null) return (pattern) => pattern === EVERYTHING;
-  const matchesAuthority = globMatcher(url.authority);
-  const matchesPath = globMatcher(url.path);
+  const matchesAuthority = globMatcher(url.authority, listBarredInAuthority);
+  const matchesPath = globMatcher(url.path, listBarredInPath);
   return (pattern) => {
     if (pattern === EVERYTHING) return true;
     const granted = isResourcePattern(pattern) ? splitUrl(pattern) : null;
@@ -85,11 +87,14 @@ const endOfRun = (text: string, start: number): number => {
  * Walks the pattern piece by piece, literals and runs of asterisks in turn. The places reached are those up to which the
  * pieces so far can match.
  */
-const globMatcher = (text: string): ((pattern: string) => boolean) => {
+const globMatcher = (
+  text: string,
+  listBarred: (text: string) => readonly Span[] = () => [],
+): ((pattern: string) => boolean) => {
   let places: Places | null = null;
   return (pattern) => {
     if (!pattern.includes('*')) return pattern === text;
-    places ??= new Places(text);
+    places ??= new Places(text, listBarred(text));
     places.startOver();
     for (let i = 0; i < pattern.length; ) {
       const end = endOfRun(pattern, i);

@@ -72,7 +72,7 @@ const assumePrincipal = (body: ReceiptBody, assume: Assume): Answer<PrincipalFac
   assume('T2', `the Principal's verification state was ${verified ? 'verified' : 'unverified'}`);
   assume('T3', `the signing key was ${compromised ? '' : 'not '}marked compromised`);
   if (outcomeOf(body, 'P2') === true)
-    assume('P2', 'the signing key had not been retired before the Grant was allocated');
+    assume('P2', 'the signing key had not been retired before the Grant was allocated or became valid');
   const key = { state: compromised ? 'compromised' : 'active', sinceMs: 0 } as const;
   return found({ verification: verified ? 'verified' : 'unverified', key });
 };
@@ -85,16 +85,23 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
     return unavailable;
   }
   if (outcome === false && body.evidence.status === undefined) {
-    assume('P6', 'the service had not allocated this Grant id, or for another issuer, Agent or status entry');
+    assume(
+      'P6',
+      'the service had not allocated this Grant id, or for another issuer, Agent or status entry, or had allowed another Grant under it',
+    );
     return absent;
   }
-  assume('P6', 'the service had allocated the Grant id to this issuer, Agent and status entry');
+  assume(
+    'P6',
+    'the service had allocated the Grant id to this issuer, Agent and status entry, and had allowed no other Grant under it',
+  );
   return found({
     issuer: grant.issuer,
     agent: grant.agent,
     statusListCredential: grant.status.statusListCredential,
     statusListIndex: grant.status.statusListIndex,
     allocatedAtMs: 0,
+    grantHash: null,
   });
 };
 
@@ -145,18 +152,19 @@ const assumeCircumstances = (body: ReceiptBody, assumed: Assumption[]): void => 
 };
 
 /**
- * The remaining reason for P2 not to pass although the document has a usable key: the key was retired before the Grant id
- * was allocated, or the allocation was unavailable.
+ * The remaining reason for P2 not to pass although the document has a usable key: the key was retired before the Grant
+ * was allocated or became valid, or the allocation was unavailable.
  */
 export const assumeRetiredKey = (facts: KnownFacts, body: ReceiptBody): Assumed => {
   const told = outcomeOf(body, 'P2') === false;
-  const key = { state: 'retired', sinceMs: -1 } as const;
+  // Where it could not be told, the Grant was valid before: that alone would have decided.
+  const key = { state: 'retired', sinceMs: told ? -1 : Number.MAX_SAFE_INTEGER } as const;
   const principal =
     facts.principal?.answer === 'found'
       ? found({ ...facts.principal.value, key })
       : (facts.principal ?? unavailable);
   const statement = told
-    ? 'the signing key had been retired before the Grant was allocated'
+    ? 'the signing key had been retired before the Grant was allocated or became valid'
     : 'the signing key had been retired, and when the Grant was allocated was unavailable';
   return {
     facts: { ...facts, principal, allocation: told ? absent : unavailable },

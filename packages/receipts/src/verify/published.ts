@@ -64,16 +64,24 @@ P20:P19:RESOURCE_NOT_AUTHORIZED
 T5+:*:PROOF_REPLAYED
 `;
 
+/** What is left of a budget is looked up. */
+const WITH_BUDGETS = /* @__PURE__ */ BASE.replace('P19:', 'P19+:');
+
 /** Published tables by profile id, the latest first. */
 export const PUBLISHED_PROFILES: Readonly<Record<string, readonly PublishedTable[]>> = {
   'svc-base-v1': [
+    /* @__PURE__ */ table('sha256:0975a6dc1ec391b4d27271459c10281b9436849c527bd0519abab4d8e339aec2', BASE),
     /* @__PURE__ */ table('sha256:5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950', BASE),
   ],
-  // P20 looks up the balances of budgets.
   'svc-base-v2': [
     /* @__PURE__ */ table(
+      'sha256:752ae3be25a7f0b9531efa9da92b7620f359b25dd88b9371100e5546ed415b96',
+      WITH_BUDGETS,
+      true,
+    ),
+    /* @__PURE__ */ table(
       'sha256:6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05',
-      /* @__PURE__ */ BASE.replace('P19:', 'P19+:'),
+      WITH_BUDGETS,
       true,
     ),
   ],

@@ -17,9 +17,14 @@ export interface FactsQuery {
   readonly grantId: GrantId | null;
 }
 
+export interface AllocatedGrant extends GrantRecord {
+  /** Of the Grant that the first ALLOW under this id was given to; null before that. It never changes. */
+  readonly grantHash: Sha256 | null;
+}
+
 export interface FactsRecord {
   readonly principal: PrincipalRecord | null;
-  readonly grant: GrantRecord | null;
+  readonly grant: AllocatedGrant | null;
 }
 
 /** An RP's API key with the RP itself and its org's entitlement, as the verify path needs them. */
@@ -74,6 +79,8 @@ export interface DecisionCommit {
   } | null;
   /** Set exactly for an ALLOW. */
   readonly spend: Spend | null;
+  /** Set for an ALLOW whose evaluation found no Grant bound to its id: this one is bound by it, or the outcome is `STALE`. */
+  readonly bindsGrantHash: Sha256 | null;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   /** Null: the RP is in no org, or the Grant says that it is the sandbox's. */
   readonly productionCheck: ProductionCheck | null;
@@ -83,7 +90,7 @@ export interface DecisionCommit {
 
 /**
  * `STORED`: committed. `REPLAY`: the Proof is spent; nothing stored. `STALE`: something the evaluation used has
- * changed, or its day is closed; nothing stored. `KEY_REVOKED`: the API key is no longer live. `IDEMPOTENCY_TAKEN`:
+ * changed, another Grant is bound to the id, or the day is closed; nothing stored. `KEY_REVOKED`: the API key is no longer live. `IDEMPOTENCY_TAKEN`:
  * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock, over 2 s behind, or below the
  * ledger's seal.
  * `PLAN_REQUIRED`: the org's entitlement does not cover it, its cap is reached; nothing stored, its Proof unspent.

@@ -7,6 +7,7 @@ import {
   type AllocationFact,
   type Answer,
   absent,
+  type CryptoPort,
   type DidDocument,
   type DocumentFact,
   type Facts,
@@ -15,15 +16,15 @@ import {
   type Presented,
   type PrincipalFact,
   parseDidDocument,
+  sha256Of,
   unavailable,
 } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
 import { Batcher } from '../lib/batcher.ts';
-import type { GrantRecord } from '../ports/grants.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import type { Tenant } from '../ports/tenant.ts';
-import type { FactsQuery, FactsRecord } from '../ports/verify-store.ts';
+import type { AllocatedGrant, FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
 import type { Asked } from './evaluate.ts';
@@ -52,7 +53,7 @@ type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' 
 
 export class FactLoader {
   private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
-  private readonly grants = new LRUCache<string, GrantRecord>({ max: 50_000 });
+  private readonly grants = new LRUCache<string, AllocatedGrant>({ max: 50_000 });
   private readonly statusLists: StatusListReader;
   private readonly batcher: Batcher<FactsQuery, FactsRecord>;
   private readonly documents: DocumentRefresher;
@@ -102,10 +103,17 @@ export class FactLoader {
     this.grants.delete(id);
   }
 
+  /** An ALLOW of this Grant is stored: it is the one that its id stands for. */
+  noteAllowed({ grant }: Presented, crypto: CryptoPort): void {
+    const allocation = grant.ok ? this.grants.get(grant.value.id) : undefined;
+    if (!grant.ok || allocation === undefined || allocation.grantHash !== null) return;
+    this.grants.set(allocation.id, { ...allocation, grantHash: sha256Of(crypto, grant.value.jws) });
+  }
+
   private async find(
     { issuer, id }: Grant,
     tenant: Tenant,
-  ): Promise<{ principal: LoadedPrincipal | null; allocation: GrantRecord | null }> {
+  ): Promise<{ principal: LoadedPrincipal | null; allocation: AllocatedGrant | null }> {
     const principal = this.remembered(issuer);
     const allocation = this.grants.get(id);
     if (principal !== undefined && allocation !== undefined) return { principal, allocation };
@@ -147,7 +155,7 @@ export class FactLoader {
     return principal;
   }
 
-  private rememberGrant(record: GrantRecord | null): GrantRecord | null {
+  private rememberGrant(record: AllocatedGrant | null): AllocatedGrant | null {
     if (record !== null) this.grants.set(record.id, record);
     return record;
   }
@@ -168,10 +176,11 @@ const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer
   return found({ document, hash: record.document.hash, resolvedAtMs });
 };
 
-const allocationFact = (grant: GrantRecord): AllocationFact => ({
+const allocationFact = (grant: AllocatedGrant): AllocationFact => ({
   issuer: grant.principal,
   agent: grant.agent,
   statusListCredential: grant.statusListUrl,
   statusListIndex: String(grant.statusIndex),
   allocatedAtMs: grant.allocatedAtMs,
+  grantHash: grant.grantHash,
 });

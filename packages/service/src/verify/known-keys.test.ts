@@ -15,6 +15,7 @@ const [one, two] = [newKey(), newKey()];
 const documentOf = (keys: Record<string, Uint8Array>): DidDocument => ({
   id: DID,
   assertionKeys: new Map(Object.entries(keys).map(([id, key]) => [`${DID}#${id}`, key])),
+  endedFromMs: new Map([[`${DID}#key-1`, 7]]),
 });
 const recordOf = (id: string, key: Uint8Array, state: KeyState = 'active', sinceMs = 0) => ({
   kid: `${DID}#${id}`,
@@ -27,7 +28,9 @@ const kidsOf = (document: DidDocument) => [...document.assertionKeys.keys()];
 describe('keys that decide', () => {
   it('are those of the document that the record holds under the same kid', () => {
     const document = documentOf({ 'key-1': one, 'k%65y': two });
-    expect(kidsOf(withKnownKeys(document, [recordOf('key-1', one)]))).toEqual([`${DID}#key-1`]);
+    const known = withKnownKeys(document, [recordOf('key-1', one)]);
+    expect(kidsOf(known)).toEqual([`${DID}#key-1`]);
+    expect(known.endedFromMs).toEqual(document.endedFromMs);
   });
 
   it('are not other bytes under a known kid: a kid stands for one key for ever', () => {

@@ -15,7 +15,7 @@ export const withKnownKeys = (document: DidDocument, keys: readonly PrincipalKey
     if (inDocument !== undefined && recorded !== null && isSame(inDocument, recorded))
       assertionKeys.set(kid, inDocument);
   }
-  return { id: document.id, assertionKeys };
+  return { ...document, assertionKeys };
 };
 
 const SEVERITY: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, compromised: 2 };

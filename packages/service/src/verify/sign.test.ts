@@ -1,5 +1,5 @@
-import type { CheckId, Decided, ReceiptId } from '@svc/protocol';
-import { CHECK_IDS } from '@svc/protocol';
+import type { CheckId, Decided, ReceiptId, Sha256 } from '@svc/protocol';
+import { CHECK_IDS, found } from '@svc/protocol';
 import { expect, it } from 'vitest';
 import type { Grounds } from './evaluate.ts';
 import { buildDecisionCommit } from './sign.ts';
@@ -8,7 +8,13 @@ const IAT_SECONDS = 1_800_000_000;
 const grant = { id: 'urn:svc:grant:01KAG1E6R0ABCDEFGHJKMNPQRS', issuer: 'did:web:acme.example' };
 const proof = { agent: 'did:key:z6Mk', iatSeconds: IAT_SECONDS, jti: 'a'.repeat(22) };
 
-const commitOf = (decision: 'ALLOW' | 'DENY', failed: readonly CheckId[] = []) => {
+const GRANT_HASH = `sha256:${'a'.repeat(64)}` as Sha256;
+
+const commitOf = (
+  decision: 'ALLOW' | 'DENY',
+  failed: readonly CheckId[] = [],
+  bound: Sha256 | null = null,
+) => {
   const outcomes = Object.fromEntries(CHECK_IDS.map((id) => [id, !failed.includes(id)]));
   const decided = {
     decision,
@@ -26,12 +32,13 @@ const commitOf = (decision: 'ALLOW' | 'DENY', failed: readonly CheckId[] = []) =
   const grounds = {
     asked: { idempotency: null },
     admission: { caller, productionCheck: null },
-    loaded: { usedPrincipal: null },
+    loaded: { usedPrincipal: null, facts: { allocation: found({ grantHash: bound }) } },
   };
   return buildDecisionCommit(grounds as unknown as Grounds, decided as unknown as Decided, {
     receiptId: 'drc_' as ReceiptId,
     jws: '',
     evaluatedAtMs: IAT_SECONDS * 1000,
+    grantHash: GRANT_HASH,
   });
 };
 
@@ -47,6 +54,12 @@ it('ALLOW and DENY rest on the Grant being in force, unless it was found revoked
   expect(commitOf('ALLOW').usedGrantId).toBe(grant.id);
   expect(commitOf('DENY', ['P19']).usedGrantId).toBe(grant.id);
   expect(commitOf('DENY', ['P6']).usedGrantId).toBeNull();
+});
+
+it('only an ALLOW of an id without a Grant binds one', () => {
+  expect(commitOf('ALLOW').bindsGrantHash).toBe(GRANT_HASH);
+  expect(commitOf('ALLOW', [], GRANT_HASH).bindsGrantHash).toBeNull();
+  expect(commitOf('DENY', ['P19']).bindsGrantHash).toBeNull();
 });
 
 it('only an ALLOW spends', () => {

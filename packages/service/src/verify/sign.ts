@@ -8,7 +8,9 @@ import {
   type CheckId,
   type Decided,
   encodeUlid,
+  type Facts,
   type ReceiptId,
+  type Sha256,
   TRUST_CONFIG,
 } from '@svc/protocol';
 import { signReceipt } from '@svc/receipts';
@@ -40,15 +42,20 @@ export const signDecision = async (
   const body = buildReceiptBody(grounds.asked.request, decided, { ...contextOf(grounds, nowMs), receiptId });
   const { jws, text } = await signReceipt(body, identity.receiptKeys.signer);
   return {
-    commit: buildDecisionCommit(grounds, decided, { receiptId, jws, evaluatedAtMs: nowMs }),
+    commit: buildDecisionCommit(grounds, decided, {
+      ...{ receiptId, jws, evaluatedAtMs: nowMs, grantHash: body.grant_hash },
+    }),
     answer: { text, decision: decided.decision, reason: decided.reason, replayed: false },
   };
 };
 
 export const buildDecisionCommit = (
-  { asked, admission: { caller, productionCheck }, loaded: { usedPrincipal } }: Grounds,
+  { asked, admission: { caller, productionCheck }, loaded: { usedPrincipal, facts } }: Grounds,
   decided: Decided,
-  signed: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'>,
+  {
+    grantHash,
+    ...signed
+  }: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'> & { grantHash: Sha256 },
 ): DecisionCommit => {
   const { P3, P9, P15 } = decided.evidence;
   const { balances } = decided.consulted;
@@ -67,11 +74,15 @@ export const buildDecisionCommit = (
     agent: P9?.proof.agent ?? null,
     action: P15 === undefined ? null : actionColumns(P15.action),
     spend: spendOf(decided),
+    bindsGrantHash: decided.decision === 'ALLOW' && !isBound(facts) ? grantHash : null,
     idempotency: asked.idempotency,
     productionCheck,
     budget: balances === undefined ? null : { balances, consumption: decided.consumption },
   };
 };
+
+const isBound = ({ allocation }: Facts): boolean =>
+  allocation?.answer === 'found' && allocation.value.grantHash !== null;
 
 const actionColumns = (action: Action): NonNullable<DecisionCommit['action']> =>
   action.type === 'commerce:purchase'

@@ -3,8 +3,8 @@
  *
  * A Grant whose exact bytes verified once under a key needs no second signature check. The memory is keyed by the
  * whole key, the whole signed text and the whole signature, and holds only what verified; everything else about the
- * Grant is evaluated every time. Beside that each request remembers its own verdicts, good or bad, for as long as it lasts: it may
- * be evaluated several times, and the tokens that it holds do not change.
+ * Grant is evaluated every time. Beside that each request remembers its own verdicts, good or bad, and the hash of its
+ * Grant, for as long as it lasts: it may be evaluated several times, and the tokens that it holds do not change.
  */
 import { type CryptoPort, encodeBase64url, type Presented } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
@@ -25,10 +25,15 @@ export class GrantSignatureMemo {
 
   private rememberingGrant({ grant }: Presented): CryptoPort {
     if (!grant.ok) return this.crypto;
-    const { signingInput } = grant.value;
+    const { signingInput, jws } = grant.value;
     const { crypto } = this;
+    let grantHash: string | null = null;
     return {
-      sha256Hex: (data) => crypto.sha256Hex(data),
+      sha256Hex: (data) => {
+        if (data !== jws) return crypto.sha256Hex(data);
+        grantHash ??= crypto.sha256Hex(jws);
+        return grantHash;
+      },
       isStrictKey: (publicKey) => crypto.isStrictKey(publicKey),
       verify: (publicKey, message, signature) =>
         message === signingInput

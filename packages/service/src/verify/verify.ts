@@ -121,6 +121,7 @@ export class Verifier {
         case 'STORED':
           if (answer === null) throw internal('stored without having been evaluated');
           this.gate.noteStored(admission);
+          if (answer.decision === 'ALLOW') this.facts.noteAllowed(presented, asked.crypto);
           return answer;
         case 'REPLAY':
           isProofSpent = true;

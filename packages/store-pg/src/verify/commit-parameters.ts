@@ -51,6 +51,7 @@ export const rowOf = (decision: DecisionCommit, ordinal: number): SvcDecision =>
     spend_grant_id: spend?.grantId ?? null,
     spend_jti: spend?.jti ?? null,
     spend_expires_at_ms: spend?.expiresAtMs ?? null,
+    binds_grant_hash: decision.bindsGrantHash,
     idempotency_key: idempotency?.key ?? null,
     idempotency_body_hash: idempotency?.bodyHash ?? null,
     org_id: productionCheck?.orgId ?? null,

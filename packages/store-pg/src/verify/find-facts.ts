@@ -1,5 +1,5 @@
 /** What a batch of evaluations wants to know, in one round trip: each Principal and each Grant once. */
-import type { FactsQuery, FactsRecord, GrantRecord, PrincipalRecord } from '@svc/service';
+import type { AllocatedGrant, FactsQuery, FactsRecord, PrincipalRecord } from '@svc/service';
 import type { Database } from '../database.ts';
 import { principalColumns } from '../repositories/principals.ts';
 
@@ -9,15 +9,17 @@ const text = `
     case when g.id is not null then json_build_object(
       'id', g.id, 'principal', g.principal, 'agent', g.agent, 'statusListUrl', g.status_list_url,
       'statusIndex', g.status_index, 'allocatedAtMs', svc_ms(g.allocated_at),
-      'revocationRecordedAtMs', svc_ms(g.revocation_recorded_at), 'revokedAtMs', svc_ms(g.revoked_at)
+      'revocationRecordedAtMs', svc_ms(g.revocation_recorded_at), 'revokedAtMs', svc_ms(g.revoked_at),
+      'grantHash', a.grant_hash
     ) end as "foundGrant"
   from unnest($1::text[], $2::text[]) as wanted (did, grant_id)
   left join principals p on p.did = wanted.did
   left join evidence e on e.hash = p.document_hash
-  left join grants g on g.id = wanted.grant_id`;
+  left join grants g on g.id = wanted.grant_id
+  left join allowed_grants a on a.grant_id = g.id`;
 
 type Row = { [Column in keyof PrincipalRecord]: PrincipalRecord[Column] | null } & {
-  readonly foundGrant: GrantRecord | null;
+  readonly foundGrant: AllocatedGrant | null;
 };
 
 /** See `VerifyStore.findFacts`. */
@@ -28,7 +30,7 @@ export async function findFacts(database: Database, queries: readonly FactsQuery
 
   const rows = await database.read<Row>({ name: 'find_facts', text, values: [issuers, grantIds] });
   const principals = new Map<string, PrincipalRecord>();
-  const grants = new Map<string, GrantRecord>();
+  const grants = new Map<string, AllocatedGrant>();
   for (const { foundGrant, ...principal } of rows) {
     if (isPrincipal(principal)) principals.set(principal.did, principal);
     if (foundGrant !== null) grants.set(foundGrant.id, foundGrant);

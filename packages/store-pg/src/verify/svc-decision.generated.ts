@@ -24,6 +24,7 @@ export interface SvcDecision {
   readonly spend_grant_id: string | null;
   readonly spend_jti: string | null;
   readonly spend_expires_at_ms: number | null;
+  readonly binds_grant_hash: string | null;
   readonly idempotency_key: string | null;
   readonly idempotency_body_hash: string | null;
   readonly org_id: string | null;
@@ -66,6 +67,7 @@ export const svcDecisionFields = [
   'spend_grant_id',
   'spend_jti',
   'spend_expires_at_ms',
+  'binds_grant_hash',
   'idempotency_key',
   'idempotency_body_hash',
   'org_id',

@@ -1,7 +1,7 @@
 /** A store on a test database, closed after the file's tests. */
 import type { Store } from '@svc/service';
 import { createStore } from '@svc/store-pg';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { withDatabase } from '../database.ts';
 
 export interface TestStores {
@@ -10,6 +10,15 @@ export interface TestStores {
   /** Another node on the same database. */
   readonly second: Store;
 }
+
+/** Two nodes on one database, closed after the test that opens them. */
+export const openStores = (databaseUrl: string): [Store, Store] => {
+  const nodes: [Store, Store] = [createStore({ databaseUrl }), createStore({ databaseUrl })];
+  onTestFinished(async () => {
+    await Promise.all(nodes.map((store) => store.close()));
+  });
+  return nodes;
+};
 
 /** Called at the top of a test file. */
 export function withStores(): TestStores {

@@ -130,6 +130,9 @@ export async function insertGrant({ store, principal, listUrl }: World): Promise
   });
 }
 
+/** The one Grant that the tests sign under this id. */
+export const grantHashOf = ({ id }: Pick<GrantRecord, 'id'>): Sha256 => hashOf(id);
+
 export const newAttestation = (
   receiptId: ReceiptId,
   ordinal: number,
@@ -170,6 +173,7 @@ export function denyCommit(world: World, change: Partial<DecisionCommit> = {}): 
     agent: null,
     action: null,
     spend: null,
+    bindsGrantHash: null,
     idempotency: null,
     productionCheck: null,
     budget: null,
@@ -199,6 +203,7 @@ export function allowCommit(
       method: null,
     },
     spend: { grantId: grant.id, jti: newJti(), expiresAtMs: Date.now() + 300_000 },
+    bindsGrantHash: grantHashOf(grant),
     ...change,
   });
 }

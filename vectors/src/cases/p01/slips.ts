@@ -70,6 +70,12 @@ const inForm = (id: string, description: string, url: string, index: string): Ve
   });
 
 const GRANTS_ACCEPTED: readonly VectorCase[] = [
+  allow(
+    'p01-cty-vc',
+    'the content type that a credential may name says nothing more',
+    { P1: true },
+    header({ cty: 'vc' }),
+  ),
   allow('p01-status-index-0', 'the first index', { P1: true, P6: true }, atIndex('0')),
   allow('p01-status-index-1-digit', 'an index of one digit', { P1: true, P6: true }, atIndex('7')),
   inForm('index-16-digits', 'an index of 16 digits', LIST, '9'.repeat(16)),

@@ -19,6 +19,125 @@ const method = (more: Record<string, unknown>) =>
 
 const X = encodeBase64url(KEYS.principal.publicKey);
 
+/** The same key, without the two bytes in front that a Multikey has. */
+const BASE58 = 'EUG9C2isZXVSB5e9hikh6ZoGcyTaXvrxtEbJL8hUtXLd';
+
+const key2018 = (publicKeyBase58: string) => ({
+  type: 'Ed25519VerificationKey2018',
+  publicKeyMultibase: undefined,
+  publicKeyBase58,
+});
+
+/** Of the key that signs the Grant; the scene is at 10:00:00.000Z. */
+const markedWith = (members: Record<string, unknown>): VectorCase['edit'] => {
+  return (s) => {
+    s.document.verificationMethod = [method(members)];
+  };
+};
+
+const MARKED: readonly VectorCase[] = [
+  ...['revoked', 'expires'].flatMap((name) => [
+    allow(
+      `p02-${name}-later`,
+      `a key that its owner ends a millisecond later (${name})`,
+      { P2: true },
+      markedWith({ [name]: '2026-11-20T10:00:00.001Z' }),
+    ),
+    notFound(
+      `${name}-now`,
+      `a key that its owner ends in this millisecond (${name})`,
+      markedWith({ [name]: '2026-11-20T10:00:00Z' }),
+    ),
+    notFound(
+      `${name}-before`,
+      `a key that its owner has ended (${name})`,
+      markedWith({ [name]: '2026-11-20T09:59:59.999Z' }),
+    ),
+    notFound(
+      `${name}-not-a-time`,
+      `an end that is no time has come (${name})`,
+      markedWith({ [name]: 'next year' }),
+    ),
+    notFound(
+      `${name}-no-zone`,
+      `a time without a zone is no instant (${name})`,
+      markedWith({ [name]: '2027-11-20T10:00:00' }),
+    ),
+    notFound(
+      `${name}-no-such-day`,
+      `a day that does not exist (${name})`,
+      markedWith({ [name]: '2027-02-30T10:00:00Z' }),
+    ),
+    notFound(`${name}-null`, `an end that is null (${name})`, markedWith({ [name]: null })),
+    notFound(`${name}-number`, `an end that is a number (${name})`, markedWith({ [name]: 1_900_000_000 })),
+  ]),
+  allow(
+    'p02-expires-with-offset',
+    'an end in local time, a second ahead',
+    { P2: true },
+    markedWith({ expires: '2026-11-20T15:30:01+05:30' }),
+  ),
+  notFound(
+    'expires-with-offset-now',
+    'an end in local time, now',
+    markedWith({ expires: '2026-11-20T02:00:00.000-08:00' }),
+  ),
+  notFound(
+    'revoked-before-it-expires',
+    'the earlier of two ends counts',
+    markedWith({ expires: '2027-01-01T00:00:00Z', revoked: '2026-01-01T00:00:00Z' }),
+  ),
+];
+
+const JWK_MEMBERS: readonly VectorCase[] = [
+  allow(
+    'p02-jwk-for-signatures',
+    'a JsonWebKey that says what it is for',
+    { P2: true },
+    markedWith(jwk(X, { use: 'sig', alg: 'EdDSA', kid: 'any' })),
+  ),
+  allow(
+    'p02-jwk-alg-ed25519',
+    'a JsonWebKey of the algorithm by its newer name',
+    { P2: true },
+    markedWith(jwk(X, { alg: 'Ed25519' })),
+  ),
+  notFound('jwk-for-encryption', 'a JsonWebKey for something else', markedWith(jwk(X, { use: 'enc' }))),
+  notFound('jwk-use-null', 'a JsonWebKey for nothing', markedWith(jwk(X, { use: null }))),
+  notFound('jwk-other-alg', 'a JsonWebKey of another algorithm', markedWith(jwk(X, { alg: 'ES256' }))),
+  notFound('jwk-private', 'a JsonWebKey with its private half: everybody has it', (s) =>
+    markedWith(jwk(X, { d: encodeBase64url(new Uint8Array(32).fill(1)) }))(s),
+  ),
+  notFound(
+    'multikey-private',
+    'a Multikey with its private half',
+    markedWith({ secretKeyMultibase: 'z3u2en7t5LR2WtQH5PfFqMqwVHgeXouLzo6haApm8XHqvjxq' }),
+  ),
+];
+
+const OTHER_FORMS: readonly VectorCase[] = [
+  allow(
+    'p02-json-web-key-2020',
+    'a JsonWebKey by its former name',
+    { P2: true },
+    markedWith({ ...jwk(X), type: 'JsonWebKey2020' }),
+  ),
+  allow(
+    'p02-key-2020',
+    'an Ed25519VerificationKey2020',
+    { P2: true },
+    markedWith({ type: 'Ed25519VerificationKey2020' }),
+  ),
+  allow('p02-key-2018', 'an Ed25519VerificationKey2018', { P2: true }, markedWith(key2018(BASE58))),
+  allow('p02-fraction-beside', 'a number that is not read may be any', { P2: true }, (s) => {
+    s.editDocument = (json) =>
+      json.replace('{', '{"latitude":52.5e0,"big":9007199254740993,"exact":[1.0,-0.0],');
+  }),
+  notFound('fraction-for-a-key', 'a number is no key', (s) => {
+    s.document.verificationMethod = [method({ publicKeyMultibase: 1.5 })];
+  }),
+];
+
 const KEY_FOUND: readonly VectorCase[] = [
   allow('p02-json-web-key', 'a hosted document may publish its key as JsonWebKey', { P2: true }, (s) => {
     s.document.verificationMethod = [method(jwk(X))];
@@ -89,7 +208,13 @@ const KEY_NOT_FOUND: readonly VectorCase[] = [
     s.document.verificationMethod = [method({ controller: 'did:web:mallory.example' })];
   }),
   notFound('method-type', 'a verification method of another type', (s) => {
-    s.document.verificationMethod = [method({ type: 'Ed25519VerificationKey2020' })];
+    s.document.verificationMethod = [method({ type: 'X25519KeyAgreementKey2020' })];
+  }),
+  notFound('type-2018-with-multibase', 'an Ed25519VerificationKey2018 has its key as base58', (s) => {
+    s.document.verificationMethod = [method({ type: 'Ed25519VerificationKey2018' })];
+  }),
+  notFound('base58-of-33-bytes', 'a key as base58 has 32 bytes', (s) => {
+    s.document.verificationMethod = [method(key2018(`1${BASE58}`))];
   }),
   notFound('multikey-x25519', 'a Multikey of another kind of key', (s) => {
     s.document.verificationMethod = [
@@ -139,15 +264,31 @@ const RETIRED: readonly VectorCase[] = [
   ),
   allow(
     'p02-retired-at-allocation',
-    'allocated in the very millisecond of the retirement',
+    'allocated and valid from the very millisecond of the retirement',
     { P2: true },
     (s) => {
       s.principal.key = { state: 'retired', since: ALLOCATED_AT };
+      s.grant.payload.validFrom = '2026-11-20T07:59:58Z';
     },
   ),
   notFound('retired-before-allocation', 'allocated one millisecond after the retirement', (s) => {
     s.principal.key = { state: 'retired', since: '2026-11-20T07:59:57.999Z' };
+    s.grant.payload.validFrom = '2026-11-20T07:59:57Z';
   }),
+  allow('p02-retired-at-valid-from', 'valid from the very second of the retirement', { P2: true }, (s) => {
+    s.principal.key = { state: 'retired', since: '2026-11-20T08:00:00.000Z' };
+  }),
+  notFound('retired-before-valid-from', 'allocated in time, and valid from after the retirement on', (s) => {
+    s.principal.key = { state: 'retired', since: '2026-11-20T07:59:59.999Z' };
+  }),
+  notFound(
+    'retired-before-valid-from-not-looked-up',
+    'a Grant that begins after the retirement is denied whatever its allocation is',
+    (s) => {
+      s.principal.key = { state: 'retired', since: '2026-11-20T07:59:59.999Z' };
+      s.answers.allocation = 'unavailable';
+    },
+  ),
   notFound(
     'retired-not-allocated',
     'a retired key proves nothing about an id that was never allocated',
@@ -158,4 +299,11 @@ const RETIRED: readonly VectorCase[] = [
   ),
 ];
 
-export const cases: readonly VectorCase[] = [...KEY_FOUND, ...KEY_NOT_FOUND, ...RETIRED];
+export const cases: readonly VectorCase[] = [
+  ...KEY_FOUND,
+  ...OTHER_FORMS,
+  ...KEY_NOT_FOUND,
+  ...MARKED,
+  ...JWK_MEMBERS,
+  ...RETIRED,
+];

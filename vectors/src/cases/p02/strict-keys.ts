@@ -33,10 +33,10 @@ export const cases: readonly VectorCase[] = [
     useKey(s, withTorsion(s.grant.key));
     signWithTorsion(s.grant);
   }),
-  keyRefused('method-json-web-key-2020', 'another method type with a publicKeyJwk that would do', (s) => {
+  keyRefused('method-2018-with-jwk', 'a method type with a publicKeyJwk that would do in another', (s) => {
     const x = Buffer.from(KEYS.principal.publicKey).toString('base64url');
     const publicKeyJwk = { kty: 'OKP', crv: 'Ed25519', x };
     const { publicKeyMultibase: _, ...method } = verificationMethod(KEYS.principal);
-    s.document.verificationMethod = [{ ...method, type: 'JsonWebKey2020', publicKeyJwk }];
+    s.document.verificationMethod = [{ ...method, type: 'Ed25519VerificationKey2018', publicKeyJwk }];
   }),
 ];

@@ -1,5 +1,6 @@
 /** P6: the Grant as allocated, and its bit in the status list (protocol §7, §9). */
-import { STATUS_INDEX, statusEntry } from '../../scene.ts';
+import { portableCrypto, sha256Of } from '@svc/protocol';
+import { grantToken, purchaseCapability, type Scene, STATUS_INDEX, statusEntry } from '../../scene.ts';
 import { STATUS_LISTS } from '../../status-lists.ts';
 import { KEYS } from '../../test-keys.ts';
 import { allow, deny, type VectorCase } from '../../vector-case.ts';
@@ -36,6 +37,28 @@ const ALLOCATION: readonly VectorCase[] = [
   }),
 ];
 
+const bind = (scene: Scene): void => {
+  scene.allocation.grant_hash = sha256Of(portableCrypto, grantToken(scene));
+};
+
+const ONE_GRANT: readonly VectorCase[] = [
+  allow('p06-bound-grant', 'the Grant that was allowed first under its id', { P6: true }, bind),
+  mismatch(
+    'bound-to-another',
+    'an id under which a narrower Grant was allowed, signed anew and wider',
+    (s) => {
+      const { capabilities } = s.grant.subject;
+      s.grant.subject.capabilities = [purchaseCapability({ maxAmount: 100 })];
+      bind(s);
+      s.grant.subject.capabilities = capabilities;
+    },
+  ),
+  mismatch('bound-to-other-bytes', 'the same Grant with another lifetime is another Grant', (s) => {
+    bind(s);
+    s.grant.payload.validUntil = '2026-12-20T08:00:01Z';
+  }),
+];
+
 const STATUS: readonly VectorCase[] = [
   deny('AUTHORITY_REVOKED', 'p06-revoked', 'the bit is 1', { P6: false, P7: true }, (s) => {
     s.status.revoked = true;
@@ -55,4 +78,4 @@ const STATUS: readonly VectorCase[] = [
   ),
 ];
 
-export const cases: readonly VectorCase[] = [...ALLOCATION, ...STATUS];
+export const cases: readonly VectorCase[] = [...ALLOCATION, ...ONE_GRANT, ...STATUS];

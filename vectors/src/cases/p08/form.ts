@@ -50,6 +50,7 @@ const MALFORMED: readonly Row[] = [
   ['typ-jwt', 'typ tells a Proof from any other token', header({ typ: 'jwt' })],
   ['typ-dpop', 'a DPoP proof is not a Proof', header({ typ: 'dpop+jwt' })],
   ['header-jwk', 'the token must not bring its own key', header({ jwk: { kty: 'OKP' } })],
+  ['header-cty', 'a Proof is no credential: it names no content type', header({ cty: 'vc' })],
   [
     'kid-of-another-agent',
     'kid is the key of iss',

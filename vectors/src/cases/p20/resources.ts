@@ -67,6 +67,102 @@ const urlMisses = (id: string, description: string, pattern: string, resource: s
     call([apiCapability({}, { resources: [pattern] })], { resource }),
   );
 
+/** What one server reads as it stands, and another after decoding it once more: no wildcard passes it. */
+const TREACHEROUS: readonly (readonly [id: string, description: string, path: string])[] = [
+  ['escaped-slash', 'an escaped slash', 'a%2Fb'],
+  ['escaped-slash-lower-case', 'an escaped slash in lower case', 'a%2fb'],
+  ['escaped-slash-twice', 'a slash escaped twice', 'a%252Fb'],
+  ['escaped-slash-twice-digits', 'a slash escaped twice, digit by digit', 'a%25%32%46b'],
+  ['escaped-slash-three-times', 'a slash escaped three times', 'a%25252fb'],
+  ['escaped-backslash', 'an escaped backslash', 'a%5Cb'],
+  ['escaped-backslash-twice', 'a backslash escaped twice', 'a%255cb'],
+  ['escaped-nul', 'an escaped U+0000', 'a%00b'],
+  ['escaped-nul-twice', 'U+0000 escaped twice', 'a%2500b'],
+  ['escaped-line-feed', 'an escaped line feed', 'a%0Ab'],
+  ['escaped-delete', 'an escaped delete', 'a%7Fb'],
+  ['dots-escaped-slash', 'two dots before an escaped slash', '..%2Fadmin'],
+  ['dots-escaped-backslash', 'two dots before an escaped backslash', '..%5C'],
+  ['dots-with-parameters', 'two dots with parameters', '..;/admin'],
+  ['dots-with-named-parameters', 'two dots with named parameters', '..;a=1/admin'],
+  ['dots-with-escaped-semicolon', 'two dots before an escaped semicolon', '..%3B/admin'],
+  ['dot-with-parameters', 'a dot with parameters', '.;/admin'],
+  ['dots-escaped-twice', 'two dots escaped twice', '%252e%252e/'],
+  ['dot-and-dot-escaped-twice', 'a dot, and one escaped twice', '.%252e/admin'],
+  ['dot-escaped-twice-last', 'a dot escaped twice at the end', '%252E'],
+];
+
+const IN_PATH: readonly VectorCase[] = TREACHEROUS.map(([id, description, path]) =>
+  urlMisses(
+    `path-${id}`,
+    description,
+    'https://api.shop.example/v1/**',
+    `https://api.shop.example/v1/${path}`,
+  ),
+);
+
+const NEAR: readonly VectorCase[] = [
+  urlMatches(
+    'path-escapes-beside',
+    'wildcards before and behind an escaped slash that the pattern spells',
+    'https://api.shop.example/v1/**%2F*',
+    'https://api.shop.example/v1/a/b%2fc',
+  ),
+  urlMatches(
+    'path-escaped-slash-literal',
+    'a pattern without wildcards is what it spells',
+    'https://api.shop.example/v1/..%2Fadmin',
+    'https://api.shop.example/v1/..%2fadmin',
+  ),
+  urlMisses(
+    'path-dots-beside-literal',
+    'a wildcard is no dot segment, also before an escaped slash that the pattern spells',
+    'https://api.shop.example/v1/*%2Fadmin',
+    'https://api.shop.example/v1/..%2Fadmin',
+  ),
+  urlMisses(
+    'path-parameters-of-dots',
+    'nor the parameters of one',
+    'https://api.shop.example/v1/..;*/admin',
+    'https://api.shop.example/v1/..;a=1/admin',
+  ),
+  urlMatches(
+    'path-three-dots',
+    'three dots are a name',
+    'https://api.shop.example/v1/**',
+    'https://api.shop.example/v1/...;a/b',
+  ),
+  urlMatches(
+    'path-parameters',
+    'parameters of a name are passed',
+    'https://api.shop.example/v1/**',
+    'https://api.shop.example/v1/a;b=..;c',
+  ),
+  urlMatches(
+    'path-other-escapes',
+    'escapes of other characters are passed',
+    'https://api.shop.example/v1/**',
+    'https://api.shop.example/v1/a%20b%E4%B8%80%2520c%25',
+  ),
+  urlMatches(
+    'path-star-alone-passes',
+    '* alone is every URL, whatever its path holds',
+    '*',
+    'https://api.shop.example/v1/..%2Fadmin',
+  ),
+  urlMisses(
+    'wildcard-host-escape',
+    'a wildcard in the host passes no escape',
+    'https://*.shop.example/**',
+    'https://evil.example%E2%84%80.shop.example/v1',
+  ),
+  urlMatches(
+    'host-escape-literal',
+    'which a pattern may spell',
+    'https://sh%C3%B6p.example/**',
+    'https://sh%c3%b6p.example/v1',
+  ),
+];
+
 const URLS: readonly VectorCase[] = [
   urlMatches('star-alone', '* alone is every URL', '*', 'http://anything.example/a/b'),
   urlMatches(
@@ -175,4 +271,4 @@ const URLS: readonly VectorCase[] = [
   ),
 ];
 
-export const cases: readonly VectorCase[] = [...RESOURCES, ...URLS];
+export const cases: readonly VectorCase[] = [...RESOURCES, ...IN_PATH, ...NEAR, ...URLS];

@@ -1,7 +1,7 @@
 /** `POST /keys/{kid}/retire` (interface §Key states, §States and transitions; protocol §7 P2). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withDeployment } from '../../world/deployment.ts';
-import { createKeyedPrincipal, type KeyedPrincipal } from '../../world/keyed-principal.ts';
+import { createKeyedPrincipal, type KeyedPrincipal, signAnew } from '../../world/keyed-principal.ts';
 import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
 const deployment = withDeployment();
@@ -56,6 +56,18 @@ describe('retire', () => {
     expect(await verdict(old, await issueGrant(old))).toBe('ISSUER_KEY_NOT_FOUND');
     const active = principal.signingWith(1);
     expect(await verdict(active, await issueGrant(active))).toBe('ALLOW');
+  });
+
+  it('what it signs afterwards is denied, also under an id that was allocated before', async () => {
+    const principal = await newPrincipal(1);
+    const old = principal.signingWith(0);
+    const reserved = await issueGrant(old);
+    await move('retire', at(principal.kids, 0), principal.key);
+    const later = await signAnew(principal, reserved, (payload) => {
+      payload.validFrom = new Date(Date.now() + 1_000).toISOString().replace(/\.[0-9]+/, '');
+    });
+    expect(await verdict(old, later)).toBe('ISSUER_KEY_NOT_FOUND');
+    expect(await verdict(old, reserved)).toBe('ALLOW');
   });
 
   it('leaves the published document as it is', async () => {

@@ -43,3 +43,11 @@ create table spent_proofs (
   expires_at timestamptz not null,
   primary key (grant_id, jti)
 );
+
+-- The Grant that an id stands for from its first ALLOW on. No foreign key: its check would wait for the revocation that
+-- holds the row of the Grant.
+create table allowed_grants (
+  grant_id text collate "C" primary key,
+  -- SHA-256 of the Grant as presented, as in its Receipts.
+  grant_hash text collate "C" not null
+);

@@ -98,7 +98,7 @@ do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array['evidence', 'receipts', 'closed_days', 'audit_events'] loop
+  foreach v_table in array array['allowed_grants', 'evidence', 'receipts', 'closed_days', 'audit_events'] loop
     -- Of a receipt one change is let through, by a trigger of its own (retention.sql).
     execute format('create trigger refuse_change before %s on %I
       for each row execute function svc_refuse_change()',

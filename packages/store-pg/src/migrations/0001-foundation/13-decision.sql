@@ -28,6 +28,8 @@ create type svc_decision as (
   spend_grant_id text,
   spend_jti text,
   spend_expires_at_ms bigint,
+  -- The Grant of an ALLOW, where the evaluation found that none had been allowed under its id.
+  binds_grant_hash text,
   idempotency_key text,
   idempotency_body_hash text,
   -- The entitlement as the evaluation found it: version 0 without a row. The org is null for what is no production check.

@@ -19,10 +19,8 @@ begin
               when 'ALLOW' then d.grant_id
             end
           )
-          or (
-            d.decision = 'ALLOW'
-            and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id)
-          ) then 'REFUSED'
+          or (d.decision = 'ALLOW' and (d.grant_id is null or d.used_grant_id is distinct from d.grant_id))
+          or (d.decision != 'ALLOW' and d.binds_grant_hash is not null) then 'REFUSED'
           when to_timestamp(d.evaluated_at_ms / 1000.0) not between v_now - interval '2 seconds' and v_now
           or d.receipt_id < v_sealed_before then 'CLOCK'
           when k.key_hash is null

@@ -224,8 +224,7 @@ begin
 end;
 $$;
 
--- Once all claims are made: those behind a decision that has lost its key or its Proof do not hold any more, and give back
--- what they had claimed. The others consume.
+-- Those behind a decision that has lost what it claimed do not hold any more, and give back what they had claimed.
 create function svc_settle_budgets(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
 returns text[]
 language plpgsql
@@ -238,7 +237,6 @@ begin
     perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
     v_outcomes := svc_release_proofs(p_decisions, p_outcomes, v_outcomes);
   end if;
-  perform svc_consume(p_decisions, v_outcomes);
   return v_outcomes;
 end;
 $$;

@@ -156,3 +156,44 @@ begin
   );
 end;
 $$;
+
+-- Binds each Grant to its id with the first of its decisions that has everything else. Those with another Grant than the
+-- one that is bound by now are STALE, give back what they had claimed, and take with them what rests on them. It is the
+-- last claim, so what is bound has an ALLOW that is stored. Ascending ids, as every session binds.
+create function svc_bind_grants(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
+returns text[]
+language plpgsql
+volatile
+as $$
+declare
+  v_outcomes text[];
+begin
+  insert into allowed_grants (grant_id, grant_hash)
+  select distinct on (d.spend_grant_id) d.spend_grant_id, d.binds_grant_hash
+  from unnest(p_decisions) as d
+  where d.binds_grant_hash is not null and p_outcomes[d.ordinal] is null
+  order by d.spend_grant_id, d.ordinal
+  on conflict (grant_id) do nothing;
+  -- A statement of its own: its snapshot has what the session has bound that was waited for.
+  select
+    array_agg(
+      case
+        when d.binds_grant_hash is not null
+        and p_outcomes[d.ordinal] is null
+        and a.grant_hash is distinct from d.binds_grant_hash then 'STALE'
+        else p_outcomes[d.ordinal]
+      end
+      order by d.ordinal
+    )
+  into v_outcomes
+  from
+    unnest(p_decisions) as d
+    left join allowed_grants as a on a.grant_id = d.spend_grant_id;
+  if v_outcomes is not distinct from p_outcomes then
+    return v_outcomes;
+  end if;
+  perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
+  v_outcomes := svc_release_proofs(p_decisions, p_outcomes, v_outcomes);
+  return svc_settle_budgets(p_decisions, p_missed, v_outcomes);
+end;
+$$;

@@ -20,11 +20,13 @@
 -- - A decision on balances holds only on the version that it was evaluated on, read under the Grant's lock; in one batch
 --   those of a Grant can follow each other, each on what the one before leaves. Where one of them is not stored, those
 --   behind it are not either, and give back what they had claimed. The amounts are held against the limits once more.
+-- - An id of a Grant is bound to the first Grant that is allowed under it. What is bound is never changed, so a decision that
+--   found its own Grant bound does not look again; one that found none claims the id, after everything else.
 -- - This function never waits for a Grant's lock: by now it may hold other locks. Whoever commits decisions on balances has
 --   taken the Grants' locks before, in the same transaction and before any other (verify/commit-on-budgets.ts); then this
 --   function finds that it has them.
 -- - Waiting follows one order in every session: Principal locks by hash, day locks by number, org locks by hash,
---   idempotency keys, spent Proofs, each sorted. No two batches, and no batch and revokers, can wait for each other
+--   idempotency keys, spent Proofs, ids of Grants, each sorted. No two batches, and no batch and revokers, can wait for each other
 --   in a circle.
 -- - A shared lock is first tried, then waited for. The try fails as soon as a revoker stands in the line, so a
 --   stream of decisions cannot starve it. FOR SHARE on a row would.
@@ -82,6 +84,24 @@ begin
 end;
 $$;
 
+-- Refuses a transaction in which statements would not see what others have committed, and makes it a durable one: an
+-- acknowledged decision must survive a crash, however the server is configured.
+create function svc_prepare_commit()
+returns void
+language plpgsql
+volatile
+as $$
+begin
+  if current_setting('transaction_isolation') != 'read committed' then
+    raise exception 'decisions are committed under READ COMMITTED only'
+      using errcode = 'invalid_transaction_state';
+  end if;
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+end;
+$$;
+
 -- Takes each decision with its Receipt in the same place; answers one outcome per decision, in the same order.
 create function svc_commit_decisions(p_decisions svc_decision[], p_jws text[])
 returns text[]
@@ -97,19 +117,13 @@ declare
   v_any record;
   v_missed integer[];
 begin
-  if current_setting('transaction_isolation') != 'read committed' then
-    raise exception 'decisions are committed under READ COMMITTED only'
-      using errcode = 'invalid_transaction_state';
-  end if;
-  -- An acknowledged decision must survive a crash, however the server is configured.
-  if current_setting('synchronous_commit') = 'off' then
-    perform set_config('synchronous_commit', 'on', true);
-  end if;
+  perform svc_prepare_commit();
   select
     bool_or(is_capped) as caps,
     count(balances_grant_id) > 0 as balances,
     count(idempotency_key) > 0 as keys,
-    count(spend_jti) > 0 as proofs
+    count(spend_jti) > 0 as proofs,
+    count(binds_grant_hash) > 0 as binds
   into v_any
   from unnest(p_decisions);
 
@@ -132,6 +146,12 @@ begin
   end if;
   if v_any.balances then
     v_outcomes := svc_settle_budgets(p_decisions, v_missed, v_outcomes);
+  end if;
+  if v_any.binds then
+    v_outcomes := svc_bind_grants(p_decisions, v_missed, v_outcomes);
+  end if;
+  if v_any.balances then
+    perform svc_consume(p_decisions, v_outcomes);
   end if;
   perform svc_store(p_decisions, p_jws, v_outcomes);
   if v_any.caps then

@@ -1,0 +1,84 @@
+/**
+ * The places of a URL that no wildcard passes (protocol §6): what another reader, who decodes once more than RFC 3986 does,
+ * could take for a way out of what a pattern grants. Servers that decode `%2F` or `%252F` before they look for `..`, that
+ * take a backslash for a slash, end a text at NUL, or cut `;parameters` off a segment are common.
+ */
+
+/** From the first character to behind the last. */
+export type Span = readonly [start: number, end: number];
+
+/** A character as it is once everything is decoded, with where it stands. */
+interface Decoded {
+  readonly code: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+const PERCENT = 0x25;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const SEMICOLON = 0x3b;
+const BACKSLASH = 0x5c;
+
+/** Of a path in `normalizeHtu` form. */
+export const listBarredInPath = (path: string): readonly Span[] => {
+  if (!/[%;]/.test(path)) return [];
+  const characters = decodeFully(path);
+  const hidden = characters.filter(isHidden).map((character) => [character]);
+  return [...hidden, ...listSegments(characters).filter(isDotSegment)].map(spanOf);
+};
+
+/** Of an authority in `normalizeHtu` form: every escape, since what a resolver makes of it may be another host. */
+export const listBarredInAuthority = (authority: string): readonly Span[] =>
+  [...authority.matchAll(/%../g)].map(({ index }) => [index, index + 3]);
+
+/** Decodes until nothing is left to decode, `%25…` too, in one pass: what was decoded can be a part of the next escape. */
+const decodeFully = (text: string): readonly Decoded[] => {
+  const characters: Decoded[] = [];
+  for (let i = 0; i < text.length; i++) {
+    characters.push({ code: text.charCodeAt(i), start: i, end: i + 1 });
+    for (let found = findEscape(characters); found !== null; found = findEscape(characters))
+      characters.splice(-3, 3, found);
+  }
+  return characters;
+};
+
+/** What the last three characters stand for if they are an escape. */
+const findEscape = (characters: readonly Decoded[]): Decoded | null => {
+  const [percent, high, low] = characters.slice(-3);
+  if (percent?.code !== PERCENT || high === undefined || low === undefined) return null;
+  const digits = String.fromCharCode(high.code, low.code);
+  if (!/^[0-9A-Fa-f]{2}$/.test(digits)) return null;
+  return { code: Number.parseInt(digits, 16), start: percent.start, end: low.end };
+};
+
+const isEscaped = ({ start, end }: Decoded): boolean => end - start > 1;
+
+/** A slash, a backslash or a control character that is written as an escape. */
+const isHidden = (character: Decoded): boolean =>
+  isEscaped(character) &&
+  (character.code === SLASH ||
+    character.code === BACKSLASH ||
+    character.code < 0x20 ||
+    character.code === 0x7f);
+
+/** What stands between slashes and backslashes of whatever spelling. */
+const listSegments = (characters: readonly Decoded[]): readonly (readonly Decoded[])[] => {
+  const segments: Decoded[][] = [[]];
+  for (const character of characters)
+    if (character.code === SLASH || character.code === BACKSLASH) segments.push([]);
+    else segments.at(-1)?.push(character);
+  return segments;
+};
+
+/** `.` or `..`, whatever parameters follow. */
+const isDotSegment = (segment: readonly Decoded[]): boolean => {
+  const semicolon = segment.findIndex(({ code }) => code === SEMICOLON);
+  const name = semicolon < 0 ? segment : segment.slice(0, semicolon);
+  return (name.length === 1 || name.length === 2) && name.every(({ code }) => code === DOT);
+};
+
+const spanOf = (characters: readonly Decoded[]): Span => [
+  characters[0]?.start ?? 0,
+  characters.at(-1)?.end ?? 0,
+];
