@@ -59,7 +59,8 @@ const cases: readonly Case[] = [
     outcome: 'STALE',
     async decision() {
       await stores.first.grants.recordRevocation([grant.id]);
-      return { ...allowCommit(world, grant), decision: 'DENY', reason: 'GRANT_EXPIRED', spend: null };
+      const denied = { decision: 'DENY', reason: 'GRANT_EXPIRED', spend: null, bindsGrantHash: null } as const;
+      return allowCommit(world, grant, denied);
     },
   },
   {
@@ -149,7 +150,8 @@ const cases: readonly Case[] = [
   {
     title: 'a DENY that spends a Proof',
     outcome: 'REFUSED',
-    decision: () => allowCommit(world, grant, { decision: 'DENY', reason: 'GRANT_EXPIRED' }),
+    decision: () =>
+      allowCommit(world, grant, { decision: 'DENY', reason: 'GRANT_EXPIRED', bindsGrantHash: null }),
   },
   {
     title: 'text that PostgreSQL cannot hold',
