@@ -59,7 +59,12 @@ const cases: readonly Case[] = [
     outcome: 'STALE',
     async decision() {
       await stores.first.grants.recordRevocation([grant.id]);
-      const denied = { decision: 'DENY', reason: 'GRANT_EXPIRED', spend: null, bindsGrantHash: null } as const;
+      const denied = {
+        decision: 'DENY',
+        reason: 'GRANT_EXPIRED',
+        spend: null,
+        bindsGrantHash: null,
+      } as const;
       return allowCommit(world, grant, denied);
     },
   },
