@@ -15,6 +15,7 @@ const OPTIONS = {
   checkpoint: { type: 'string' },
   bundle: { type: 'string' },
   key: { type: 'string', multiple: true },
+  'allow-unauthenticated': { type: 'boolean' },
   state: { type: 'string' },
   every: { type: 'string' },
   recheck: { type: 'string' },
@@ -26,7 +27,7 @@ const OPTIONS = {
 
 const COMMON_OPTIONS = ['did-document', 'service-did', 'json'];
 const VERIFY_OPTIONS = [...COMMON_OPTIONS, 'inclusion', 'checkpoint'];
-const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key'];
+const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key', 'allow-unauthenticated'];
 const AUDIT_OPTIONS = [
   ...COMMON_OPTIONS,
   'grant',
@@ -61,6 +62,8 @@ export type Command =
       readonly serviceDid: string | undefined;
       /** Multikeys. */
       readonly keys: readonly string[];
+      /** A bundle that vouches for its own keys is valid. */
+      readonly allowUnauthenticated: boolean;
       readonly json: boolean;
     }
   | ({
@@ -144,7 +147,12 @@ const parseBundle = (bundle: string, values: Values, [, receipt]: readonly strin
       'a bundle needs --did-document or --key, which you trust, or at least --service-did',
     );
   assertOneStdin([bundle, didDocument]);
-  return { name: 'bundle', bundle, didDocument, serviceDid, keys, json: values.json };
+  const { 'allow-unauthenticated': allowUnauthenticated = false, json } = values;
+  if (allowUnauthenticated && (didDocument !== undefined || keys.length > 0))
+    throw new UsageError(
+      '--allow-unauthenticated is for --service-did alone: --did-document and --key authenticate',
+    );
+  return { name: 'bundle', bundle, didDocument, serviceDid, keys, allowUnauthenticated, json };
 };
 
 const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): Command => {

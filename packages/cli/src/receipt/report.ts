@@ -30,6 +30,13 @@ export interface Found {
   readonly assumed: readonly Assumption[];
 }
 
+/** What agrees with itself, under keys that only it vouches for. */
+const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
+  valid: 'VALID, BUT ITS KEYS ARE NOT AUTHENTICATED',
+  invalid: 'INVALID',
+  undecided: 'NOT DECIDED: IT AGREES WITH ITSELF, AND ITS KEYS ARE NOT AUTHENTICATED',
+};
+
 /** The answer to `verify`. */
 export const describeVerified = (
   verdict: Verdict,
@@ -38,9 +45,7 @@ export const describeVerified = (
   paint: Paint,
 ): string =>
   [
-    assumed.length === 0
-      ? heading(verdict, paint)
-      : paint('VALID, BUT ITS KEYS ARE NOT AUTHENTICATED', 'yellow'),
+    assumed.length === 0 ? heading(verdict, paint) : paint(ON_OWN_WORD[verdict], 'yellow'),
     ...(receipt ? describeReceipt(receipt, kid) : []),
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...failures.map(describeFailure),

@@ -57,9 +57,10 @@ export const runBundle = async (command: BundleCommand, paint: Paint): Promise<O
   const failures = verified.ok ? [] : verified.failures;
   const found = verified.ok ? verified : { receipt: null, kid: null, checkpoint: null, assumed: [] };
   const { receipt, checkpoint, assumed } = found;
-  const verdict = verdictOf(failures);
-  if (!command.json) return answer(verdict, describeVerified(verdict, found, failures, paint));
   const authenticated = verified.ok && assumed.length === 0;
+  const isOnOwnWord = verified.ok && !authenticated && !command.allowUnauthenticated;
+  const verdict = isOnOwnWord ? 'undecided' : verdictOf(failures);
+  if (!command.json) return answer(verdict, describeVerified(verdict, found, failures, paint));
   return answer(
     verdict,
     JSON.stringify({ verdict, authenticated, ...summaryOf(receipt), checkpoint, assumed, failures }),

@@ -19,7 +19,8 @@ import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 export const HELP = `Check a Receipt offline, or follow the checkpoints of a service.
 
   svc-receipt verify [receipt] --did-document FILE [--inclusion FILE [--checkpoint FILE]]
-  svc-receipt verify --bundle FILE (--did-document FILE | --key MULTIKEY... | --service-did DID)
+  svc-receipt verify --bundle FILE (--did-document FILE | --key MULTIKEY...
+                     | --service-did DID [--allow-unauthenticated])
   svc-receipt audit  [receipt] --did-document FILE --grant FILE --proof FILE --action FILE
                      --evidence FILE-OR-DIRECTORY... --proof-window SECONDS [--consumption FILE...]
   svc-receipt monitor base-url (--did-document FILE | --key MULTIKEY...) [--service-did DID] [--state FILE]
@@ -35,6 +36,8 @@ GET /decisions/{receipt_id} is taken too.
   --checkpoint FILE     that day's checkpoint, or its JWS, from elsewhere; must be the one in the proof
   --bundle FILE         Receipt, inclusion proof, checkpoint, DID document and evidence in one file
   --key MULTIKEY        a key of the service that you trust (z6Mk...); may be repeated
+  --allow-unauthenticated
+                        with --service-did alone: exit code 0 for a bundle that vouches for its own keys
   --grant FILE          the Grant as presented
   --proof FILE          the Proof as presented
   --action FILE         the Action that was sent, as JSON
@@ -49,9 +52,11 @@ GET /decisions/{receipt_id} is taken too.
   --json                print one JSON object, with --every one for each look
   -h, --help  -v, --version
 
-verify checks form, signature and whether the Receipt agrees with itself. A bundle is authenticated by
---did-document or --key. With --service-did alone its keys rest on its own word: exit code 0 then says that
-it agrees with itself, not who wrote it ("authenticated": false in the JSON). audit also runs the engine
+verify checks form, signature and whether the Receipt agrees with itself. A Receipt that is dated outside
+the time of its key, or whose key is compromised by the document, takes --inclusion or --bundle with the
+service's attestation. A bundle is authenticated by --did-document or --key; a key that has leaked is no
+longer one to name. With --service-did alone its keys rest on its own word: anybody can write one that
+agrees with itself, so the exit code is 2, "authenticated" false in the JSON. audit also runs the engine
 again on what was presented, and lists every difference and what rests on the service's word alone.
 Neither fetches anything from the network.
 

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
 import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
-import { buildWorld, publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
+import {
+  buildWorld,
+  documentOf,
+  publicKeyOf,
+  resign,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+} from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
 import { run } from './run.ts';
 
@@ -29,6 +37,13 @@ const files = {
   jws: write('checkpoint.jwt', `${day.jws}\n`),
   fork: write('fork.json', fork.record),
   bundle: write('bundle.json', bundle),
+};
+/** The same under the service's name, by keys of its own: what anybody can write. */
+const forgeBundle = async () => {
+  const receipt = await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`));
+  const closed = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
+  const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': 9 });
+  return { ...bundleOf(world, closed), receipt: JSON.parse(receipt), did_document: own };
 };
 const verify = (...args: string[]) => run(['verify', ...args], false);
 
@@ -94,12 +109,29 @@ describe('svc-receipt verify --bundle', () => {
     }
   });
 
-  it('says what a DID alone leaves open', async () => {
-    const { exitCode, stdout } = await verify(...valid, '--service-did', SERVICE);
+  it('does not decide by a DID alone: whoever writes a bundle also writes its keys', async () => {
+    const forged = write('forged.json', await forgeBundle());
+    for (const file of [files.bundle, forged]) {
+      const { exitCode, stdout } = await verify('--bundle', file, '--service-did', SERVICE);
+      expect(exitCode).toBe(2);
+      expect(stdout).toMatch(/^NOT DECIDED: IT AGREES WITH ITSELF, AND ITS KEYS ARE NOT AUTHENTICATED\n/);
+      expect(stdout).toContain(`* ${SERVICE}#status-1 is z6Mk`);
+      const json = await verify('--bundle', file, '--service-did', SERVICE, '--json');
+      expect(json.exitCode).toBe(2);
+      expect(JSON.parse(json.stdout)).toMatchObject({
+        ...{ verdict: 'undecided', authenticated: false, assumed: [{}, {}] },
+      });
+    }
+    expect((await verify('--bundle', forged, '--did-document', files.did)).exitCode).toBe(1);
+  });
+
+  it('says what a DID alone leaves open, where it is asked to go on all the same', async () => {
+    const onItsWord = [...valid, '--service-did', SERVICE, '--allow-unauthenticated'];
+    const { exitCode, stdout } = await verify(...onItsWord);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^VALID, BUT ITS KEYS ARE NOT AUTHENTICATED\n/);
     expect(stdout).toContain(`* ${SERVICE}#status-1 is ${encodeMultikey(publicKeyOf(2))}: compare it`);
-    const json = await verify(...valid, '--service-did', SERVICE, '--json');
+    const json = await verify(...onItsWord, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       verdict: 'valid',
       authenticated: false,
@@ -111,6 +143,9 @@ describe('svc-receipt verify --bundle', () => {
       authenticated: true,
       decision: 'ALLOW',
     });
+    expect((await verify(...valid, ...keys, '--allow-unauthenticated')).stderr).toContain(
+      '--service-did alone',
+    );
   });
 
   it('names every failure', async () => {
