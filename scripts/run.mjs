@@ -18,13 +18,14 @@ import {
 import { homedir, constants as osConstants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pinnedPnpm } from './pinned-pnpm.mjs';
 
-const pnpmVersion = '10.34.9';
 const oldestNode = [20, 19];
 const heartbeatMs = 10_000;
 const parentPollMs = 250;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const roots = ['packages', 'apps', 'bench', 'examples', 'mutation', 'vectors'];
+const pinned = pinnedPnpm(root);
 const isWindows = process.platform === 'win32';
 const [command = '', ...parameters] = process.argv.slice(2);
 const { env: inherited } = process;
@@ -73,6 +74,7 @@ const commands = {
 
 const install = async () => {
   const stampFile = join(root, 'node_modules', '.svc-install-stamp');
+  if (!pinned.isThere()) await step('fetching pnpm', ...pinned.prepare());
   const stamp = installStamp();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
   const choices = [
@@ -99,7 +101,7 @@ const types = () => step('checking types', ...nativeTypeScript('-b'));
 /** Everything that decides what an installation looks like. */
 function installStamp() {
   const hash = createHash('sha256').update(
-    `${pnpmVersion} ${process.version} ${process.platform} ${process.arch}`,
+    `${pinned.program} ${process.version} ${process.platform} ${process.arch}`,
   );
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', ...manifests().map(({ file }) => file)];
   for (const file of files) {
@@ -217,7 +219,7 @@ async function fileHashes() {
 }
 
 function pnpm(...args) {
-  return ['npx', ['-y', `pnpm@${pnpmVersion}`, ...args]];
+  return [process.execPath, [pinned.program, ...args]];
 }
 
 /** Through pnpm, which so is on the path: turbo calls it. */
@@ -323,7 +325,7 @@ function watchParent() {
 
 /** Our own Node and npm come first; what npm and pnpm keep goes beside the project where the home is read-only. */
 function environment() {
-  const path = [dirname(process.execPath), inherited.PATH].filter(Boolean).join(delimiter);
+  const path = [dirname(process.execPath), pinned.binFolder, inherited.PATH].filter(Boolean).join(delimiter);
   const common = { ...inherited, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
   if (isWritable(inherited.npm_config_cache ?? join(homedir(), '.npm'))) return common;
   const home = join(root, '.data', 'home');

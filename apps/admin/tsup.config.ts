@@ -1,4 +1,4 @@
 import { defineConfig } from 'tsup';
 import { program } from '../../tsup.shared.ts';
 
-export default defineConfig(program(['src/main.ts']));
+export default defineConfig(program(['src/main.ts'], 'migrations'));

@@ -3,10 +3,11 @@
  * that imports them sees them.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pinnedPnpm } from '../../scripts/pinned-pnpm.mjs';
 
 export interface TreeCopy {
   readonly folder: string;
@@ -27,9 +28,10 @@ export function withCopy<T>(work: (copy: TreeCopy) => T): T {
   try {
     console.log('copying the tree and installing its dependencies');
     copyTree(folder);
-    const { packageManager } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const install = ['install', '--frozen-lockfile', '--prefer-offline', '--silent'];
-    if (!run('npx', ['-y', packageManager, ...install])) throw new Error('the dependencies did not install');
+    const pnpm = pinnedPnpm(folder);
+    const install = [pnpm.program, 'install', '--frozen-lockfile', '--prefer-offline', '--silent'];
+    if (!(run(...pnpm.prepare()) && run(process.execPath, install)))
+      throw new Error('the dependencies did not install');
     const node = ['--conditions=svc-source', '--import', 'tsx'];
     return work({
       folder,

@@ -252,6 +252,11 @@ create table self_serve_tenants (
   admin_email text,
   created_at timestamp with time zone not null default svc_now()
 );
+create table service_key_ends (
+  kid text collate "C" not null,
+  state text not null,
+  ended_at timestamp with time zone not null default svc_now()
+);
 create table service_keys (
   kid text collate "C" not null,
   public_key text collate "C" not null,
@@ -480,6 +485,9 @@ alter table self_serve_tenants add constraint self_serve_tenants_org_id_fkey FOR
 alter table self_serve_tenants add constraint self_serve_tenants_pkey PRIMARY KEY (org_id);
 alter table self_serve_tenants add constraint self_serve_tenants_relying_party_fkey FOREIGN KEY (relying_party) REFERENCES relying_parties(did);
 alter table self_serve_tenants add constraint self_serve_tenants_relying_party_key UNIQUE (relying_party);
+alter table service_key_ends add constraint service_key_ends_kid_fkey FOREIGN KEY (kid) REFERENCES service_keys(kid);
+alter table service_key_ends add constraint service_key_ends_pkey PRIMARY KEY (kid, state);
+alter table service_key_ends add constraint service_key_ends_state_check CHECK ((state = ANY (ARRAY['retired'::text, 'compromised'::text])));
 alter table service_keys add constraint service_keys_pkey PRIMARY KEY (kid);
 alter table spent_proofs add constraint spent_proofs_pkey PRIMARY KEY (grant_id, jti);
 alter table status_lists add constraint status_lists_check CHECK (((next_ordinal >= 0) AND (next_ordinal <= size_bits)));
@@ -556,6 +564,8 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH S
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_key_ends FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_keys FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 

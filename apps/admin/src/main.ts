@@ -2,6 +2,7 @@
 /** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: faults were found, 2: could not be told. */
 import { parseOptions } from '@svc/cli/options';
 import { fsck } from './fsck.ts';
+import { keys } from './keys.ts';
 
 const HELP = `svc-admin <command>
 
@@ -9,6 +10,13 @@ const HELP = `svc-admin <command>
                  signature, every closed day and its chain, every status list against the revocations, every artifact
                  against its hash, every count against the Receipts. Nothing is written; the service may be at work.
     --json       one JSON document instead of a report
+
+  keys           lists the keys that the service ever had, and when each was in force
+
+  keys compromise KID
+                 the way back when receipt-<n> or status-<n> has leaked: takes it out of its key file, with a new key in
+                 front where it was the active one, has every node stop signing with it, publishes that no date under
+                 it counts, and signs status lists anew. In the environment of the API; may be repeated.
 
   --help         this text
 
@@ -25,7 +33,7 @@ const main = async (): Promise<number> => {
     return 0;
   }
   const [command, ...rest] = positionals;
-  if (command !== 'fsck' || rest.length > 0) {
+  if (command !== 'keys' && (command !== 'fsck' || rest.length > 0)) {
     console.error(`${command === undefined ? 'No command' : `Unknown: ${positionals.join(' ')}`}\n\n${HELP}`);
     return 2;
   }
@@ -34,6 +42,7 @@ const main = async (): Promise<number> => {
     console.error('DATABASE_URL is not set: it names the database to check');
     return 2;
   }
+  if (command === 'keys') return keys(rest, databaseUrl);
   return fsck(databaseUrl, { isJson: values.json === true });
 };
 

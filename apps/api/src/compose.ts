@@ -109,7 +109,7 @@ const listen = async (
     };
   };
   const admin = createAdminService({ registry, readiness, logger });
-  const adminAddress = await admin.listen(config.adminPort, config.host);
+  const adminAddress = await admin.listen(config.adminPort, config.adminHost);
   try {
     const address = await http.listen(config.port, config.host);
     const close = async () => {

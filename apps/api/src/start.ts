@@ -88,7 +88,7 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
   console.log(
     report({
       baseUrl: config.baseUrl,
-      adminUrl: `http://${config.host}:${api.adminAddress.port}`,
+      adminUrl: `http://${config.adminHost}:${api.adminAddress.port}`,
       adminToken: secrets.adminToken,
       hasPlayground: config.demo,
       shown,

@@ -43,7 +43,7 @@ const runUntilStopped = async (
   logger: Logger,
 ): Promise<void> => {
   const admin = createAdminService({ registry, logger, readiness: () => readinessOf(store) });
-  const { port } = await admin.listen(config.adminPort, config.host);
+  const { port } = await admin.listen(config.adminPort, config.adminHost);
   const running = startConformanceRunner(runner);
   closeOnSignal(async () => {
     await running.stop();

@@ -51,7 +51,7 @@ const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger:
   const content = createContentHealth(registry, service.store.checkpoints);
   const readiness = () => readinessOf(service, metrics, content);
   const admin = createAdminService({ registry, logger, readiness });
-  const { port } = await admin.listen(config.adminPort, config.host);
+  const { port } = await admin.listen(config.adminPort, config.adminHost);
   const log = reportRound(logger);
   const report = (round: Round) => {
     metrics.record(round);

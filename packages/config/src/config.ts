@@ -41,6 +41,7 @@ export interface Config {
   readonly env: 'development' | 'production';
   readonly host: string;
   readonly port: number;
+  readonly adminHost: string;
   readonly adminPort: number;
   /** Public address, without a trailing slash. */
   readonly baseUrl: string;

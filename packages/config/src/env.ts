@@ -30,12 +30,17 @@ export const VARIABLES = {
   SVC_HOST: variable({
     parse: values.hostName,
     standard: '127.0.0.1',
-    meaning: 'Address that both listeners bind to.',
+    meaning: 'Address that the API binds to.',
   }),
   SVC_PORT: variable({
     parse: values.integer(1, 65535),
     standard: String(DEFAULT_PORTS.api),
     meaning: 'Port of the API.',
+  }),
+  SVC_ADMIN_HOST: variable({
+    parse: values.hostName,
+    standard: '127.0.0.1',
+    meaning: 'Address that the admin port binds to, which takes no credential. Any other must be private.',
   }),
   SVC_ADMIN_PORT: variable({
     parse: values.integer(0, 65535),

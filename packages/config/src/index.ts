@@ -2,5 +2,6 @@
 export type { Config, Database, OutboundMap, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
 export { openDataDir } from './data-dir.ts';
 export { describeVariables, VARIABLES } from './env.ts';
+export { findKeyFile, type WithdrawnKey, withdrawKey } from './key-files.ts';
 export { type Environment, parseConfig } from './parse-config.ts';
 export { loadSecrets, type Secrets } from './secrets.ts';

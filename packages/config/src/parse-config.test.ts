@@ -28,6 +28,7 @@ describe('configuration', () => {
     expect(configOf({})).toEqual({
       env: 'development',
       host: '127.0.0.1',
+      adminHost: '127.0.0.1',
       port: 8080,
       adminPort: 9464,
       baseUrl: 'http://localhost:8080',
@@ -74,6 +75,14 @@ describe('configuration', () => {
     const { SVC_BASE_URL: _, ...rest } = PRODUCTION;
     expect(configOf({ ...rest, SVC_DOMAIN: 'svc.example' })).toMatchObject({
       baseUrl: 'https://svc.example',
+    });
+  });
+
+  it('keeps the admin port on loopback wherever the API listens, unless told otherwise', () => {
+    expect(configOf({ SVC_HOST: '0.0.0.0' })).toMatchObject({ host: '0.0.0.0', adminHost: '127.0.0.1' });
+    expect(configOf({ SVC_ADMIN_HOST: '10.0.0.7' })).toMatchObject({
+      host: '127.0.0.1',
+      adminHost: '10.0.0.7',
     });
   });
 

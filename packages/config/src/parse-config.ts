@@ -103,6 +103,7 @@ const buildConfig = (read: Read): Config => {
     env,
     host: read.SVC_HOST ?? '127.0.0.1',
     port,
+    adminHost: read.SVC_ADMIN_HOST ?? '127.0.0.1',
     adminPort: adminPortOf(read),
     baseUrl,
     domain,

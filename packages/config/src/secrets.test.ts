@@ -1,10 +1,20 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeySetError } from '@svc/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from './config.ts';
 import { DataDirError } from './data-dir.ts';
+import { findKeyFile, withdrawKey } from './key-files.ts';
 import { parseConfig } from './parse-config.ts';
 import { loadSecrets } from './secrets.ts';
 
@@ -83,5 +93,93 @@ describe('configured key files', () => {
     writeFileSync(path, '{"keys":[]}');
     expect(load).toThrow(`${name}: ${path}: the set holds no key`);
     expect(existsSync(join(folder, 'data', 'keys.json'))).toBe(false);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('key files that others may read', () => {
+  const PRODUCTION = {
+    SVC_ENV: 'production',
+    SVC_DOMAIN: 'svc.example',
+    DATABASE_URL: 'postgres://db.invalid/svc',
+    SVC_ADMIN_TOKEN: 'a'.repeat(32),
+  };
+  const filesOf = (modes: Readonly<Record<string, number>>) => {
+    const { dataDir } = configOf({});
+    loadSecrets(configOf({}));
+    const paths = Object.fromEntries(
+      ['receipt', 'status'].map((purpose) => [purpose, join(dataDir, `${purpose}-keys.json`)]),
+    );
+    for (const [purpose, mode] of Object.entries(modes)) chmodSync(paths[purpose] ?? '', mode);
+    return { SVC_RECEIPT_KEYS: paths.receipt ?? '', SVC_STATUS_KEYS: paths.status ?? '' };
+  };
+
+  it.each([0o644, 0o604, 0o602, 0o601, 0o777])(
+    'are refused in production (mode %o), by variable and path',
+    (mode) => {
+      const files = filesOf({ status: mode });
+      const load = () => loadSecrets(configOf({ ...PRODUCTION, ...files }));
+      expect(load).toThrow(KeySetError);
+      expect(load).toThrow(
+        `SVC_STATUS_KEYS: ${files.SVC_STATUS_KEYS}: everybody on this machine may read or write it (mode 0${mode.toString(8)}); run chmod 600`,
+      );
+    },
+  );
+
+  it.each([0o600, 0o400, 0o640, 0o440])(
+    'are taken where only the owner and its group may (mode %o)',
+    (mode) => {
+      const files = filesOf({ receipt: mode, status: mode });
+      expect(loadSecrets(configOf({ ...PRODUCTION, ...files })).notes).toEqual([]);
+    },
+  );
+
+  it('are named in development, each, and taken', () => {
+    const files = filesOf({ receipt: 0o644, status: 0o666 });
+    const { notes, receiptKeys } = loadSecrets(configOf(files));
+    expect(receiptKeys.signer.kid).toMatch(/#receipt-1$/);
+    expect(notes).toEqual([
+      expect.stringMatching(/^SVC_RECEIPT_KEYS: .*mode 0644.*chmod 600.*Production refuses/),
+      expect.stringMatching(/^SVC_STATUS_KEYS: .*mode 0666.*chmod 600.*Production refuses/),
+    ]);
+  });
+});
+
+describe('a key that leaves its file', () => {
+  const fileOf = () => {
+    const config = configOf({});
+    loadSecrets(config);
+    return { config, file: findKeyFile('receipt', config) };
+  };
+  const keysIn = (path: string) =>
+    (JSON.parse(readFileSync(path, 'utf8')) as { keys: { kid: string; d?: string }[] }).keys;
+
+  it('has no private part any more, and a new one signs; the file keeps its rights', () => {
+    const { config, file } = fileOf();
+    chmodSync(file.path, 0o640);
+    const made = withdrawKey(file, 'receipt-1', { purpose: 'receipt', number: 7 });
+    expect(made).toEqual({ active: 'receipt-7', isChanged: true });
+    expect(keysIn(file.path).map(({ kid, d }) => [kid, d !== undefined])).toEqual([
+      ['receipt-7', true],
+      ['receipt-1', false],
+    ]);
+    expect(modeOf(file.path)).toBe(process.platform === 'win32' ? modeOf(file.path) : 0o640);
+    expect(loadSecrets(config).receiptKeys.signer.kid).toMatch(/#receipt-7$/);
+    expect(readdirSync(config.dataDir).sort()).toEqual([
+      'admin-token',
+      'receipt-keys.json',
+      'status-keys.json',
+    ]);
+  });
+
+  it('and does not sign anyway, takes nothing but its private part along; said again, nothing changes', () => {
+    const { file } = fileOf();
+    withdrawKey(file, 'receipt-1', { purpose: 'receipt', number: 2 });
+    const before = readFileSync(file.path, 'utf8');
+    for (const kid of ['receipt-1', 'receipt-9'])
+      expect(withdrawKey(file, kid, { purpose: 'receipt', number: 3 })).toEqual({
+        active: 'receipt-2',
+        isChanged: false,
+      });
+    expect(readFileSync(file.path, 'utf8')).toBe(before);
   });
 });

@@ -2,12 +2,13 @@
  * The secrets that the configuration refers to: signing keys and the admin token. In development missing ones are
  * generated once and kept in the data folder, readable by their owner only; production refuses to start without them.
  */
-import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type KeyPurpose, type KeySet, KeySetError, parseKeySet, SANDBOX_SLUG } from '@svc/service';
 import type { Config } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
+import { findKeyFile, newPrivateJwk, readSecretFile } from './key-files.ts';
 
 export interface Secrets {
   readonly receiptKeys: KeySet;
@@ -17,6 +18,8 @@ export interface Secrets {
   readonly adminToken: string;
   /** True if the token was generated in this start and has not been shown yet. */
   readonly adminTokenIsGenerated: boolean;
+  /** What is wrong with them and tolerated in development: sentences for people, without a secret. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -25,35 +28,34 @@ export interface Secrets {
  */
 export const loadSecrets = (config: Config): Secrets => {
   const did = `did:web:${config.domain}`;
+  const notes: string[] = [];
   return {
-    receiptKeys: loadKeySet('receipt', config.receiptKeysPath, config.dataDir, did),
-    statusKeys: loadKeySet('status', config.statusKeysPath, config.dataDir, did),
-    sandboxKeys: hasSandbox(config)
-      ? loadKeySet('key', config.sandboxKeysPath, config.dataDir, `${did}:org:${SANDBOX_SLUG}`)
-      : null,
+    receiptKeys: loadKeySet('receipt', config, did, notes),
+    statusKeys: loadKeySet('status', config, did, notes),
+    sandboxKeys: hasSandbox(config) ? loadKeySet('key', config, `${did}:org:${SANDBOX_SLUG}`, notes) : null,
     adminToken: config.adminToken ?? loadAdminToken(config.dataDir),
     adminTokenIsGenerated: config.adminToken === null,
+    notes,
   };
 };
 
 /** Self-serve issues Grants of the sandbox Principal. */
 const hasSandbox = ({ demo, selfServe }: Config): boolean => demo || selfServe !== null;
 
-const SOURCE = {
-  receipt: { variable: 'SVC_RECEIPT_KEYS', file: 'receipt-keys.json' },
-  status: { variable: 'SVC_STATUS_KEYS', file: 'status-keys.json' },
-  key: { variable: 'SVC_SANDBOX_KEYS', file: 'sandbox-keys.json' },
-} as const;
-
-const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: string, did: string): KeySet => {
-  const { variable, file } = SOURCE[purpose];
-  const path = configured ?? join(dataDir, file);
-  const source = `${configured === null ? 'SVC_DATA_DIR' : variable}: ${path}`;
+const loadKeySet = (purpose: KeyPurpose, config: Config, did: string, notes: string[]): KeySet => {
+  const { path, isOwn, source } = findKeyFile(purpose, config);
   const expected = `expected is a JWK set, {"keys": [{"kid": "${purpose}-1", "kty": "OKP", …}]}`;
-  const text = attempt(
-    () => (configured === null ? readOrMake(path, () => newKeySet(purpose)) : readFileSync(path, 'utf8')),
+  const { text, exposure } = attempt(
+    () => {
+      if (isOwn) makeUnlessThere(path, () => newKeySet(purpose));
+      return readSecretFile(path);
+    },
     (code) => `${source} cannot be read (${code}); ${expected}`,
   );
+  if (exposure !== null) {
+    if (config.env === 'production') throw new KeySetError(`${source}: ${exposure}`);
+    notes.push(`${source}: ${exposure}. Production refuses to start with it`);
+  }
   try {
     return parseKeySet(JSON.parse(text), purpose, did);
   } catch (error) {
@@ -65,16 +67,18 @@ const loadKeySet = (purpose: KeyPurpose, configured: string | null, dataDir: str
 };
 
 const newKeySet = (purpose: KeyPurpose): string => {
-  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   // A sandbox whose file was lost takes a new key; the old key's kid stays in use.
   const number = purpose === 'key' ? randomInt(1, 1e9) : 1;
-  return `${JSON.stringify({ keys: [{ kid: `${purpose}-${number}`, ...jwk }] }, null, 2)}\n`;
+  return `${JSON.stringify({ keys: [{ kid: `${purpose}-${number}`, ...newPrivateJwk() }] }, null, 2)}\n`;
 };
 
 const loadAdminToken = (dataDir: string): string => {
   const path = join(dataDir, 'admin-token');
   return attempt(
-    () => readOrMake(path, () => `${randomBytes(32).toString('base64url')}\n`).trim(),
+    () => {
+      makeUnlessThere(path, () => `${randomBytes(32).toString('base64url')}\n`);
+      return readFileSync(path, 'utf8').trim();
+    },
     (code) => `SVC_DATA_DIR: ${path} cannot be read (${code})`,
   );
 };
@@ -92,18 +96,16 @@ const attempt = <T>(work: () => T, explain: (code: string | undefined) => string
  * Atomic: the file is written under another name and then linked, so of two processes that start together the second
  * reads the first one's file.
  */
-const readOrMake = (path: string, make: () => string): string => {
+const makeUnlessThere = (path: string, make: () => string): void => {
   openDataDir(dirname(path));
-  if (!existsSync(path)) {
-    const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
-    writeFileSync(draft, make(), { mode: 0o600, flag: 'wx' });
-    try {
-      linkSync(draft, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    } finally {
-      rmSync(draft);
-    }
+  if (existsSync(path)) return;
+  const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(draft, make(), { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
   }
-  return readFileSync(path, 'utf8');
 };

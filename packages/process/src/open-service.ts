@@ -1,5 +1,5 @@
 /** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
-import type { Config, Secrets } from '@svc/config';
+import { type Config, loadSecrets, type Secrets } from '@svc/config';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -7,9 +7,9 @@ import {
   DatabaseClock,
   type EntitlementPolicy,
   Holds,
+  KeyRing,
   managedPrincipalDid,
   pooledRandom,
-  rememberServiceKeys,
   SANDBOX_SLUG,
   type ServiceDeps,
   type ServiceIdentity,
@@ -34,6 +34,7 @@ export interface ServiceSources {
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
   const { config, secrets, databaseUrl, logger } = sources;
+  for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   await migrateAt(databaseUrl, config);
   const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
   const log: ServiceDeps['log'] = {
@@ -41,18 +42,21 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     error: (event, fields) => logger.error(fields, event),
   };
   try {
-    const identity = identityOf(config, secrets);
+    const holds = new Holds(log);
+    const did = `did:web:${config.domain}`;
+    const keys = await KeyRing.start({ store, holds, did, load: () => loadSecrets(config) }, secrets);
+    const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
-    await rememberServiceKeys(store, identity);
     const clock = await DatabaseClock.start(store, log);
     const close = async () => {
+      keys.stop();
       clock.stop();
       await store.close();
     };
     const service = {
       store,
       clock,
-      holds: new Holds(log),
+      holds,
       random: pooledRandom(),
       crypto: nativeCrypto,
       identity,
@@ -80,15 +84,20 @@ const migrateAt = async (databaseUrl: string, { database }: Config): Promise<voi
   }
 };
 
-const identityOf = (config: Config, { receiptKeys, statusKeys }: Secrets): ServiceIdentity => ({
+/** Its keys are those of the moment in which they are asked for. */
+const identityOf = (config: Config, keys: KeyRing): ServiceIdentity => ({
   did: `did:web:${config.domain}` as DidWeb,
   domain: config.domain,
   sandboxPrincipal: managedPrincipalDid(config, SANDBOX_SLUG),
   env: config.env,
   baseUrl: config.baseUrl,
   statusBaseUrl: config.statusBaseUrl,
-  receiptKeys,
-  statusKeys,
+  get receiptKeys() {
+    return keys.receiptKeys;
+  },
+  get statusKeys() {
+    return keys.statusKeys;
+  },
 });
 
 const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: Config): EntitlementPolicy => ({

@@ -44,7 +44,10 @@ export async function getDecisionBundle(
       throw new SvcError('bad-response', 'the service answered about another decision', answer);
     return { state: 'pending', day };
   }
-  const signed = jsonObject(body.receipt, 'the bundle.receipt');
-  const receipt = await checkStoredReceipt(trust, keys, signed, receiptId);
+  const signed = {
+    receipt: jsonObject(body.receipt, 'the bundle.receipt'),
+    inclusion: jsonObject(body.inclusion, 'the bundle.inclusion'),
+  };
+  const receipt = await checkStoredReceipt(trust, keys, receiptId, signed);
   return { state: 'ready', bundle: body, receipt };
 }

@@ -30,5 +30,5 @@ export async function getDecision(
     ...call,
   });
   const { receipt, outcomes } = readDecision(body, 'the decision');
-  return { receipt: await checkStoredReceipt(trust, keys, receipt, receiptId), outcomes };
+  return { receipt: await checkStoredReceipt(trust, keys, receiptId, { receipt }), outcomes };
 }

@@ -1,6 +1,7 @@
 /** Whose Receipts are believed: under the service's document, and under a newer one if the kept one lacks the key. */
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
 import { type Receipt, type ServiceKeys, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import { SvcError } from '@svc/sdk-core';
 import type { ClockDifference } from './answer-window.ts';
 import type { ReceiptFailure } from './check-receipt.ts';
@@ -31,20 +32,23 @@ export function receiptError(failures: readonly ReceiptFailure[]): SvcError {
 }
 
 /**
- * The Receipt of an earlier decision, if it is genuine and the one asked for.
+ * The Receipt of an earlier decision, if it is genuine and the one asked for. `inclusion` is the proof beside it, where there
+ * is one: it may say that the Receipt is genuine although its key is not in force any more.
  * @throws SvcError `receipt-invalid`
  */
 export async function checkStoredReceipt(
   trust: Trust,
   keys: ServiceKeys,
-  receipt: JsonValue,
   receiptId: string,
+  { receipt, inclusion }: { readonly receipt: JsonValue; readonly inclusion?: JsonValue },
 ): Promise<Receipt> {
   const { serviceDid, relyingParty, crypto = portableCrypto } = trust;
-  const service = serviceDid === undefined ? {} : { serviceDid };
-  const check = (document: ServiceKeys): VerifiedReceipt =>
-    verifyReceipt(receipt, document, { crypto, ...service });
-  const checked = await checkWithRenewal(trust, keys, check);
+  const options = serviceDid === undefined ? { crypto } : { crypto, serviceDid };
+  const check = (serviceDidDocument: ServiceKeys) =>
+    inclusion === undefined
+      ? verifyReceipt(receipt, serviceDidDocument, options)
+      : verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument, ...options });
+  const checked = await checkWithRenewal<VerifiedReceipt | IncludedReceipt>(trust, keys, check);
   if (!checked.ok) throw receiptError(checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
   if (checked.receipt.receipt_id !== receiptId || !isOurs) {

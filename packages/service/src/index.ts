@@ -90,6 +90,7 @@ export * from './sandbox/play.ts';
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 export * from './self-serve/sign-up.ts';
 export * from './self-serve/starter.ts';
+export * from './service-keys/key-ring.ts';
 export * from './service-keys/key-set.ts';
 export * from './service-keys/remember-service-keys.ts';
 export * from './service-keys/service-identity.ts';

@@ -26,7 +26,7 @@ export {
   type VerifiedInclusion,
   verifyReceiptInclusion,
 } from './inclusion/verify-inclusion.ts';
-export { type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
+export { findUntimely, type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
 export {
   DID_DOCUMENT_MAX_CHARS,
   type KeyPurpose,

@@ -1,7 +1,6 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
 import {
   type Authenticator,
-  buildServiceDidDocument,
   DomainChecks,
   Revoker,
   type ServiceDeps,
@@ -52,7 +51,6 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const domainChecks = new DomainChecks();
   const exportTurns = new ExportTurns();
   const metricsOf = metricsKept(service);
-  const serviceDidDocument = buildServiceDidDocument(service.identity);
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);
   return {
@@ -72,7 +70,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(apiKeyEndpoints),
     ...forCaller(auditEndpoints),
     ...forCaller((own) => usageEndpoints(own, metricsOf)),
-    ...forCaller((own) => publicEndpoints(own, isHealthy, serviceDidDocument)),
+    ...forCaller((own) => publicEndpoints(own, isHealthy)),
     ...forCaller(transparencyEndpoints),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
     ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),

@@ -2,6 +2,7 @@
 import { EVIDENCE_TYPES } from '@svc/contract';
 import type { Sha256 } from '@svc/protocol';
 import {
+  buildServiceDidDocument,
   DID_DOCUMENT_CONTENT_TYPE,
   getManagedDidDocument,
   internal,
@@ -20,7 +21,6 @@ const CACHE_STATUS_LIST = { 'Cache-Control': 'max-age=30' };
 export const publicEndpoints = (
   deps: ServiceDeps,
   isHealthy: () => Promise<boolean>,
-  serviceDidDocument: string,
 ): HandlersOf<'public'> => {
   const { identity, store } = deps;
   return {
@@ -34,7 +34,7 @@ export const publicEndpoints = (
 
     getServiceDidDocument: async () => ({
       status: 200,
-      rawBody: serviceDidDocument,
+      rawBody: buildServiceDidDocument(identity),
       contentType: DID_DOCUMENT_CONTENT_TYPE,
       headers: CACHE_A_MINUTE,
     }),

@@ -16,6 +16,8 @@ import type { HandlersOf } from '../http/index.ts';
 
 /** What is published never changes. */
 const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+/** A key may end later: then the service adds its attestation. */
+const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
 export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparency'> => ({
@@ -49,7 +51,7 @@ export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparen
   getInclusion: async ({ params: { receipt_id } }) => {
     const answer = await getInclusion(deps, receipt_id);
     if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
-    return { status: 200, body: presentInclusion(receipt_id, answer), headers: IMMUTABLE };
+    return { status: 200, body: presentInclusion(receipt_id, answer), headers: AN_HOUR };
   },
 
   getBundle: async ({ caller, params: { receipt_id }, query }) => {
@@ -94,7 +96,13 @@ const presentCheckpoint = ({ baseUrl }: ServiceIdentity, record: CheckpointRecor
 
 const presentInclusion = (
   receiptId: ReceiptId,
-  { checkpoint, leaf, leafIndex, auditPath }: Extract<InclusionAnswer, { readonly kind: 'proven' }>,
+  {
+    checkpoint,
+    leaf,
+    leafIndex,
+    auditPath,
+    attestation,
+  }: Extract<InclusionAnswer, { readonly kind: 'proven' }>,
 ) => ({
   receipt_id: receiptId,
   day: checkpoint.day,
@@ -105,6 +113,7 @@ const presentInclusion = (
   audit_path: [...auditPath],
   checkpoint: checkpoint.jws,
   kid: checkpoint.kid,
+  ...(attestation !== null && { attestation }),
 });
 
 const presentPending = (receiptId: ReceiptId, day: string) => ({

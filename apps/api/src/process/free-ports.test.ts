@@ -19,7 +19,7 @@ const listen = async (): Promise<{ port: number; close(): Promise<unknown> }> =>
 
 it('names the variable of each port that is taken', async () => {
   const [one, other] = [await listen(), await listen()];
-  const faults = await findPortFaults({ host: HOST, port: one.port, adminPort: other.port });
+  const faults = await findPortFaults({ host: HOST, port: one.port, adminHost: HOST, adminPort: other.port });
   expect(faults).toEqual([
     expect.stringMatching(`^SVC_PORT: port ${one.port} is taken`),
     expect.stringMatching(`^SVC_ADMIN_PORT: port ${other.port} is taken`),
@@ -29,13 +29,15 @@ it('names the variable of each port that is taken', async () => {
 it('leaves free ports free', async () => {
   const [one, other] = [await listen(), await listen()];
   await Promise.all([one.close(), other.close()]);
-  const config = { host: HOST, port: one.port, adminPort: other.port };
+  const config = { host: HOST, port: one.port, adminHost: HOST, adminPort: other.port };
   expect(await findPortFaults(config)).toEqual([]);
   expect(await findPortFaults(config)).toEqual([]);
 });
 
-it.each(['no-such-host.invalid', '192.0.2.1'])('names SVC_HOST once when it is %s', async (host) => {
-  expect(await findPortFaults({ host, port: 40_001, adminPort: 40_002 })).toEqual([
+it.each(['no-such-host.invalid', '192.0.2.1'])('names the variable of each host that is %s', async (host) => {
+  const ports = { port: 40_001, adminPort: 40_002 };
+  expect(await findPortFaults({ host, adminHost: host, ...ports })).toEqual([
     expect.stringMatching(`^SVC_HOST ${host} `),
+    expect.stringMatching(`^SVC_ADMIN_HOST ${host} `),
   ]);
 });

@@ -5,24 +5,31 @@ import type { Config } from '@svc/config';
 
 /** Each port that cannot be listened on, as a fault of the configuration; empty if both can. */
 export const findPortFaults = async (
-  config: Pick<Config, 'host' | 'port' | 'adminPort'>,
+  config: Pick<Config, 'host' | 'port' | 'adminHost' | 'adminPort'>,
 ): Promise<readonly string[]> => {
   const faults = [
-    await findFault('SVC_PORT', config.port, config.host),
-    await findFault('SVC_ADMIN_PORT', config.adminPort, config.host),
+    await findFault('API', config.port, config.host),
+    await findFault('ADMIN', config.adminPort, config.adminHost),
   ];
-  // A host that is wrong is wrong for both.
-  return [...new Set(faults.filter((fault) => fault !== null))];
+  return faults.filter((fault) => fault !== null);
 };
 
-const findFault = async (variable: string, port: number, host: string): Promise<string | null> => {
+/** The variables of each listener. */
+const LISTENERS = {
+  API: { forHost: 'SVC_HOST', forPort: 'SVC_PORT' },
+  ADMIN: { forHost: 'SVC_ADMIN_HOST', forPort: 'SVC_ADMIN_PORT' },
+} as const;
+
+type Listener = keyof typeof LISTENERS;
+
+const findFault = async (listener: Listener, port: number, host: string): Promise<string | null> => {
   const server = createServer();
   try {
     server.listen(port, host);
     await once(server, 'listening');
     return null;
   } catch (error) {
-    return explain((error as NodeJS.ErrnoException).code ?? String(error), variable, port, host);
+    return explain((error as NodeJS.ErrnoException).code ?? String(error), listener, port, host);
   } finally {
     if (server.listening) {
       server.close();
@@ -31,12 +38,14 @@ const findFault = async (variable: string, port: number, host: string): Promise<
   }
 };
 
-const explain = (code: string, variable: string, port: number, host: string): string => {
+const explain = (code: string, listener: Listener, port: number, host: string): string => {
+  const { forHost, forPort: variable } = LISTENERS[listener];
   if (code === 'EADDRINUSE')
     return `${variable}: port ${port} is taken; another instance may be running. Set ${variable} to a free port`;
   if (code === 'EACCES') return `${variable}: this user may not listen on port ${port}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `SVC_HOST ${host} cannot be resolved; it is the address to listen on, such as 127.0.0.1 or 0.0.0.0`;
-  if (code === 'EADDRNOTAVAIL' || code === 'EINVAL') return `SVC_HOST ${host} is no address of this machine`;
+    return `${forHost} ${host} cannot be resolved; it is the address to listen on, such as 127.0.0.1 or 0.0.0.0`;
+  if (code === 'EADDRNOTAVAIL' || code === 'EINVAL')
+    return `${forHost} ${host} is no address of this machine`;
   return `${variable}: cannot listen on ${host}, port ${port} (${code})`;
 };

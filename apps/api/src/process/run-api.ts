@@ -57,7 +57,7 @@ const start = async (
       await embedded?.stop();
       release();
     };
-    return { api, config, secrets, notes: embedded?.notes ?? [], close };
+    return { api, config, secrets, notes: [...secrets.notes, ...(embedded?.notes ?? [])], close };
   } catch (error) {
     await embedded?.stop();
     throw error;

@@ -12,7 +12,10 @@ it('/livez and /readyz answer 200 with what was looked at', async () => {
   expect([live.status, JSON.parse(live.text)]).toEqual([200, { ok: true }]);
   expect([ready.status, JSON.parse(ready.text)]).toEqual([
     200,
-    { ok: true, checks: { storage: 'ok', clock: 'ok', restore: 'ok', http: 'ok', content: 'ok' } },
+    {
+      ok: true,
+      checks: { storage: 'ok', clock: 'ok', restore: 'ok', keys: 'ok', http: 'ok', content: 'ok' },
+    },
   ]);
   expect(live.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -59,7 +62,7 @@ it('without its database it lives, is not ready and says so in public; with it a
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     await expect.poll(async () => (await get('/readyz')).status).toBe(503);
     expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
-      ...{ storage: 'unreachable', clock: 'ok', restore: 'ok', http: 'ok', content: 'unknown' },
+      ...{ storage: 'unreachable', clock: 'ok', restore: 'ok', keys: 'ok', http: 'ok', content: 'unknown' },
     });
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');
@@ -96,4 +99,14 @@ it('while something holds, nothing is decided: /verify and both health addresses
   expect((await get('/readyz')).status).toBe(200);
   const decided = await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
   expect(decided.json.decision).toBe('ALLOW');
+});
+
+const everywhere = withDeployment({ SVC_HOST: '0.0.0.0' });
+
+it.runIf(process.platform === 'linux')('is on loopback alone where the API listens everywhere', async () => {
+  // Another address of this machine, which only a listener on all of them has.
+  const at = (url: string) => fetch(new URL('/healthz', url.replace('127.0.0.1', '127.0.0.2')));
+  expect((await at(everywhere.process.baseUrl)).status).toBe(200);
+  await expect(at(everywhere.process.adminUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  expect((await call(everywhere.process.adminUrl, 'GET', '/livez')).status).toBe(200);
 });

@@ -1,7 +1,10 @@
 /** Every part of a bundle is refused when it is tampered with, and the part that is wrong is the one that is named. */
 
+import { encodeMultikey, portableCrypto, sha256Of } from '@svc/protocol';
 import { serviceDocument, signedBundle } from '@svc/testkit/receipts/signed-bundle';
 import type { Draft } from '@svc/testkit/receipts/signed-receipts';
+import { publicKeyOf, SERVICE, signerOf } from '@svc/testkit/receipts/world';
+import { signAttestation } from '@svc/transparency';
 import { describe, expect, it } from 'vitest';
 import { checkBundle } from './check.ts';
 import { readPresentedText } from './presented.ts';
@@ -21,6 +24,25 @@ const changed = (change: (draft: Draft) => void) => {
   change(draft);
   return draft;
 };
+
+const newStatus = signerOf(12, `${SERVICE}#status-2`);
+const newStatusMethod = {
+  ...{ id: newStatus.kid, type: 'Multikey', controller: SERVICE },
+  publicKeyMultibase: encodeMultikey(publicKeyOf(12)),
+};
+const hashOf = (text: unknown) => sha256Of(portableCrypto, String(text));
+/** The inclusion proof as the service answers it once the keys that signed are not in force any more. */
+const attested = async () => ({
+  ...bundle.inclusion,
+  attestation: await signAttestation(
+    {
+      ...{ iss: SERVICE, receipt_id: bundle.receipt.receipt_id, iat: 1_900_000_000 },
+      receipt_hash: hashOf(bundle.receipt.receipt),
+      checkpoint_hash: hashOf(bundle.inclusion.checkpoint),
+    },
+    newStatus,
+  ),
+});
 
 const TAMPERED: readonly (readonly [string, string, (draft: Draft) => void])[] = [
   ['no evidence', 'bundle', (d) => delete d.evidence],
@@ -89,5 +111,24 @@ describe('a bundle as made', () => {
   it('of another service is refused, whatever document it brings along', () => {
     const other = JSON.parse(document.replaceAll('did:web:svc.example', 'did:web:evil.example'));
     expect(check(bundle, JSON.stringify(other))).toMatchObject({ verdict: 'invalid', wrong: ['document'] });
+  });
+});
+
+describe('a bundle under a key that has leaked', () => {
+  const leaked = JSON.stringify({
+    ...serviceDocument,
+    verificationMethod: [
+      ...serviceDocument.verificationMethod.map((method) => ({ ...method, revoked: '2030-01-01T00:00:00Z' })),
+      newStatusMethod,
+    ],
+    assertionMethod: [...serviceDocument.assertionMethod, newStatusMethod.id],
+  });
+
+  it('is refused as it is, by what its keys signed, and valid with the attestation of a key in force', async () => {
+    expect(check(bundle, leaked)).toMatchObject({ verdict: 'invalid', wrong: ['time'] });
+    expect(check({ ...bundle, inclusion: await attested() }, leaked)).toMatchObject({
+      verdict: 'valid',
+      wrong: [],
+    });
   });
 });

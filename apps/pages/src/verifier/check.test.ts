@@ -123,6 +123,25 @@ describe('names the part that is wrong:', () => {
   });
 });
 
+describe('a Receipt whose key has ended or leaked', () => {
+  const times = [
+    { 'svc:validUntil': '2026-11-20T00:00:00Z' },
+    { 'svc:validFrom': '2026-12-01T00:00:00Z' },
+    { revoked: '2030-01-01T00:00:00Z' },
+  ];
+  it.each(times)('%o is never valid by itself, and not yet invalid: its bundle may say more', (time) => {
+    const verificationMethod = serviceDocument.verificationMethod.map((method) => ({ ...method, ...time }));
+    const checked = check(text, JSON.stringify({ ...serviceDocument, verificationMethod }));
+    expect(checked.verdict).toBe('undecided');
+    expect(wrongParts(checked)).toEqual(['time']);
+    const broken = check(
+      shown((d) => (d.agent = 'x')),
+      JSON.stringify({ ...serviceDocument, verificationMethod }),
+    );
+    expect(broken.verdict).toBe('invalid');
+  });
+});
+
 describe('a Receipt as issued', () => {
   const forms: readonly (readonly [string, string])[] = [
     ['its text', text],

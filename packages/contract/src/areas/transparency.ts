@@ -73,7 +73,8 @@ export const transparencyRoutes = {
     summary: 'Prove that a Receipt is in its day',
     description: [
       'The audit path from the receipt id to the root of its day, with the signed checkpoint. Check it with `@svc/merkle`',
-      'or `svc-receipt verify --inclusion`.',
+      'or `svc-receipt verify --inclusion`. Where a key that signed the Receipt or the checkpoint is not in force any more,',
+      '`attestation` is the word of a key in force for both.',
     ].join('\n'),
     auth: [],
     limiter: 'public',

@@ -83,6 +83,7 @@ export const inclusionProof = z
     audit_path: z.array(hex),
     checkpoint: compactJws,
     kid: keyId,
+    attestation: compactJws.optional(),
   })
   .meta({
     id: 'InclusionProof',

@@ -1,7 +1,7 @@
 /** Health and DID documents (interface §Other records). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
-import { didWeb, keyId, publicKeyMultibase } from '../formats.ts';
+import { didWeb, keyId, publicKeyMultibase, timestamp } from '../formats.ts';
 
 export const health = z
   .strictObject({
@@ -30,11 +30,20 @@ export const didDocument = z
     '@context': z.array(z.string()),
     id: didWeb,
     verificationMethod: z.array(
-      z.strictObject({ id: keyId, type: z.literal('Multikey'), controller: didWeb, publicKeyMultibase }),
+      z.strictObject({
+        ...{ id: keyId, type: z.literal('Multikey'), controller: didWeb, publicKeyMultibase },
+        'svc:validFrom': timestamp.optional(),
+        'svc:validUntil': timestamp.optional(),
+        revoked: timestamp.optional(),
+      }),
     ),
     assertionMethod: z.array(keyId).optional(),
   })
   .meta({
     id: 'DidDocument',
+    description: [
+      'In the document of the service, `svc:validFrom` and `svc:validUntil` say when a key is in force, and `revoked` that somebody',
+      'else may have it: what it signed outside that time counts only with an inclusion proof and its attestation.',
+    ].join('\n'),
     example: exampleDidDocument,
   });

@@ -1,6 +1,7 @@
 /** The service's own status list credentials, read back: what is not signed by a published status key is none. */
 import { parseCompactJws } from '@svc/protocol';
 import { decodeBitstring, parseStatusListCredential } from '@svc/status-list';
+import { findUntimely } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 
 export interface OwnCredential {
@@ -13,11 +14,15 @@ export interface OwnCredential {
 
 const MAX_CREDENTIAL_CHARS = 262_144;
 
-/** The credential of the list at `url`, its signature checked, or what is wrong with it. */
+/**
+ * The credential of the list at `url`, its signature checked, or what is wrong with it. It counts if its key was in force when
+ * it was signed and is not compromised; with `atAnyTime`, as for signing it anew, under any key of ours.
+ */
 export const readOwnCredential = (
   { identity, crypto }: Pick<ServiceDeps, 'identity' | 'crypto'>,
   url: string,
   text: string,
+  { atAnyTime = false } = {},
 ): OwnCredential | { readonly problem: string } => {
   const jws = parseCompactJws(text, MAX_CREDENTIAL_CHARS);
   if (!jws.ok) return jws;
@@ -31,5 +36,7 @@ export const readOwnCredential = (
   const bits = decodeBitstring(credential.credentialSubject.encodedList);
   if (bits === null) return { problem: 'bits do not decode' };
   const { validFrom, validUntil = null } = credential;
+  const untimely = atAnyTime ? null : findUntimely(key.time, Date.parse(validFrom));
+  if (untimely !== null) return { problem: `its key ${key.kid} ${untimely}` };
   return { kid: key.kid, bits, validFrom, validUntil };
 };

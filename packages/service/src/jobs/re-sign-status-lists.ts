@@ -56,7 +56,7 @@ const reSign = async (deps: Deps, url: string): Promise<Outcome> => {
 const reSignLocked = async (deps: Deps, tx: Repositories, url: string): Promise<Outcome> => {
   const list = await tx.statusLists.findForUpdate(url);
   if (list === null) return 'elsewhere';
-  const former = readOwnCredential(deps, url, list.credential);
+  const former = readOwnCredential(deps, url, list.credential, { atAnyTime: true });
   const problem = 'problem' in former ? former.problem : isSame(former.bits, list.bits) ? null : 'other bits';
   if (problem !== null) {
     deps.log.error('status_list.unusable', { url, problem });

@@ -6,8 +6,11 @@
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../ports/platform.ts';
 
-/** `clock`: what time it is is in doubt. `restore`: the database is older than what was acknowledged. */
-export const HOLD_NAMES = ['clock', 'restore'] as const;
+/**
+ * `clock`: what time it is is in doubt. `restore`: the database is older than what was acknowledged. `keys`: the key that
+ * signs has ended.
+ */
+export const HOLD_NAMES = ['clock', 'restore', 'keys'] as const;
 export type HoldName = (typeof HOLD_NAMES)[number];
 
 export interface Hold {

@@ -5,6 +5,7 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
+import type { KeyTime } from '@svc/transparency';
 import type { Signer } from '../ports/platform.ts';
 
 export type KeyPurpose = 'receipt' | 'status' | 'key';
@@ -14,11 +15,15 @@ export interface PublishedKey {
   readonly kid: string;
   readonly publicKey: Uint8Array;
   readonly publicKeyMultibase: string;
+  /** The key file has its private part. */
+  readonly canSign: boolean;
+  /** When it is in force; without bounds where only the key file is known. */
+  readonly time: KeyTime;
 }
 
 export interface KeySet {
   readonly signer: Signer;
-  /** Active and retired, in the order of the file. */
+  /** Active and retired, in the order of the file; then those that only the database knows. */
   readonly published: readonly PublishedKey[];
 }
 
@@ -29,6 +34,9 @@ interface OkpJwk {
   readonly d?: string;
   readonly kid: string;
 }
+
+/** Of a key of which nothing else is known. */
+export const ALWAYS: KeyTime = { fromMs: null, untilMs: null, isCompromised: false };
 
 export class KeySetError extends Error {
   override readonly name = 'KeySetError';
@@ -46,7 +54,8 @@ export const parseKeySet = (json: unknown, purpose: KeyPurpose, serviceDid: stri
     const publicKey = decodeBase64url(jwk.x);
     if (publicKey === null || !nativeCrypto.isStrictKey(publicKey))
       throw new KeySetError(`keys[${i}]: x is not a strict Ed25519 public key`);
-    return { kid, publicKey, publicKeyMultibase: encodeMultikey(publicKey) };
+    const publicKeyMultibase = encodeMultikey(publicKey);
+    return { kid, publicKey, publicKeyMultibase, canSign: jwk.d !== undefined, time: ALWAYS };
   });
   const [activeJwk] = jwks;
   const [active] = published;

@@ -8,7 +8,10 @@ import type { Store } from '../ports/store.ts';
 import { KeySetError, type PublishedKey } from './key-set.ts';
 import type { ServiceIdentity } from './service-identity.ts';
 
-/** All keys or none are remembered. Throws `KeySetError` that names the kids which were other keys before. */
+/**
+ * All keys or none are remembered; those without a private part are retired, since they sign nothing more. Throws
+ * `KeySetError` that names the kids which were other keys before.
+ */
 export const rememberServiceKeys = async (
   store: Pick<Store, 'transaction'>,
   { receiptKeys, statusKeys }: Pick<ServiceIdentity, 'receiptKeys' | 'statusKeys'>,
@@ -22,6 +25,7 @@ export const rememberServiceKeys = async (
       if (before !== key.publicKeyMultibase) reused.push({ key, before });
     }
     if (reused.length > 0) throw new KeySetError(explain(reused));
+    for (const { kid, canSign } of published) if (!canSign) await serviceKeys.end(kid, 'retired');
   });
 };
 

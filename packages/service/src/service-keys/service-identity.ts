@@ -1,5 +1,6 @@
 /** Who the service is: its DID, its addresses and its published keys (interface §Authentication rule 4). */
-import { type DidWeb, type JsonObject, jcs } from '@svc/protocol';
+import { type DidWeb, formatSeconds, type JsonObject, jcs } from '@svc/protocol';
+import { type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from '@svc/transparency';
 import { CONTEXTS, multikeyMethod } from '../principals/did-document.ts';
 import type { KeySet } from './key-set.ts';
 
@@ -17,15 +18,29 @@ export interface ServiceIdentity {
   readonly statusKeys: KeySet;
 }
 
-/** The service's own DID document: every receipt and status key that ever signed, for ever. RFC 8785 text. */
-export const buildServiceDidDocument = ({ did, receiptKeys, statusKeys }: ServiceIdentity): string => {
+/**
+ * The service's own DID document: every receipt and status key that ever signed, for ever, each with its time. `svc:…` are
+ * absolute IRIs, so JSON-LD processors take them as they stand, and `revoked` is a term of Multikey. RFC 8785 text.
+ */
+export const buildServiceDidDocument = ({
+  did,
+  receiptKeys,
+  statusKeys,
+}: Pick<ServiceIdentity, 'did' | 'receiptKeys' | 'statusKeys'>): string => {
   const keys = [...receiptKeys.published, ...statusKeys.published];
   return jcs({
     '@context': [...CONTEXTS],
     id: did,
-    verificationMethod: keys.map(({ kid, publicKeyMultibase }) =>
-      multikeyMethod(did, kid, publicKeyMultibase),
-    ),
+    verificationMethod: keys.map(({ kid, publicKeyMultibase, time }) => ({
+      ...multikeyMethod(did, kid, publicKeyMultibase),
+      ...presentTime(time),
+    })),
     assertionMethod: keys.map(({ kid }) => kid),
   } satisfies JsonObject);
 };
+
+const presentTime = ({ fromMs, untilMs, isCompromised }: KeyTime): JsonObject => ({
+  ...(fromMs !== null && { [VALID_FROM]: formatSeconds(fromMs) }),
+  ...(untilMs !== null && { [VALID_UNTIL]: formatSeconds(untilMs) }),
+  ...(untilMs !== null && isCompromised && { [REVOKED]: formatSeconds(untilMs) }),
+});

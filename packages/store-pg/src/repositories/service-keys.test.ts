@@ -59,13 +59,40 @@ describe('signing keys of the service', () => {
     }
   });
 
+  it('are retired without their private part and compromised when it is said, each once, for ever', async () => {
+    const did = newDid();
+    const { receiptKeys, statusKeys } = keysOf(did);
+    const published = receiptKeys.published.map((key, i) => ({ ...key, canSign: i === 0 }));
+    const keys = { receiptKeys: { ...receiptKeys, published }, statusKeys };
+    const own = async () =>
+      (await stores.second.serviceKeys.list()).filter(({ kid }) => kid.startsWith(`${did}#`));
+    await rememberServiceKeys(stores.first, keys);
+    const first = await own();
+    expect(first.map(({ kid, retiredAtMs }) => [kid, retiredAtMs === null])).toEqual([
+      [`${did}#receipt-1`, false],
+      [`${did}#receipt-2`, true],
+      [`${did}#status-1`, true],
+    ]);
+    await rememberServiceKeys(stores.second, keys);
+    expect(await own()).toEqual(first);
+    await stores.first.serviceKeys.end(`${did}#receipt-1`, 'compromised');
+    const [after] = await own();
+    expect(after).toMatchObject({ retiredAtMs: first[0]?.retiredAtMs, compromisedAtMs: expect.any(Number) });
+    await stores.second.serviceKeys.end(`${did}#receipt-1`, 'compromised');
+    expect((await own())[0]).toEqual(after);
+  });
+
   it('cannot be changed or forgotten, whoever asks', async () => {
     const did = newDid();
     await rememberServiceKeys(stores.first, keysOf(did));
+    await stores.first.serviceKeys.end(`${did}#status-1`, 'compromised');
     for (const sql of [
       "update service_keys set public_key = 'z'",
       'delete from service_keys',
-      'truncate service_keys',
+      'truncate service_keys cascade',
+      "update service_key_ends set ended_at = now() + interval '1 year'",
+      'delete from service_key_ends',
+      'truncate service_key_ends',
     ])
       await expect(runSql(stores.url, sql)).rejects.toThrow(/append-only/);
   });

@@ -1,6 +1,13 @@
-/** Which public key each kid of the service names. The table is append-only. */
-import type { ServiceKeyRepository } from '@svc/service';
+/** Which public key each kid of the service names, and when it ended. Both tables are append-only. */
+import type { ServiceKeyRecord, ServiceKeyRepository } from '@svc/service';
 import type { Database } from '../database.ts';
+
+const LIST = `
+  select k.kid, k.public_key as "publicKeyMultibase", svc_ms(k.first_seen_at) as "firstSeenAtMs",
+    svc_ms(max(e.ended_at) filter (where e.state = 'retired')) as "retiredAtMs",
+    svc_ms(max(e.ended_at) filter (where e.state = 'compromised')) as "compromisedAtMs"
+  from service_keys k left join service_key_ends e using (kid)
+  group by k.kid order by k.kid`;
 
 export function serviceKeyRepository(database: Database): ServiceKeyRepository {
   return {
@@ -17,5 +24,14 @@ export function serviceKeyRepository(database: Database): ServiceKeyRepository {
       if (row === undefined) throw new Error('an inserted service key is not there');
       return row.publicKey;
     },
+
+    async end(kid, how) {
+      await database.write({
+        text: 'insert into service_key_ends (kid, state) values ($1, $2) on conflict do nothing',
+        values: [kid, how],
+      });
+    },
+
+    list: () => database.read<ServiceKeyRecord>({ text: LIST, values: [] }),
   };
 }

@@ -1,0 +1,226 @@
+/**
+ * The drill of docs/operations.md, “A key has leaked”, on two nodes at work: what the service does, what relying parties see,
+ * and what whoever has the key can still do with it.
+ */
+import { spawnSync } from 'node:child_process';
+import { createPrivateKey, sign } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signReceipt, verifyReceipt } from '@svc/receipts';
+import { verifyBundle } from '@svc/receipts/bundle';
+import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
+import { createVerifier } from '@svc/sdk-rp';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { programFile } from '@svc/testkit/process/program-file';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DOMAIN, nodeEnv } from '../world/api-node.ts';
+import { closeToday } from '../world/close-today.ts';
+import { contractCall, contractFetch } from '../world/contract-call.ts';
+import { withProcesses } from '../world/deployment.ts';
+import { ACTION, issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-leaked-key-test-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const deployment = withProcesses({ SVC_DATA_DIR: dataDir }, 2);
+const SERVICE = `did:web:${DOMAIN}`;
+const receiptFile = join(dataDir, 'receipt-keys.json');
+const statusFile = join(dataDir, 'status-keys.json');
+
+interface Jwk {
+  readonly kid: string;
+  readonly x: string;
+  readonly d?: string;
+}
+const readKeys = (path: string) =>
+  (JSON.parse(readFileSync(path, 'utf8')) as { readonly keys: readonly Jwk[] }).keys;
+
+const operatorEnv = () => ({
+  ...process.env,
+  ...nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir }),
+});
+
+/** As the operator runs it, in the environment of the API. */
+const admin = (...parameters: string[]) =>
+  spawnSync(process.execPath, [programFile('apps/admin'), ...parameters], {
+    encoding: 'utf8',
+    env: operatorEnv(),
+  });
+
+const onEachNode = <T>(ask: (baseUrl: string) => Promise<T>): Promise<T[]> =>
+  Promise.all(deployment.processes.map(({ baseUrl }) => ask(baseUrl)));
+const didDocument = async () => (await deployment.call('GET', '/.well-known/did.json')).text;
+const methodsOf = (document: string) =>
+  (JSON.parse(document) as { verificationMethod: Record<string, string>[] }).verificationMethod;
+
+let tenants: Tenants;
+let before: Receipt;
+let pinnedBefore: string;
+const inclusionOf = async ({ receipt_id }: Receipt) =>
+  (await deployment.call('GET', `/decisions/${receipt_id}/inclusion`)).json;
+const verifyOn = async (baseUrl: string) => {
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  return contractCall(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+};
+const headerOf = (jws: string) =>
+  JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString()) as { readonly kid: string };
+const kidOf = ({ receipt }: Receipt): string => headerOf(receipt).kid;
+
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+  before = receiptOf(await verifyOn(deployment.process.baseUrl));
+  pinnedBefore = await didDocument();
+});
+
+/** Signed by whoever has the leaked key: other content under the id of a Receipt. */
+const forge = async ({ x = '', d = '' }: Partial<Jwk>): Promise<string> => {
+  const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' });
+  const { receipt: _, ...body } = before;
+  const signer = {
+    kid: `${SERVICE}#receipt-1`,
+    sign: (bytes: Uint8Array) => new Uint8Array(sign(null, bytes, key)),
+  };
+  const { text } = await signReceipt({ ...body, grant_hash: `sha256:${'f'.repeat(64)}` } as never, signer);
+  return text;
+};
+
+const allowedOnEveryNode = async (kid: string) => {
+  await vi.waitFor(
+    async () => {
+      const receipts = (await onEachNode(verifyOn)).map(receiptOf);
+      expect(receipts.map((receipt) => [receipt.decision, kidOf(receipt)])).toEqual([
+        ['ALLOW', kid],
+        ['ALLOW', kid],
+      ]);
+    },
+    { timeout: 20_000, interval: 250 },
+  );
+};
+
+describe('a Receipt key has leaked', () => {
+  let leaked: Partial<Jwk>;
+
+  it('and one command takes it out of its file, with a new key in front and the same rights', () => {
+    leaked = readKeys(receiptFile)[0] ?? {};
+    const { status, stdout, stderr } = admin('keys', 'compromise', 'receipt-1');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('receipt-2 signs, receipt-1 has no private part any more');
+    expect(stdout).not.toContain(leaked.d);
+    expect(readKeys(receiptFile).map(({ kid, d }) => [kid, d !== undefined])).toEqual([
+      ['receipt-2', true],
+      ['receipt-1', false],
+    ]);
+    expect(statSync(receiptFile).mode & 0o777).toBe(0o600);
+  });
+
+  it('every node stops signing with it, takes the new one without a restart, and publishes both', async () => {
+    await allowedOnEveryNode(`${SERVICE}#receipt-2`);
+    const methods = methodsOf(await didDocument());
+    expect(methods.find(({ id }) => id === `${SERVICE}#receipt-1`)).toMatchObject({
+      'svc:validFrom': expect.stringMatching(/^20.*Z$/),
+      'svc:validUntil': expect.stringMatching(/^20.*Z$/),
+      revoked: expect.stringMatching(/^20.*Z$/),
+    });
+    expect(methods.find(({ id }) => id === `${SERVICE}#receipt-2`)?.revoked).toBeUndefined();
+  });
+
+  it('a verifier that fetches the document believes the new key', async () => {
+    const verifier = createVerifier({
+      ...{ baseUrl: deployment.process.baseUrl, apiKey: tenants.rpKey, relyingParty: tenants.rpDid },
+      ...{ serviceDid: SERVICE, fetch: contractFetch },
+    });
+    const { grant, proof } = await verifyBody(tenants, await issueGrant(tenants));
+    const request = { method: 'POST', url: 'https://shop.example/orders' };
+    expect(await verifier.verify({ grant, proof, action: ACTION, request })).toMatchObject({ allowed: true });
+  });
+
+  it('what it signed, and what whoever has it signs, verifies by itself no more', async () => {
+    const pinnedAfter = await didDocument();
+    for (const receipt of [before, await forge(leaked)]) {
+      expect(verifyReceipt(receipt, pinnedBefore).ok).toBe(true);
+      expect(verifyReceipt(receipt, pinnedAfter)).toMatchObject({ failures: [{ code: 'key-not-in-force' }] });
+    }
+  });
+
+  it('a node that still has the old file does not start, and says what to do', async () => {
+    const [port, adminPort] = await findFreePorts(2);
+    const current = readFileSync(receiptFile, 'utf8');
+    writeFileSync(receiptFile, JSON.stringify({ keys: [leaked] }));
+    try {
+      const started = spawnSync(process.execPath, [programFile('apps/api')], {
+        encoding: 'utf8',
+        env: { ...operatorEnv(), SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) },
+      });
+      expect(started.status).toBe(1);
+      expect(started.stderr).toMatch(/#receipt-1 is compromised since .* put a new key first/);
+    } finally {
+      writeFileSync(receiptFile, current);
+    }
+  });
+
+  it('may be said again, and of no key that there never was', () => {
+    expect(admin('keys', 'compromise', `${SERVICE}#receipt-1`).status).toBe(0);
+    expect(readKeys(receiptFile)[0]?.kid).toBe('receipt-2');
+    expect(admin('keys').stdout).toMatch(
+      /#receipt-1 {2}published .*, compromised .*\n.*#receipt-2 {2}published [^,]*\n/,
+    );
+    const { status, stderr } = admin('keys', 'compromise', 'status-9');
+    expect([status, stderr]).toEqual([2, expect.stringContaining('has no key status-9')]);
+  });
+
+  it('and a status key too: the same command has every list signed anew, on which decisions go on', async () => {
+    const signers = async () => {
+      const { rows } = await deployment.sql.query('select credential from status_lists');
+      return rows.map(({ credential }) => headerOf(String(credential)).kid);
+    };
+    expect(new Set(await signers())).toEqual(new Set([`${SERVICE}#status-1`]));
+    const { status, stdout } = admin('keys', 'compromise', 'status-1');
+    expect([status, stdout]).toEqual([0, expect.stringContaining('status lists are signed anew.')]);
+    expect(new Set(await signers())).toEqual(new Set([`${SERVICE}#status-2`]));
+    await vi.waitFor(
+      async () => {
+        for (const { text } of await onEachNode((url) => contractCall(url, 'GET', '/.well-known/did.json')))
+          expect(methodsOf(text).find(({ id }) => id === `${SERVICE}#status-1`)?.revoked).toBeDefined();
+      },
+      { timeout: 20_000, interval: 250 },
+    );
+    await allowedOnEveryNode(`${SERVICE}#receipt-2`);
+    expect(readKeys(statusFile).map(({ kid }) => kid)).toEqual(['status-2', 'status-1']);
+  });
+
+  it('what it signed before verifies with its inclusion, for which the service vouches anew', async () => {
+    await closeToday(deployment, dataDir);
+    const serviceDidDocument = await didDocument();
+    const inclusion = await inclusionOf(before);
+    const verify = (receipt: unknown, proof: object = inclusion) =>
+      verifyIncludedReceipt({ receipt, inclusion: proof, serviceDidDocument });
+    expect(verify(before)).toMatchObject({ ok: true, kid: `${SERVICE}#receipt-1` });
+    const { attestation: _, ...alone } = inclusion;
+    expect(verify(before, alone).ok).toBe(false);
+    // Leaves cover ids: without the attestation this would pass.
+    expect(verify(await forge(leaked))).toMatchObject({ failures: [{ code: 'key-not-in-force' }] });
+    const { decisions } = createVerifier({
+      ...{ baseUrl: deployment.process.baseUrl, apiKey: tenants.rpKey, relyingParty: tenants.rpDid },
+      ...{ serviceDid: SERVICE, fetch: contractFetch },
+    });
+    const bundled = await decisions.bundle(before.receipt_id);
+    expect(bundled).toMatchObject({ state: 'ready', receipt: before });
+    const bundle = 'bundle' in bundled && bundled.bundle;
+    expect(verifyBundle(bundle, { serviceDidDocument })).toMatchObject({ ok: true, assumed: [] });
+  });
+
+  it('and so do closed days whose own key leaks later', async () => {
+    expect(admin('keys', 'compromise', 'status-2').status).toBe(0);
+    await vi.waitFor(
+      async () => {
+        const serviceDidDocument = await didDocument();
+        const inclusion = await inclusionOf(before);
+        expect(inclusion.kid).toBe(`${SERVICE}#status-2`);
+        expect(headerOf(String(inclusion.attestation)).kid).toBe(`${SERVICE}#status-3`);
+        const given = { receipt: before, inclusion, serviceDidDocument };
+        expect(verifyIncludedReceipt(given)).toMatchObject({ ok: true });
+      },
+      { timeout: 20_000, interval: 250 },
+    );
+  });
+});

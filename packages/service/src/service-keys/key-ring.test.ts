@@ -1,0 +1,175 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Holds } from '../lib/holds.ts';
+import type { ServiceKeyRecord } from '../ports/service-keys.ts';
+import { StoreError } from '../ports/store.ts';
+import { KeyRing, type KeyRingDeps, type ServiceKeySets } from './key-ring.ts';
+import { KeySetError, parseKeySet } from './key-set.ts';
+
+const DID = 'did:web:svc.example';
+const NOW_MS = Date.parse('2026-11-20T10:00:00.400Z');
+
+type Record = { -readonly [K in keyof ServiceKeyRecord]: ServiceKeyRecord[K] };
+
+/** What a database remembers, in memory. */
+const memory = () => {
+  const records = new Map<string, Record>();
+  let isDown = false;
+  const serviceKeys = {
+    remember: async (kid: string, publicKeyMultibase: string) => {
+      if (!records.has(kid))
+        records.set(kid, {
+          kid,
+          publicKeyMultibase,
+          firstSeenAtMs: NOW_MS,
+          retiredAtMs: null,
+          compromisedAtMs: null,
+        });
+      return records.get(kid)?.publicKeyMultibase ?? '';
+    },
+    end: async (kid: string, how: 'retired' | 'compromised') => {
+      const record = records.get(kid);
+      if (record === undefined) throw new Error(`no ${kid}`);
+      if (how === 'retired') record.retiredAtMs ??= NOW_MS + 1_000;
+      else record.compromisedAtMs ??= NOW_MS + 2_000;
+    },
+    list: async () => {
+      if (isDown) throw new StoreError('unavailable', 'down');
+      return structuredClone([...records.values()]);
+    },
+  };
+  const store = {
+    serviceKeys,
+    transaction: <T>(work: (tx: never) => Promise<T>) => work({ serviceKeys } as never),
+  } as unknown as KeyRingDeps['store'];
+  return {
+    ...{ store, records, end: serviceKeys.end },
+    setDown: (down: boolean) => {
+      isDown = down;
+    },
+  };
+};
+
+const jwk = (kid: string) => ({
+  kid,
+  ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
+});
+const publicPartOf = ({ d: _, ...rest }: ReturnType<typeof jwk>) => rest;
+const [R1, R2, S1] = [jwk('receipt-1'), jwk('receipt-2'), jwk('status-1')];
+const setsOf = (receipt: readonly object[], status: readonly object[] = [S1]): ServiceKeySets => ({
+  receiptKeys: parseKeySet({ keys: receipt }, 'receipt', DID),
+  statusKeys: parseKeySet({ keys: status }, 'status', DID),
+});
+
+let database: ReturnType<typeof memory>;
+let files: ServiceKeySets;
+let holds: Holds;
+let ring: KeyRing | undefined;
+beforeEach(() => {
+  database = memory();
+  files = setsOf([R1]);
+  holds = new Holds({ warn: () => {}, error: () => {} });
+});
+afterEach(() => ring?.stop());
+
+const start = async (sets = files): Promise<KeyRing> => {
+  ring = await KeyRing.start({ store: database.store, holds, did: DID, load: () => files }, sets);
+  return ring;
+};
+const signs = async (keys: KeyRing): Promise<string> => {
+  const { signer } = keys.receiptKeys;
+  await signer.sign(new Uint8Array(1));
+  return signer.kid;
+};
+const timesOf = ({ receiptKeys }: KeyRing) =>
+  Object.fromEntries(receiptKeys.published.map(({ kid, time }) => [kid.split('#')[1], time]));
+
+describe('a key', () => {
+  it('is in force from when it was first published, in whole seconds that hold all it signed', async () => {
+    expect(timesOf(await start())).toEqual({
+      'receipt-1': { fromMs: Date.parse('2026-11-20T10:00:00Z'), untilMs: null, isCompromised: false },
+    });
+  });
+
+  it('without its private part is retired at the next start, and its end covers what it signed', async () => {
+    (await start()).stop();
+    const keys = await start(setsOf([R2, publicPartOf(R1)]));
+    expect(timesOf(keys)['receipt-1']).toMatchObject({ untilMs: Date.parse('2026-11-20T10:00:02Z') });
+    expect(await signs(keys)).toBe(`${DID}#receipt-2`);
+    // Given back, it stays so: nobody can take back what was published.
+    await expect(start(setsOf([R1, R2]))).rejects.toThrow(/receipt-1 is retired since/);
+  });
+
+  it('that has left the file stays published, with its end', async () => {
+    (await start()).stop();
+    await database.end(`${DID}#receipt-1`, 'retired');
+    expect(Object.keys(timesOf(await start(setsOf([R2]))))).toEqual(['receipt-2', 'receipt-1']);
+  });
+
+  it('of another service in the same database is not ours to publish', async () => {
+    await database.store.serviceKeys.remember('did:web:svc.example.org#receipt-1', 'z6Mk');
+    expect(Object.keys(timesOf(await start()))).toEqual(['receipt-1']);
+  });
+});
+
+describe('the key that signs is compromised', () => {
+  it('and signs nothing more: the service holds until its file begins with a key in force', async () => {
+    const keys = await start();
+    expect(await signs(keys)).toBe(`${DID}#receipt-1`);
+    await database.end(`${DID}#receipt-1`, 'compromised');
+    await keys.refresh();
+    await expect(signs(keys)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(holds.list()).toEqual([
+      { name: 'keys', reason: expect.stringMatching(/receipt-1 is compromised since/) },
+    ]);
+    files = setsOf([R2, publicPartOf(R1)]);
+    await keys.refresh();
+    expect(await signs(keys)).toBe(`${DID}#receipt-2`);
+    expect(holds.list()).toEqual([]);
+    expect(timesOf(keys)['receipt-1']).toMatchObject({ isCompromised: true });
+  });
+
+  it('and whoever holds its signer from before signs nothing more either', async () => {
+    const keys = await start();
+    const { signer } = keys.receiptKeys;
+    await database.end(`${DID}#receipt-1`, 'compromised');
+    files = setsOf([R2, publicPartOf(R1)]);
+    await keys.refresh();
+    expect(() => signer.sign(new Uint8Array(1))).toThrow(/backing service/);
+  });
+
+  it('and a file that cannot be read, or has another key under a known kid, does not end the hold', async () => {
+    const keys = await start();
+    await database.end(`${DID}#receipt-1`, 'compromised');
+    for (const load of [
+      () => {
+        throw new KeySetError('not JSON');
+      },
+      () => setsOf([R2, jwk('receipt-1')]),
+    ]) {
+      Object.defineProperty(keys, 'deps', {
+        value: { store: database.store, holds, did: DID, load },
+      });
+      await keys.refresh();
+      await expect(signs(keys)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(holds.list()).toHaveLength(1);
+    }
+  });
+
+  it('is not forgotten while storage cannot be asked', async () => {
+    const keys = await start();
+    await database.end(`${DID}#receipt-1`, 'compromised');
+    await keys.refresh();
+    database.setDown(true);
+    await keys.refresh();
+    await expect(signs(keys)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(holds.list()).toHaveLength(1);
+  });
+
+  it('does not start', async () => {
+    (await start()).stop();
+    await database.end(`${DID}#receipt-1`, 'compromised');
+    await expect(start()).rejects.toThrow(KeySetError);
+    await expect(start()).rejects.toThrow(/receipt-1 is compromised since .*put a new key first/);
+  });
+});

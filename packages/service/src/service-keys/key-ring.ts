@@ -1,0 +1,172 @@
+/**
+ * The keys of the service as they are now: the private parts from its key files, the times from the database, which knows
+ * every key that was ever published and when it ended (protocol §8). A key that has ended signs nothing more, on any node,
+ * within a second. Then the key files are read again: if they begin with a key in force by now, that one signs.
+ */
+import { decodeMultikey } from '@svc/protocol';
+import { findUntimely, type KeyTime } from '@svc/transparency';
+import { serviceUnavailable } from '../errors.ts';
+import type { Holds } from '../lib/holds.ts';
+import type { Signer } from '../ports/platform.ts';
+import type { ServiceKeyRecord } from '../ports/service-keys.ts';
+import { type Store, StoreError } from '../ports/store.ts';
+import { type KeyPurpose, type KeySet, KeySetError, type PublishedKey } from './key-set.ts';
+import { rememberServiceKeys } from './remember-service-keys.ts';
+
+const READ_EVERY_MS = 1_000;
+
+export interface ServiceKeySets {
+  readonly receiptKeys: KeySet;
+  readonly statusKeys: KeySet;
+}
+
+export interface KeyRingDeps {
+  readonly store: Pick<Store, 'transaction' | 'serviceKeys'>;
+  readonly holds: Pick<Holds, 'set'>;
+  readonly did: string;
+  /** Reads the key files again. Throws `KeySetError`. */
+  readonly load: () => ServiceKeySets;
+}
+
+export class KeyRing implements ServiceKeySets {
+  receiptKeys: KeySet;
+  statusKeys: KeySet;
+  private readonly timer: NodeJS.Timeout;
+  private reading: Promise<void> | null = null;
+  private ended: ReadonlyMap<string, string> = new Map();
+
+  private constructor(
+    private readonly deps: KeyRingDeps,
+    private sets: ServiceKeySets,
+  ) {
+    this.receiptKeys = sets.receiptKeys;
+    this.statusKeys = sets.statusKeys;
+    this.timer = setInterval(() => void this.refresh(), READ_EVERY_MS).unref();
+  }
+
+  /**
+   * Remembers the keys of the files. Rejects with `KeySetError` where a kid was another key before, or where the key that is
+   * to sign has ended.
+   */
+  static async start(deps: KeyRingDeps, sets: ServiceKeySets): Promise<KeyRing> {
+    await rememberServiceKeys(deps.store, sets);
+    const ring = new KeyRing(deps, sets);
+    ring.take(sets, await deps.store.serviceKeys.list());
+    const problem = ring.findProblem();
+    if (problem === null) return ring;
+    ring.stop();
+    throw new KeySetError(problem);
+  }
+
+  /** Reads again what has ended; keeps what is known when storage cannot be asked. */
+  refresh(): Promise<void> {
+    this.reading ??= this.read().finally(() => {
+      this.reading = null;
+    });
+    return this.reading;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async read(): Promise<void> {
+    try {
+      this.take(this.sets, await this.deps.store.serviceKeys.list());
+      if (this.findProblem() !== null) await this.takeFiles();
+    } catch (error) {
+      if (!(error instanceof StoreError || error instanceof KeySetError)) throw error;
+    }
+    const problem = this.findProblem();
+    this.deps.holds.set('keys', problem);
+  }
+
+  /** What the files say by now, if it signs. */
+  private async takeFiles(): Promise<void> {
+    const sets = this.deps.load();
+    await rememberServiceKeys(this.deps.store, sets);
+    this.take(sets, await this.deps.store.serviceKeys.list());
+  }
+
+  private take(sets: ServiceKeySets, records: readonly ServiceKeyRecord[]): void {
+    const own = records.filter(({ kid }) => kid.startsWith(`${this.deps.did}#`));
+    this.ended = new Map(
+      own.flatMap((record) => (isEnded(record) ? [[record.kid, describeEnd(record)]] : [])),
+    );
+    this.sets = sets;
+    this.receiptKeys = this.build(sets.receiptKeys, 'receipt', own);
+    this.statusKeys = this.build(sets.statusKeys, 'status', own);
+  }
+
+  private build(
+    { signer, published }: KeySet,
+    purpose: KeyPurpose,
+    records: readonly ServiceKeyRecord[],
+  ): KeySet {
+    const byKid = new Map(records.map((record) => [record.kid, record]));
+    const fromFile = published.map((key) => ({ ...key, time: timeOf(byKid.get(key.kid)) ?? key.time }));
+    const listed = new Set(published.map(({ kid }) => kid));
+    const prefix = `${this.deps.did}#${purpose}-`;
+    const others = records.filter(({ kid }) => kid.startsWith(prefix) && !listed.has(kid));
+    return { signer: this.guard(signer), published: [...fromFile, ...others.flatMap(publishedOf)] };
+  }
+
+  /** Nothing is signed by a key that has ended, whoever is about to. */
+  private guard({ kid, sign }: Signer): Signer {
+    return {
+      kid,
+      sign: (bytes) => {
+        const end = this.ended.get(kid);
+        if (end !== undefined) throw serviceUnavailable(`the key ${kid} ${end}`);
+        return sign(bytes);
+      },
+    };
+  }
+
+  private findProblem(): string | null {
+    for (const { signer } of [this.sets.receiptKeys, this.sets.statusKeys]) {
+      const end = this.ended.get(signer.kid);
+      if (end !== undefined)
+        return `${signer.kid} ${end} and signs nothing more: put a new key first in its file (docs/operations.md, Keys)`;
+    }
+    return null;
+  }
+}
+
+/** Why something dated `atMs` does not count under this key by its date; null where it does. */
+export const findUntimelyKey = (keys: KeySet, kid: string, atMs: number): string | null => {
+  const key = keys.published.find((published) => published.kid === kid);
+  return key === undefined ? 'is not published' : findUntimely(key.time, atMs);
+};
+
+const isEnded = ({ retiredAtMs, compromisedAtMs }: ServiceKeyRecord): boolean =>
+  retiredAtMs !== null || compromisedAtMs !== null;
+
+const describeEnd = ({ retiredAtMs, compromisedAtMs }: ServiceKeyRecord): string => {
+  const at = new Date(compromisedAtMs ?? retiredAtMs ?? 0).toISOString();
+  return compromisedAtMs === null ? `is retired since ${at}` : `is compromised since ${at}`;
+};
+
+/** Published in whole seconds, as status lists and checkpoints are dated: nothing that was signed in time falls outside. */
+const timeOf = (record: ServiceKeyRecord | undefined): KeyTime | null => {
+  if (record === undefined) return null;
+  const { firstSeenAtMs, retiredAtMs, compromisedAtMs } = record;
+  const ends = [
+    ...(retiredAtMs === null ? [] : [Math.ceil(retiredAtMs / 1000) * 1000]),
+    ...(compromisedAtMs === null ? [] : [Math.floor(compromisedAtMs / 1000) * 1000]),
+  ];
+  return {
+    fromMs: Math.floor(firstSeenAtMs / 1000) * 1000,
+    untilMs: ends.length === 0 ? null : Math.min(...ends),
+    isCompromised: compromisedAtMs !== null,
+  };
+};
+
+const publishedOf = (record: ServiceKeyRecord): PublishedKey[] => {
+  const { kid, publicKeyMultibase } = record;
+  const publicKey = decodeMultikey(publicKeyMultibase);
+  const time = timeOf(record);
+  return publicKey === null || time === null
+    ? []
+    : [{ kid, publicKey, publicKeyMultibase, canSign: false, time }];
+};
