@@ -250,6 +250,21 @@ describe('facts that have not been looked up', () => {
     for (const lookup of result.kind === 'undecided' ? result.lookups : []) expect(lookup).toEqual(planned);
   });
 
+  it('include the allocation of a Grant by a key that is not retired', () => {
+    const { principal } = factsOf(input, crypto);
+    const { allocation: _, ...rest } = { ...facts, principal };
+    const lookups = planLookups(presented).filter(({ fact }) => fact === 'allocation');
+    expect(evaluate(presented, rest, context)).toEqual({ kind: 'undecided', lookups });
+  });
+
+  it('give SERVICE_UNAVAILABLE for an allocation of a retired key, whatever else is wrong after it', () => {
+    const malformed = parsePresented({ ...input, proof: '' });
+    expect(evaluate(malformed, { ...facts, allocation: unavailable }, context)).toMatchObject({
+      reason: 'SERVICE_UNAVAILABLE',
+      outcomes: { P2: 'skipped', P8: false },
+    });
+  });
+
   it.each(names)('%s is denied when it is absent or unavailable', (name) => {
     for (const no of [absent, unavailable])
       expect(evaluate(presented, { ...facts, [name]: no }, context)).toMatchObject({ decision: 'DENY' });
