@@ -1,6 +1,6 @@
 /**
  * A pool of vitest with one thread that is kept from run to run. Stryker runs vitest once per mutant, and a new thread
- * would load its dependencies again each time, which costs ten times what the tests do. The modules of this tree are
+ * would load its dependencies again each time, which takes longer than most of the tests. The modules of this tree are
  * evaluated anew in every run (`isolate`), so a mutant of what is evaluated at load is seen too.
  */
 import { type PoolOptions, ThreadsPoolWorker, type Vite, type WorkerRequest } from 'vitest/node';
