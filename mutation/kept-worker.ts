@@ -3,7 +3,7 @@
  * would load its dependencies again each time, which takes longer than most of the tests. The modules of this tree are
  * evaluated anew in every run (`isolate`), so a mutant of what is evaluated at load is seen too.
  */
-import { type PoolOptions, ThreadsPoolWorker, type Vite, type WorkerRequest } from 'vitest/node';
+import { type PoolOptions, ThreadsPoolWorker, type Vite, type Vitest, type WorkerRequest } from 'vitest/node';
 
 type Listener = Parameters<ThreadsPoolWorker['on']>;
 
@@ -45,10 +45,28 @@ class KeptWorker {
   deserialize = (data: unknown): unknown => data;
 }
 
+/**
+ * A mutant that breaks a module while it is loaded leaves a suite without tests, which Stryker would take for a suite in
+ * which nothing failed: it is given a test that did.
+ */
+function failUnloaded(state: Vitest['state']): void {
+  const getFiles = state.getFiles.bind(state);
+  state.getFiles = (...args) => {
+    const files = getFiles(...args);
+    for (const file of files) {
+      if (file.result?.state !== 'fail' || file.tasks.length > 0) continue;
+      const test = { type: 'test', mode: 'run', name: 'loads', file, result: file.result, meta: {} };
+      file.tasks.push(test as unknown as (typeof file.tasks)[number]);
+    }
+    return files;
+  };
+}
+
 /** For the project's `plugins`: Stryker names the pool itself, so a setting would be overruled. */
 export const keptWorker: Vite.Plugin = {
   name: 'kept-worker',
-  configureVitest({ project }) {
+  configureVitest({ project, vitest }) {
+    failUnloaded(vitest.state);
     Object.assign(project.config, {
       pool: 'kept',
       poolRunner: { name: 'kept', createPoolWorker: (options: PoolOptions) => new KeptWorker(options) },

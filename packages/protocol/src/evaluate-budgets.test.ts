@@ -49,6 +49,11 @@ const names = new Set(Object.values(BUDGET_KEYS).flat());
 const hasBudget = (input: EvaluateInput): boolean =>
   capabilitiesOf(input).some(({ constraints }) => Object.keys(constraints).some((key) => names.has(key)));
 
+it('an API call consumes one use and no amount', () => {
+  const { consumption } = decide(getVector('v2-api-first').input);
+  expect(consumption).toMatchObject({ deltaTotal: 0, deltaPeriod: 0, deltaUses: 1 });
+});
+
 describe('svc-base-v2', () => {
   const without = readEvaluateVectors().filter(
     ({ input }) => input.relying_party.profile === 'svc-base-v1' && !hasBudget(input),
