@@ -49,6 +49,7 @@ create table audit_events (
   action text not null,
   target text collate "C",
   request_id text,
+  org_id text collate "C",
   details jsonb not null
 );
 create table checkpoints (
@@ -115,6 +116,13 @@ create table content_checks (
   checked_at timestamp with time zone not null,
   is_intact boolean not null
 );
+create table contesting_claims (
+  did text collate "C" not null,
+  kind text not null,
+  org_id text collate "C" not null,
+  token text not null,
+  expires_at timestamp with time zone not null
+);
 create table deployment (
   is_only_row boolean not null default true,
   first_day date not null default ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date
@@ -136,6 +144,10 @@ create table evidence (
   content_type text not null,
   body bytea not null,
   created_at timestamp with time zone not null default svc_now()
+);
+create table evidence_naming (
+  is_only_row boolean not null default true,
+  named_before text collate "C" not null default ''::text
 );
 create table grants (
   id text collate "C" not null,
@@ -163,6 +175,10 @@ create table ledger_seal (
   sealed_until timestamp with time zone not null,
   sealed_before text collate "C" not null generated always as (svc_lowest_receipt_id(sealed_until)) stored
 );
+create table loose_evidence (
+  hash text collate "C" not null,
+  unused_since timestamp with time zone
+);
 create table merkle_tiles (
   day date not null,
   level smallint not null,
@@ -188,6 +204,7 @@ create table principal_keys (
   state text not null default 'active'::text,
   since timestamp with time zone not null default svc_now(),
   created_at timestamp with time zone not null default svc_now(),
+  withdrawn_at timestamp with time zone,
   compromise_visible_at timestamp with time zone
 );
 create table principals (
@@ -205,7 +222,10 @@ create table principals (
   version bigint not null default 1,
   document_hash text collate "C",
   document_resolved_at timestamp with time zone,
-  last_proven_at timestamp with time zone
+  last_proven_at timestamp with time zone,
+  claim_expires_at timestamp with time zone,
+  document_changes_since timestamp with time zone,
+  document_changes integer not null default 0
 );
 create table receipts (
   receipt_id text collate "C" not null,
@@ -226,6 +246,12 @@ create table receipts (
   production_check boolean not null default false,
   content_hash bytea not null
 ) partition by RANGE (receipt_id);
+create table released_status_lists (
+  url text collate "C" not null,
+  domain text collate "C" not null,
+  number integer not null,
+  released_at timestamp with time zone not null default svc_now()
+);
 create table relying_parties (
   did text collate "C" not null,
   kind text not null,
@@ -236,7 +262,9 @@ create table relying_parties (
   profile text not null,
   org_id text collate "C",
   created_at timestamp with time zone not null default svc_now(),
-  version bigint not null default 1
+  version bigint not null default 1,
+  claim_expires_at timestamp with time zone,
+  verification_token text
 );
 create table retention (
   only_row boolean not null default true,
@@ -251,6 +279,10 @@ create table self_serve_tenants (
   relying_party text collate "C" not null,
   admin_email text,
   created_at timestamp with time zone not null default svc_now()
+);
+create table served_lists (
+  url text collate "C" not null,
+  kept_at timestamp with time zone not null
 );
 create table service_key_ends (
   kid text collate "C" not null,
@@ -377,10 +409,9 @@ alter table api_keys add constraint api_keys_key_hash_check CHECK ((length(key_h
 alter table api_keys add constraint api_keys_key_id_key UNIQUE (key_id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (key_hash);
 alter table api_keys add constraint api_keys_role_check CHECK ((role = ANY (ARRAY['principal'::text, 'rp'::text, 'org:read'::text, 'org:admin'::text, 'observer'::text])));
-alter table attestations add constraint attestations_check CHECK (((type = 'dispute_resolved'::text) = (resolution IS NOT NULL)));
-alter table attestations add constraint attestations_check1 CHECK (((type = 'loss_reported'::text) = (loss_amount IS NOT NULL)));
-alter table attestations add constraint attestations_check2 CHECK (((loss_amount IS NULL) = (currency IS NULL)));
-alter table attestations add constraint attestations_check3 CHECK (((consumption_cause IS NULL) = (consumption_version IS NULL)));
+alter table attestations add constraint attestations_check CHECK (((type <> 'dispute_resolved'::text) OR (resolution IS NOT NULL)));
+alter table attestations add constraint attestations_check1 CHECK (((type <> 'loss_reported'::text) OR ((loss_amount IS NOT NULL) AND (currency IS NOT NULL))));
+alter table attestations add constraint attestations_check2 CHECK (((consumption_cause IS NULL) = (consumption_version IS NULL)));
 alter table attestations add constraint attestations_consumption_cause_check CHECK ((consumption_cause = ANY (ARRAY['restore'::text, 'restore_reversal'::text])));
 alter table attestations add constraint attestations_correction_of_key UNIQUE (correction_of);
 alter table attestations add constraint attestations_decision_check CHECK ((decision = ANY (ARRAY['ALLOW'::text, 'DENY'::text])));
@@ -427,6 +458,9 @@ alter table consumption_events add constraint consumption_events_receipt_id_caus
 alter table consumption_events add constraint consumption_events_version_check CHECK ((version > 0));
 alter table content_checks add constraint content_checks_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
 alter table content_checks add constraint content_checks_pkey PRIMARY KEY (day);
+alter table contesting_claims add constraint contesting_claims_kind_check CHECK ((kind = ANY (ARRAY['principal'::text, 'relying_party'::text])));
+alter table contesting_claims add constraint contesting_claims_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
+alter table contesting_claims add constraint contesting_claims_pkey PRIMARY KEY (did, kind, org_id);
 alter table deployment add constraint deployment_is_only_row_check CHECK (is_only_row);
 alter table deployment add constraint deployment_pkey PRIMARY KEY (is_only_row);
 alter table entitlements add constraint entitlements_check CHECK (((check_cap IS NULL) OR (cap_since IS NOT NULL)));
@@ -438,6 +472,8 @@ alter table entitlements add constraint entitlements_production_check CHECK ((pr
 alter table entitlements add constraint entitlements_reason_check CHECK ((reason = ANY (ARRAY['trial'::text, 'paid'::text, 'past_due_grace'::text, 'canceled'::text, 'comp'::text, 'none'::text])));
 alter table evidence add constraint evidence_pkey PRIMARY KEY (hash);
 alter table evidence add constraint hash_is_of_body CHECK ((hash = ('sha256:'::text || encode(sha256(body), 'hex'::text))));
+alter table evidence_naming add constraint evidence_naming_is_only_row_check CHECK (is_only_row);
+alter table evidence_naming add constraint evidence_naming_pkey PRIMARY KEY (is_only_row);
 alter table grants add constraint grants_check CHECK (((revoked_at IS NULL) OR (revocation_recorded_at IS NOT NULL)));
 alter table grants add constraint grants_pkey PRIMARY KEY (id);
 alter table grants add constraint grants_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
@@ -449,6 +485,8 @@ alter table ledger_count add constraint ledger_count_is_only_row_check CHECK (is
 alter table ledger_count add constraint ledger_count_pkey PRIMARY KEY (is_only_row);
 alter table ledger_seal add constraint ledger_seal_is_only_row_check CHECK (is_only_row);
 alter table ledger_seal add constraint ledger_seal_pkey PRIMARY KEY (is_only_row);
+alter table loose_evidence add constraint loose_evidence_hash_fkey FOREIGN KEY (hash) REFERENCES evidence(hash) ON DELETE CASCADE;
+alter table loose_evidence add constraint loose_evidence_pkey PRIMARY KEY (hash);
 alter table merkle_tiles add constraint merkle_tiles_check CHECK (((first_receipt_ids IS NOT NULL) = (level = 1)));
 alter table merkle_tiles add constraint merkle_tiles_day_fkey FOREIGN KEY (day) REFERENCES closed_days(day);
 alter table merkle_tiles add constraint merkle_tiles_hashes_check CHECK ((((length(hashes) % 32) = 0) AND ((length(hashes) >= 32) AND (length(hashes) <= 8192))));
@@ -462,6 +500,7 @@ alter table principal_keys add constraint principal_keys_pkey PRIMARY KEY (kid);
 alter table principal_keys add constraint principal_keys_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
 alter table principal_keys add constraint principal_keys_state_check CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text, 'compromised'::text])));
 alter table principals add constraint principals_check CHECK (((document_hash IS NULL) = (document_resolved_at IS NULL)));
+alter table principals add constraint principals_check1 CHECK (((claim_expires_at IS NULL) OR ((kind = 'hosted'::text) AND (org_id IS NOT NULL))));
 alter table principals add constraint principals_document_hash_fkey FOREIGN KEY (document_hash) REFERENCES evidence(hash);
 alter table principals add constraint principals_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table principals add constraint principals_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
@@ -475,6 +514,9 @@ CASE decision
 END);
 alter table receipts add constraint receipts_content_hash_check CHECK ((length(content_hash) = 32));
 alter table receipts add constraint receipts_pkey PRIMARY KEY (receipt_id) INCLUDE (content_hash);
+alter table released_status_lists add constraint released_status_lists_pkey PRIMARY KEY (url);
+alter table relying_parties add constraint relying_parties_check CHECK (((claim_expires_at IS NULL) OR ((kind = 'hosted'::text) AND (org_id IS NOT NULL))));
+alter table relying_parties add constraint relying_parties_check1 CHECK (((claim_expires_at IS NULL) OR (verification_token IS NOT NULL)));
 alter table relying_parties add constraint relying_parties_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
@@ -485,6 +527,7 @@ alter table self_serve_tenants add constraint self_serve_tenants_org_id_fkey FOR
 alter table self_serve_tenants add constraint self_serve_tenants_pkey PRIMARY KEY (org_id);
 alter table self_serve_tenants add constraint self_serve_tenants_relying_party_fkey FOREIGN KEY (relying_party) REFERENCES relying_parties(did);
 alter table self_serve_tenants add constraint self_serve_tenants_relying_party_key UNIQUE (relying_party);
+alter table served_lists add constraint served_lists_pkey PRIMARY KEY (url);
 alter table service_key_ends add constraint service_key_ends_kid_fkey FOREIGN KEY (kid) REFERENCES service_keys(kid);
 alter table service_key_ends add constraint service_key_ends_pkey PRIMARY KEY (kid, state);
 alter table service_key_ends add constraint service_key_ends_state_check CHECK ((state = ANY (ARRAY['retired'::text, 'compromised'::text])));
@@ -512,24 +555,33 @@ CREATE INDEX attestations_by_principal ON public.attestations USING btree (princ
 CREATE INDEX attestations_by_relying_party ON public.attestations USING btree (relying_party, evaluated_at);
 CREATE INDEX attestations_by_time ON public.attestations USING btree (evaluated_at);
 CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_did, event_id DESC) WHERE (actor_did IS NOT NULL);
+CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, event_id DESC) WHERE (org_id IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
 CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
 CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
 CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (created_at) WHERE (status = 'running'::text);
+CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
+CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
 CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
+CREATE INDEX loose_evidence_unused ON public.loose_evidence USING btree (unused_since) WHERE (unused_since IS NOT NULL);
 CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (first_receipt_ids[1])) WHERE (level = 1);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
+CREATE INDEX principals_by_document ON public.principals USING btree (document_hash) WHERE (document_hash IS NOT NULL);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);
+CREATE INDEX principals_claimed ON public.principals USING btree (claim_expires_at) WHERE (claim_expires_at IS NOT NULL);
 CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NULLS FIRST) WHERE (kind = 'hosted'::text);
 CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id));
 CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, relying_party) WHERE (reason IS NOT NULL);
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
 CREATE INDEX receipts_by_unverified_grant ON ONLY public.receipts USING btree (hashtext(grant_id)) WHERE ((principal IS NULL) AND (grant_id IS NOT NULL));
+CREATE INDEX released_status_lists_by_domain ON public.released_status_lists USING btree (domain, number DESC);
 CREATE INDEX relying_parties_by_org ON public.relying_parties USING btree (org_id) WHERE (org_id IS NOT NULL);
+CREATE INDEX relying_parties_claimed ON public.relying_parties USING btree (claim_expires_at) WHERE (claim_expires_at IS NOT NULL);
+CREATE INDEX status_lists_by_credential ON public.status_lists USING btree (credential_hash);
 CREATE INDEX status_lists_by_principal ON public.status_lists USING btree (principal, number DESC);
 CREATE INDEX status_lists_by_signer ON public.status_lists USING btree (split_part(credential, '.'::text, 1), url);
 CREATE UNIQUE INDEX usage_by_day_key ON public.usage_by_day USING btree (day, reason) NULLS NOT DISTINCT;
@@ -557,7 +609,8 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.consumption_event
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.consumption_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.deployment FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.deployment FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_all_but_collection BEFORE DELETE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_collection();
+CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -710,6 +763,41 @@ begin
   end if;
   insert into closed_days (day) values (p_day) on conflict do nothing;
   return true;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_collect_evidence(p_limit integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_collected bigint;
+  v_named_before text;
+begin
+  update loose_evidence as l
+  set unused_since = case when not s.is_in_force then svc_now() end
+  from
+    (
+      select
+        o.hash,
+        exists (select from principals as p where p.document_hash = o.hash)
+        or exists (select from status_lists as t where t.credential_hash = o.hash) as is_in_force
+      from loose_evidence as o
+    ) as s
+  where s.hash = l.hash and s.is_in_force = (l.unused_since is not null);
+  select named_before into strict v_named_before from evidence_naming;
+  delete from evidence
+  where
+    hash in (
+      select hash from loose_evidence
+      where
+        unused_since < svc_now() - interval '1 hour'
+        and svc_lowest_receipt_id(unused_since + interval '10 minutes') <= v_named_before
+      order by unused_since
+      limit p_limit
+      for update skip locked
+    );
+  get diagnostics v_collected = row_count;
+  return v_collected;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_decisions svc_decision[], p_jws text[])
@@ -1045,6 +1133,27 @@ begin
   return v_created;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_evidence_of(p_jws text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select m[1]
+  from
+    (select translate(split_part(p_jws, '.', 2), '-_', '+/') as payload) as p,
+    regexp_matches(
+      case
+        when p.payload ~ '^[A-Za-z0-9+/]*$'
+        and length(p.payload) % 4 != 1 then encode(
+          decode(rpad(p.payload, (length(p.payload) + 3) / 4 * 4, '='), 'base64'),
+          'escape'
+        )
+        else ''
+      end,
+      '"(?:did_document_hash|credential_hash)":"(sha256:[0-9a-f]{64})"',
+      'g'
+    ) as m;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -1205,6 +1314,24 @@ begin
   );
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_keep_served_list(p_url text, p_hash text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from loose_evidence where hash = p_hash) then
+    return;
+  end if;
+  insert into served_lists as s (url, kept_at)
+  values (p_url, svc_now())
+  on conflict (url) do update
+    set kept_at = excluded.kept_at
+    where s.kept_at < excluded.kept_at - interval '1 minute';
+  if found then
+    delete from loose_evidence where hash = p_hash;
+  end if;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1281,6 +1408,40 @@ CREATE OR REPLACE FUNCTION public.svc_ms(instant timestamp with time zone)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select floor(extract(epoch from instant) * 1000)::bigint;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_name_evidence(p_limit integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  v_from text;
+  v_to text;
+  v_sealed_before text;
+  v_read bigint;
+begin
+  select named_before into v_from from evidence_naming for update skip locked;
+  if v_from is null then
+    return 0;
+  end if;
+  select sealed_before into strict v_sealed_before from ledger_seal;
+  select receipt_id
+  into v_to
+  from receipts
+  where receipt_id >= v_from and receipt_id < v_sealed_before
+  order by receipt_id
+  offset p_limit
+  limit 1;
+  v_to := coalesce(v_to, v_sealed_before);
+  if v_to <= v_from then
+    return 0;
+  end if;
+  select count(*) into v_read from receipts where receipt_id >= v_from and receipt_id < v_to;
+  delete from loose_evidence
+  where hash in (select svc_evidence_of(jws) from receipts where receipt_id >= v_from and receipt_id < v_to);
+  update evidence_naming set named_before = v_to;
+  return v_read;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_now()
  RETURNS timestamp with time zone
@@ -1363,6 +1524,20 @@ begin
   return true;
 end
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_put_loose_evidence(p_hash text, p_content_type text, p_body bytea)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update loose_evidence set unused_since = null where hash = p_hash;
+  insert into evidence (hash, content_type, body)
+  values (p_hash, p_content_type, p_body)
+  on conflict (hash) do nothing;
+  if found then
+    insert into loose_evidence (hash) values (p_hash);
+  end if;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_clearing()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1384,6 +1559,20 @@ begin
     return new;
   end if;
   raise exception 'UPDATE on % is refused: the table is append-only', tg_table_name
+    using errcode = 'insufficient_privilege';
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_collection()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if
+    exists (select from loose_evidence where hash = old.hash and unused_since < svc_now() - interval '1 hour')
+  then
+    return old;
+  end if;
+  raise exception 'DELETE on % is refused: the table is append-only', tg_table_name
     using errcode = 'insufficient_privilege';
 end;
 $function$;
@@ -1409,6 +1598,25 @@ begin
     and stored.relying_party = d.relying_party
     and stored.key = d.idempotency_key
     and stored.receipt_id = d.receipt_id;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_release_principal(p_did text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from api_keys where subject = p_did and role = 'principal';
+  delete from agents where principal = p_did;
+  delete from grants where principal = p_did;
+  insert into released_status_lists (url, domain, number)
+  select url, domain, number from status_lists where principal = p_did;
+  delete from status_lists where principal = p_did;
+  delete from principal_keys where principal = p_did;
+  delete from principals where did = p_did and kind = 'hosted' and last_proven_at is null;
+  if not found then
+    raise exception '% is not there, or has proven its domain', p_did
+      using errcode = 'integrity_constraint_violation';
+  end if;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_release_proofs(p_decisions svc_decision[], p_before text[], p_after text[])
@@ -1437,6 +1645,18 @@ begin
       unnest(p_decisions) as d
       left join spent_proofs as s on s.grant_id = d.spend_grant_id and s.jti = d.spend_jti
   );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_release_relying_party(p_did text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from api_keys where subject = p_did and role = 'rp';
+  delete from relying_parties where did = p_did and claim_expires_at is not null;
+  if not found then
+    raise exception '% is not there, or no claim', p_did using errcode = 'integrity_constraint_violation';
+  end if;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger()

@@ -119,7 +119,7 @@ describe('checks of a domain', () => {
     );
     expect(rounds.reduce((sum, { changed }) => sum + changed, 0)).toBeGreaterThanOrEqual(dids.length);
     for (const did of dids) {
-      const events = await store.audit.list({ actors: null, target: did, limit: 10 });
+      const events = await store.audit.list({ scope: null, target: did, limit: 10 });
       expect(events.map(({ details }) => [details.from, details.to])).toEqual([['unverified', 'verified']]);
     }
   });

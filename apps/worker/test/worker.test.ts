@@ -49,7 +49,7 @@ const isAnyJobLocked = async (): Promise<boolean> => {
 };
 const stateOf = async (did: DidWeb) => (await store.principals.find(did))?.verificationState;
 const audited = async (did: DidWeb) =>
-  (await store.audit.list({ actors: null, action: 'principal.verify', target: did, limit: 10 })).map(
+  (await store.audit.list({ scope: null, action: 'principal.verify', target: did, limit: 10 })).map(
     ({ actor, details }) => [actor.kind, details.from, details.to, details.outcome],
   );
 

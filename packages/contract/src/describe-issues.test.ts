@@ -63,7 +63,7 @@ describe('a problem in words', () => {
       'body.check_cap must be an integer from 0 to 1000000000 or null; got "x"',
     );
     expect(inBody(body, { ...sent, check_cap: 5, cap_since: null })).toBe(
-      'body.cap_since must be a time beside a check_cap; got an object',
+      'body.cap_since must be a time where check_cap is a number: checks are counted from then on; got null',
     );
     expect(inBody(body, {})).toMatch(/^body\.production is missing: .*; and 1 more$/);
   });

@@ -44,7 +44,7 @@ const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: P
     return issue.keys.map((key) => `${place.field(prefix + brief(key))} is not known here (${known})`);
   }
   const must = `${mustText(issue)}${issue.code !== 'custom' && mayBeNull(schema, issue.path) ? ' or null' : ''}`;
-  const sent = sentText(issue);
+  const sent = sentText(issue, input);
   return [sent === null ? `${name} is missing: it ${must}` : `${name} ${must}; got ${sent}`];
 };
 
@@ -144,15 +144,20 @@ const amountText = (origin: string, bound: string, amount: number | bigint): str
 };
 
 /** The value in question in a few characters, or null where there is none. */
-const sentText = (issue: Issue): string | null => {
-  const input: unknown =
-    issue.code === 'invalid_union' && 'discriminator' in issue
-      ? (issue.input as Record<string, unknown>)[String(issue.discriminator)]
-      : issue.input;
-  if (input === undefined) return null;
-  if (Array.isArray(input)) return `an array of ${input.length}`;
-  if (typeof input === 'object' && input !== null) return 'an object';
-  return brief(JSON.stringify(input));
+const sentText = (issue: Issue, whole: unknown): string | null => {
+  const sent = sentOf(issue, whole);
+  if (sent === undefined) return null;
+  if (Array.isArray(sent)) return `an array of ${sent.length}`;
+  if (typeof sent === 'object' && sent !== null) return 'an object';
+  return brief(JSON.stringify(sent));
+};
+
+/** A rule about several members names one by its path; what it was given is the whole. */
+const sentOf = (issue: Issue, whole: unknown): unknown => {
+  if (issue.code === 'invalid_union' && 'discriminator' in issue)
+    return (issue.input as Record<string, unknown>)[String(issue.discriminator)];
+  const isOfWhole = issue.code === 'custom' && typeof issue.input === 'object' && issue.input !== null;
+  return isOfWhole ? issue.path.reduce(ownMember, whole) : issue.input;
 };
 
 const brief = (text: string): string => (text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`);

@@ -1,5 +1,5 @@
 /** Every route of the service, declared once, and the types and checks that follow from it. */
-export { EVIDENCE_TYPES } from './areas/public.ts';
+export { parseEvidenceType } from './areas/public.ts';
 export { describeProblems, PLACES, type Place, pathText } from './describe-issues.ts';
 export {
   ERROR_CODES,

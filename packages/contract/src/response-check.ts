@@ -13,6 +13,10 @@ export interface SeenResponse {
 
 const mediaType = (contentType: string): string => contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
+/** `application/*+json` stands for every type with that suffix (RFC 6839). */
+const isOfType = (seen: string, declared: string): boolean =>
+  declared === seen || (declared.includes('/*+') && seen.endsWith(declared.slice(declared.indexOf('+'))));
+
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -29,7 +33,7 @@ export const findResponseProblem = (route: Route, seen: SeenResponse): string | 
     return findErrorProblem(where, seen);
   if (declared.kind === 'stream') return findStreamProblem(where, declared, seen);
   if (declared.kind === 'raw') {
-    if (!declared.contentTypes.includes(mediaType(seen.contentType)))
+    if (!declared.contentTypes.some((type) => isOfType(mediaType(seen.contentType), type)))
       return `${where}: content type ${seen.contentType} is not declared`;
     if (declared.schema === undefined) return null;
   } else if (mediaType(seen.contentType) !== 'application/json') {

@@ -3,6 +3,7 @@ import { agentRoutes } from './areas/agents.ts';
 import { apiKeyRoutes } from './areas/api-keys.ts';
 import { auditRoutes } from './areas/audit.ts';
 import { authZenRoutes } from './areas/authzen.ts';
+import { claimRoutes } from './areas/claims.ts';
 import { conformanceRoutes } from './areas/conformance.ts';
 import { decisionRoutes } from './areas/decisions.ts';
 import { entitlementRoutes } from './areas/entitlements.ts';
@@ -30,6 +31,7 @@ export const areas = {
   outcomes: outcomeRoutes,
   principals: principalRoutes,
   'relying-parties': relyingPartyRoutes,
+  claims: claimRoutes,
   'signing-keys': signingKeyRoutes,
   orgs: orgRoutes,
   entitlements: entitlementRoutes,
@@ -56,6 +58,7 @@ export const routes = {
   ...areas.outcomes,
   createPrincipal,
   ...areas['relying-parties'],
+  ...areas.claims,
   ...directoryRoutes,
   ...areas['signing-keys'],
   ...areas.orgs,

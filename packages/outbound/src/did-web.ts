@@ -25,7 +25,7 @@ import {
   parseJsonOfAnyNumbers,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import type { OutboundAnswer } from './answers.ts';
+import type { Answered, OutboundAnswer } from './answers.ts';
 import type { Outbound } from './outbound.ts';
 
 export interface ResolvedKey {
@@ -39,6 +39,8 @@ export type Resolution =
       readonly kind: 'resolved';
       /** The document exactly as it was served. */
       readonly text: string;
+      /** As its host gave it, if that is of the JSON family; lower case. */
+      readonly contentType: string | null;
       readonly document: DidDocument;
       /** Usable Ed25519 assertion keys, strict ones only, in the document's order. May be none. */
       readonly keys: readonly ResolvedKey[];
@@ -55,7 +57,7 @@ export const resolveDidWeb = async (outbound: Outbound, did: DidWeb): Promise<Re
   if (parsed === null) return invalid('not a did:web DID');
   const answer = await outbound.get(didWebDocumentUrl(parsed), { accept: ACCEPT });
   if (answer.kind !== 'answered') return notAnswered(answer);
-  if (answer.status === 200) return parseDocument(answer.body, did);
+  if (answer.status === 200) return parseDocument(answer, did);
   const problem = `the host answered ${answer.status}`;
   return isServerFailure(answer.status) ? { kind: 'unreachable', problem } : invalid(problem);
 };
@@ -71,7 +73,7 @@ const notAnswered = (answer: Exclude<OutboundAnswer, { kind: 'answered' }>): Res
   return { kind: decided ? 'invalid' : 'unreachable', problem: answer.why };
 };
 
-const parseDocument = (body: Uint8Array, did: DidWeb): Resolution => {
+const parseDocument = ({ body, contentType }: Answered, did: DidWeb): Resolution => {
   const text = decodeUtf8(body);
   if (text === null) return invalid('the document is not UTF-8');
   const json = parseJsonOfAnyNumbers(text);
@@ -81,7 +83,14 @@ const parseDocument = (body: Uint8Array, did: DidWeb): Resolution => {
   if (document === null) return invalid('the id of the document is not the DID');
   const keys = usableKeys(document);
   if (keys.length > MAX_KEYS) return invalid(`the document lists more than ${MAX_KEYS} usable keys`);
-  return { kind: 'resolved', text, document, keys };
+  return { kind: 'resolved', text, contentType: jsonTypeOf(contentType), document, keys };
+};
+
+const JSON_FAMILY = /^application\/(?:[a-z0-9][a-z0-9.+_-]{0,99}\+)?json(?:; *charset=utf-8)?$/;
+
+const jsonTypeOf = (contentType: string | null): string | null => {
+  const type = contentType?.trim().toLowerCase() ?? '';
+  return JSON_FAMILY.test(type) ? type : null;
 };
 
 /** Every key ever seen is kept for ever, so one document may not bring any number of them. */

@@ -1,7 +1,8 @@
 /**
  * Does a hosted Principal control its domain (protocol §13)? Two places count, and either suffices: a TXT record
  * `svc-verification=<token>` at `_svc-challenge.<host>`, and `/.well-known/svc-verification.json` with exactly
- * `{did, token}`. The document names the whole DID, so that on a shared host nobody proves another's path.
+ * `{did, token}`, or a list of such objects: several DIDs can share a host. A proof names the whole DID, so that on a shared
+ * host nobody proves another's path.
  */
 import {
   type DidWeb,
@@ -60,9 +61,11 @@ const judgeWellKnown = (answer: OutboundAnswer, claim: DomainClaim): DomainProof
 const isProofDocument = (body: Uint8Array, { did, token }: DomainClaim): boolean => {
   const text = decodeUtf8(body);
   const json = text === null ? null : parseStrictJson(text);
-  if (json === null || !json.ok || !isJsonObject(json.value)) return false;
-  const document = json.value;
-  // No inherited `did` or `token` can count: with two own members, both must be these.
-  const isExact = Object.keys(document).sort().join() === 'did,token';
-  return isExact && document.did === did && document.token === token;
+  if (json === null || !json.ok) return false;
+  const proofs = Array.isArray(json.value) ? json.value : [json.value];
+  return proofs.filter(isJsonObject).some((proof) => {
+    // No inherited `did` or `token` can count: with two own members, both must be these.
+    const isExact = Object.keys(proof).sort().join() === 'did,token';
+    return isExact && proof.did === did && proof.token === token;
+  });
 };

@@ -261,6 +261,9 @@ export interface DisputeResolvedEvent {
   /** The reporter’s own; kept as given, not checked. */
   reporter_signature?: string;
   resolution: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
+  /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
+  loss_amount?: number;
+  currency?: string;
 }
 
 export interface GrantAllocation {
@@ -332,6 +335,7 @@ export interface LossReportedEvent {
   correction_of?: string;
   /** The reporter’s own; kept as given, not checked. */
   reporter_signature?: string;
+  resolution?: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
   /** In minor units. */
   loss_amount: number;
   currency: string;
@@ -394,7 +398,7 @@ export type OrgMember =
 
 export type OutcomeEvent = PlainOutcomeEvent | DisputeResolvedEvent | LossReportedEvent;
 
-/** What happened, without further particulars. */
+/** What happened; further particulars are optional. */
 export interface PlainOutcomeEvent {
   type: 'fulfilled' | 'cancelled' | 'dispute_opened' | 'chargeback_received' | 'chargeback_reversed';
   /** When it happened: at most five minutes ahead of the service’s clock. */
@@ -406,6 +410,10 @@ export interface PlainOutcomeEvent {
   correction_of?: string;
   /** The reporter’s own; kept as given, not checked. */
   reporter_signature?: string;
+  resolution?: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
+  /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
+  loss_amount?: number;
+  currency?: string;
 }
 
 export interface Principal {
@@ -502,6 +510,18 @@ export interface RelyingParty {
   org_id?: OrgId | null;
   /** The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up. */
   profile?: 'svc-base-v1' | 'svc-base-v2';
+  /** Present while the domain of a `hosted` relying party is not proven: it verifies nothing, and is released at `expires_at`. Publish either proof, then `POST /relying-parties/{did}/verify`. */
+  claim?: {
+    expires_at: string;
+    dns_txt: {
+      name: string;
+      value: string;
+    };
+    well_known: {
+      url: string;
+      body: JsonObject;
+    };
+  };
 }
 
 export interface RevokeResponse {

@@ -3,6 +3,7 @@ import {
   type Authenticator,
   DomainChecks,
   Revoker,
+  ServedLists,
   type ServiceDeps,
   type VectorSetName,
   type Verifier,
@@ -13,6 +14,7 @@ import { apiKeyEndpoints } from './api-keys.ts';
 import { asCaller } from './as-caller.ts';
 import { auditEndpoints } from './audit.ts';
 import { authZenEndpoints } from './authzen.ts';
+import { claimEndpoints } from './claims.ts';
 import { conformanceEndpoints } from './conformance.ts';
 import type { Decide } from './decide.ts';
 import { ExportTurns } from './decisions/export-turns.ts';
@@ -49,6 +51,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const decide: Decide = verifier.verify.bind(verifier);
   const revoker = new Revoker();
   const domainChecks = new DomainChecks();
+  const servedLists = new ServedLists();
   const exportTurns = new ExportTurns();
   const metricsOf = metricsKept(service);
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
@@ -62,6 +65,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(outcomeEndpoints),
     ...forCaller((own) => principalEndpoints(own, domainChecks)),
     ...forCaller((own) => relyingPartyEndpoints(own, authenticator)),
+    ...forCaller(claimEndpoints),
     ...forCaller(signingKeyEndpoints),
     ...forCaller(orgEndpoints),
     ...forCaller(entitlementEndpoints),
@@ -70,7 +74,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(apiKeyEndpoints),
     ...forCaller(auditEndpoints),
     ...forCaller((own) => usageEndpoints(own, metricsOf)),
-    ...forCaller((own) => publicEndpoints(own, isHealthy)),
+    ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists })),
     ...forCaller(transparencyEndpoints),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
     ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),

@@ -11,6 +11,7 @@ import {
   type ServiceDeps,
   type ServiceIdentity,
   setMayBeNamed,
+  shownKey,
   verificationOf,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
@@ -69,7 +70,9 @@ const presentDirectoryEntry = (principal: PrincipalRecord): DirectoryEntry => ({
     last_checked_at: formatTimestampOrNull(principal.lastCheckedMs),
     method: principal.kind === 'managed' ? 'svc-hosted' : 'domain',
   },
-  keys: principal.keys.map(({ kid, state, sinceMs }) => ({ kid, state, since: formatTimestamp(sinceMs) })),
+  keys: principal.keys
+    .map(shownKey)
+    .map(({ kid, state, sinceMs }) => ({ kid, state, since: formatTimestamp(sinceMs) })),
   did_document: documentOf(principal),
   registered_at: formatTimestamp(principal.createdAtMs),
   may_be_named: principal.mayBeNamed,

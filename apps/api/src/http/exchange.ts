@@ -55,10 +55,10 @@ export class Exchange {
     readonly response: ServerResponse,
     readonly settings: ExchangeSettings,
   ) {
-    const { id, received } = requestIdFor(request.headers['x-request-id']);
+    const { id, header, received } = requestIdFor(request.headers['x-request-id']);
     this.requestId = id;
-    this.#headers = ['Svc-Request-Id', id];
-    if (received) this.#headers.push('X-Request-ID', id);
+    this.#headers = ['Svc-Request-Id', header];
+    if (received) this.#headers.push('X-Request-ID', header);
   }
 
   get clientIp(): string {

@@ -46,10 +46,12 @@ export const readEnvelope: ReadJson = (text) => {
   throw new ApiError('INVALID_REQUEST', `The body is not a JSON object of this request: ${parsed.problem}`);
 };
 
+/** `mayBeEmpty`: a body of no bytes is an object without members. */
 export const readJsonBody = async (
   exchange: Exchange,
   maxBytes: number,
   read: ReadJson,
+  mayBeEmpty = false,
 ): Promise<JsonBody> => {
   const { request, response } = exchange;
   const encoding = request.headers['content-encoding'];
@@ -59,6 +61,7 @@ export const readJsonBody = async (
   if (exchange.expectsContinue) response.writeContinue();
   const text = decodeUtf8(await readBytes(request, maxBytes));
   if (text === null) throw new ApiError('INVALID_REQUEST', 'The body is not valid UTF-8');
+  if (text === '' && mayBeEmpty) return { text, value: {} };
   if (text === '') throw new ApiError('INVALID_REQUEST', 'The body is empty; send a JSON object');
   return { text, value: read(text) };
 };

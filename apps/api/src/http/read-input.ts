@@ -37,8 +37,20 @@ export const readInput = async (
   if (route.body === undefined) return { params, query, headers, body: null, bodyText: null };
   if (route.bodyReading === 'authzen') requireJsonType(request.headers['content-type']);
   const read = READERS[route.bodyReading ?? 'strict'];
-  const { text, value } = await readJsonBody(exchange, route.maxBodyBytes ?? maxBodyBytes, read);
+  const maxBytes = route.maxBodyBytes ?? maxBodyBytes;
+  const { text, value } = await readJsonBody(exchange, maxBytes, read, mayBeEmpty(route.body));
   return { params, query, headers, body: parsePart(route.body, value, PLACES.body), bodyText: text };
+};
+
+const optional = new WeakMap<z.ZodType, boolean>();
+
+/** Where every member is optional there is nothing that an empty body could leave out. */
+const mayBeEmpty = (body: z.ZodType): boolean => {
+  const known = optional.get(body);
+  if (known !== undefined) return known;
+  const isOptional = body.safeParse({}).success;
+  optional.set(body, isOptional);
+  return isOptional;
 };
 
 const READERS: Readonly<Record<NonNullable<Route['bodyReading']>, ReadJson>> = {

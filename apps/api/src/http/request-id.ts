@@ -1,18 +1,29 @@
 /**
- * The name of a request (protocol §13): `Svc-Request-Id` on every answer. An `X-Request-ID` of 1 to 128 printable
- * ASCII characters is taken over and echoed under that name too; any other is ignored.
+ * The name of a request (protocol §13): `Svc-Request-Id` on every answer. An `X-Request-ID` of 1 to 1,024 printable
+ * characters is taken over and echoed under that name too; any other is ignored.
  */
 import { randomUUID } from 'node:crypto';
+import { decodeUtf8 } from '@svc/protocol';
 
-const ACCEPTABLE = /^[\x20-\x7e]{1,128}$/;
+const MAX_CHARS = 1_024;
+const PRINTABLE = new RegExp(`^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]{1,${MAX_CHARS}}$`, 'u');
 
 export interface RequestId {
+  /** As text: in logs and audit events. */
   readonly id: string;
+  /** As it stands in a header: one character for each byte. */
+  readonly header: string;
   /** True when the caller chose it. */
   readonly received: boolean;
 }
 
-export const requestIdFor = (received: string | string[] | undefined): RequestId =>
-  typeof received === 'string' && ACCEPTABLE.test(received)
-    ? { id: received, received: true }
-    : { id: randomUUID(), received: false };
+export const requestIdFor = (received: string | string[] | undefined): RequestId => {
+  const id = typeof received === 'string' ? textOf(received) : null;
+  if (typeof received === 'string' && id !== null && PRINTABLE.test(id))
+    return { id, header: received, received: true };
+  const made = randomUUID();
+  return { id: made, header: made, received: false };
+};
+
+/** Header values arrive one character for each byte. What is no UTF-8 is Latin-1, as RFC 9110 §5.5 has it. */
+const textOf = (header: string): string => decodeUtf8(Buffer.from(header, 'latin1')) ?? header;

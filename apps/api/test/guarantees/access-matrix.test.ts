@@ -24,7 +24,7 @@ import {
 } from './access-matrix/world.ts';
 
 /** The operator's one token is limited per node, so the cases are spread over several. */
-const NODES = 3;
+const NODES = 4;
 const deployment = withDeployment(
   // Every caller of the matrix has a key of its own, of the same few subjects.
   {

@@ -108,6 +108,29 @@ describe('400', () => {
 });
 
 describe('request ids', () => {
+  it.each([
+    ['up to 1,024 characters', 'x'.repeat(1_024)],
+    ['of any script', 'заказ 42 — 注文 🛒'],
+  ])('X-Request-ID is taken over %s', async (_, id) => {
+    const sent = Buffer.from(id, 'utf8').toString('latin1');
+    const { headers } = await call('GET', '/healthz', {
+      headers: { 'x-request-id': sent },
+    });
+    expect([headers['x-request-id'], headers['svc-request-id']]).toEqual([sent, sent]);
+  });
+
+  it.each([
+    ['longer', 'x'.repeat(1_025)],
+    ['with a tab', 'a\tb'],
+    ['with a control character of Unicode', Buffer.from('a\u0085b', 'utf8').toString('latin1')],
+  ])('X-Request-ID %s is ignored', async (_, id) => {
+    const { headers } = await call('GET', '/healthz', {
+      headers: { 'x-request-id': id },
+    });
+    expect(headers['x-request-id']).toBeUndefined();
+    expect(headers['svc-request-id']).not.toBe(id);
+  });
+
   it('X-Request-ID is taken over, echoed and written to the audit log', async () => {
     const id = 'trace 7; a="b" ~';
     const { status, headers } = await call('POST', '/relying-parties', {
@@ -132,7 +155,7 @@ describe('request ids', () => {
       );
     }
     expect(ids.size).toBe(4);
-    const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': 'x'.repeat(129) } });
+    const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': 'x'.repeat(1_025) } });
     expect(headers['svc-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers['x-request-id']).toBeUndefined();
   });

@@ -89,6 +89,23 @@ describe('where plans are enforced', () => {
     expect((await ask('evaluation', asked)).json).toMatchObject({ decision: true });
   });
 
+  it('of a blocked org, Grants that only name the sandbox pass, are denied, and count', async () => {
+    const { orgId, send } = await openOrg();
+    await put(orgId, { check_cap: 5, cap_since: fromNow(-60_000), production: 'blocked' });
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const { tenants, grant } = await openOrg();
+    const [head = '', payload = '', signature = ''] = (await verifyBody(tenants, grant)).grant.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    const issuer = `did:web:${DOMAIN}:org:sandbox`;
+    const kid = `${issuer}#key-1`;
+    const header = { ...JSON.parse(Buffer.from(head, 'base64url').toString()), kid };
+    const forged = `${part(header)}.${part({ ...claims, issuer })}.${signature}`;
+    for (let checks = 1; checks <= 3; checks++) {
+      expect(receiptOf(await send({ grant: forged, proof: 'x', action: {} })).decision).toBe('DENY');
+      expect((await get(orgId)).production_checks_since_cap).toBe(checks);
+    }
+  });
+
   it('402 without a plan: no Receipt, and the Proof allows as soon as there is one', async () => {
     const { orgId, tenants, grant, send } = await openOrg();
     const body = await verifyBody(tenants, grant);
@@ -164,7 +181,7 @@ describe('where plans are enforced', () => {
     expect((await send()).status).toBe(402);
   });
 
-  it('Grants of the sandbox need none and are not counted, not even a claimed one, which is denied', async () => {
+  it('Grants of the sandbox need none and are not counted; one that only claims to be is denied, and counted', async () => {
     const { orgId, tenants } = await openOrg();
     await put(orgId, { check_cap: 0, cap_since: fromNow(-60_000) });
     const sandbox = await insertSandbox(tenants);
@@ -176,8 +193,9 @@ describe('where plans are enforced', () => {
     const body = await verifyBody(sandbox, grant);
     expect(receiptOf(await send(body)).decision).toBe('ALLOW');
     const forged = { ...body, grant: `${grant.grant.slice(0, -6)}AAAAAA` };
-    expect(receiptOf(await send(forged)).reason).toBe('GRANT_SIGNATURE_INVALID');
     expect((await get(orgId)).production_checks_since_cap).toBe(0);
+    expect(receiptOf(await send(forged)).reason).toBe('GRANT_SIGNATURE_INVALID');
+    expect((await get(orgId)).production_checks_since_cap).toBe(1);
     expect((await send(await verifyBody(tenants, await issueGrant(tenants)))).status).toBe(402);
   });
 

@@ -3,6 +3,7 @@
  * content type and the headers that all answers share are checked before a test sees anything.
  */
 import { type ErrorCode, errorCodesOf, findResponseProblem, type Route, routes } from '@svc/contract';
+import { decodeUtf8 } from '@svc/protocol';
 import { type Answer, call } from './tenants.ts';
 
 type CallOptions = NonNullable<Parameters<typeof call>[3]>;
@@ -78,7 +79,7 @@ const headerProblems = (sent: Sent, route: Route | null, answer: Answer): string
     right.test(header(answer, name)) ? [] : [`${name} is ${JSON.stringify(header(answer, name))}`];
   const absent = (name: string) => (answer.headers[name] === undefined ? [] : [`${name} is present`]);
   return [
-    ...is('svc-request-id', /^[\x20-\x7e]{1,128}$/),
+    ...is('svc-request-id', /^[^\r\n]+$/),
     ...requestIdProblems(sent, answer),
     ...is('x-content-type-options', /^nosniff$/),
     ...is('content-security-policy', /default-src 'none'/),
@@ -103,7 +104,8 @@ const saysWhenToRetry = ({ text }: Answer): boolean =>
 /** An id that the caller chose comes back under both names; one that is unusable under neither. */
 const requestIdProblems = ({ headers }: Sent, answer: Answer): string[] => {
   const sent = headers['x-request-id'] ?? '';
-  const isUsable = /^[\x20-\x7e]{1,128}$/.test(sent);
+  const text = decodeUtf8(Buffer.from(sent, 'latin1')) ?? sent;
+  const isUsable = /^\P{Cc}{1,1024}$/u.test(text);
   const echoed = answer.headers['x-request-id'];
   if (isUsable ? echoed !== sent : echoed !== undefined) return [`x-request-id is ${JSON.stringify(echoed)}`];
   return isUsable && answer.headers['svc-request-id'] !== sent ? ['svc-request-id is not what was sent'] : [];

@@ -51,6 +51,8 @@ const relyingParty = (verifyRateLimitPerMinute: number): RpCaller['relyingParty'
   verifyRateLimitPerMinute,
   profile: 'svc-base-v1',
   orgId: null,
+  claimExpiresAtMs: null,
+  verificationToken: null,
   createdAtMs: 0,
   version: 1,
 });

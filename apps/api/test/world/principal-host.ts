@@ -7,6 +7,8 @@ export interface PrincipalHost {
   readonly pages: Map<string, unknown>;
   /** Paths asked for, in order. */
   readonly asked: readonly string[];
+  /** Of every page. */
+  contentType: string;
   /** While true, every request is cut without an answer. */
   isDown: boolean;
   /** Requests wait for it before they are answered. */
@@ -26,7 +28,7 @@ export const startPrincipalHost = async (): Promise<PrincipalHost> => {
     await host.gate;
     if (host.isDown) return request.socket.destroy();
     const page = pages.get(request.url ?? '');
-    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': host.contentType });
     response.end(typeof page === 'string' ? page : JSON.stringify(page ?? {}));
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -36,6 +38,7 @@ export const startPrincipalHost = async (): Promise<PrincipalHost> => {
     url: `http://127.0.0.1:${port}`,
     pages,
     asked,
+    contentType: 'application/json',
     isDown: false,
     gate: Promise.resolve(),
     close: () => {

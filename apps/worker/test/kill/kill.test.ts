@@ -55,8 +55,8 @@ afterAll(() => {
 
 /** What an undisturbed round must have changed for every job to have had something to do. */
 const EVERY_JOB_CHANGES = `
-  audit_events checkpoints closed_days conformance_runs content_checks evidence grants idempotency_keys merkle_tiles partitions
-  principal_keys principals receipts service_keys spent_proofs status_lists usage_by_day usage_by_key
+  audit_events checkpoints closed_days conformance_runs content_checks evidence grants idempotency_keys loose_evidence
+  merkle_tiles partitions principal_keys principals receipts relying_parties service_keys spent_proofs status_lists usage_by_day usage_by_key
   usage_by_principal usage_counts`
   .trim()
   .split(/\s+/);

@@ -9,8 +9,10 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   conformance_runs: ['finished_at'],
   content_checks: ['checked_at'],
   evidence: ['hash', 'body', 'created_at'],
+  evidence_naming: ['named_before'],
   grants: ['revoked_at'],
   ledger_count: ['counted_before'],
+  loose_evidence: ['hash'],
   ledger_seal: ['sealed_until', 'sealed_before'],
   migrations: ['ran_at'],
   principal_keys: ['since', 'created_at'],
@@ -20,11 +22,15 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
     'last_proven_at',
     'document_hash',
     'document_resolved_at',
+    'document_changes_since',
   ],
   retention: ['actions_cleared_before'],
   service_keys: ['first_seen_at'],
   status_lists: ['credential', 'credential_hash', 'valid_from'],
 };
+
+/** Which job of a round came first: whether it is set says nothing. */
+const BY_ORDER: Readonly<Record<string, readonly string[]>> = { loose_evidence: ['unused_since'] };
 
 /** By table, each row as sorted JSON text; of what varies, only whether it is there. Partitions by name. */
 export type WholeState = Readonly<Record<string, readonly string[]>>;
@@ -46,8 +52,8 @@ export const readWholeState = async (databaseUrl: string): Promise<WholeState> =
       const { rows } = await client.query<{ row: Record<string, unknown> }>(
         `select to_jsonb(t) as row from ${table} as t`,
       );
-      const varying = VARYING[table] ?? [];
-      state[table] = rows.map(({ row }) => JSON.stringify(masked(row, varying))).sort();
+      const [varying, left] = [VARYING[table] ?? [], BY_ORDER[table] ?? []];
+      state[table] = rows.map(({ row }) => JSON.stringify(masked(row, varying, left))).sort();
     }
     return state;
   } finally {
@@ -55,5 +61,7 @@ export const readWholeState = async (databaseUrl: string): Promise<WholeState> =
   }
 };
 
-const masked = (row: Record<string, unknown>, varying: readonly string[]) =>
-  Object.entries(row).map(([name, value]) => [name, varying.includes(name) ? value !== null : value]);
+const masked = (row: Record<string, unknown>, varying: readonly string[], left: readonly string[]) =>
+  Object.entries(row)
+    .filter(([name]) => !left.includes(name))
+    .map(([name, value]) => [name, varying.includes(name) ? value !== null : value]);

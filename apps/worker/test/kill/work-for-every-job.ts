@@ -56,6 +56,7 @@ export const makeWorkForEveryJob = async ({ databaseUrl, keysDir }: Deployment):
     await leaveDaysOpen(databaseUrl, await insertRelyingParty(service, sql));
     await leaveWhatHasServedItsTime(sql);
     await leaveConformanceRuns(sql);
+    await leaveClaimsAndLooseEvidence(service, sql);
     const [lastPartition] = (
       await sql.query<{ name: string }>(
         `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass order by 1 desc`,
@@ -144,6 +145,33 @@ const leaveRevocationsUnstamped = async (service: ServiceDeps, sql: pg.Client): 
   await sql.query(
     `update principals set last_checked_at = now() where did in (select principal from grants)`,
   );
+};
+
+/** Two claims whose time is over; and evidence that nobody has used for hours. */
+const leaveClaimsAndLooseEvidence = async (service: ServiceDeps, sql: pg.Client): Promise<void> => {
+  const orgId = `org_${encodeUlid(Date.now(), randomBytes(10))}`;
+  await sql.query(`insert into orgs (org_id, slug, name) values ($1, 'claimants', 'An org')`, [orgId]);
+  const [claimed] = await insertPrincipals(service, 1);
+  if (claimed === undefined) throw new Error('no Principal');
+  await sql.query(
+    `update principals set org_id = $2, claim_expires_at = now() - interval '1 hour', verification_state = 'unverified',
+       last_checked_at = now(), last_proven_at = null where did = $1`,
+    [claimed.did, orgId],
+  );
+  await sql.query(
+    `insert into relying_parties (did, kind, name, proof_window_seconds, verify_rate_limit_per_minute, profile, org_id,
+       claim_expires_at, verification_token)
+     values ('did:web:claimed.example', 'hosted', 'Claimed', 60, 600, 'svc-base-v1', $1, now() - interval '1 hour', 't')`,
+    [orgId],
+  );
+  for (let i = 0; i < 3; i++) {
+    const body = Buffer.from(`loose ${i}`);
+    const hash = sha256Of(service.crypto, `loose ${i}`);
+    await service.store.evidence.insertLoose({ hash, contentType: 'application/did+json', body });
+  }
+  await sql.query(`update loose_evidence set unused_since = now() - interval '3 hours'
+    where hash not in (select credential_hash from status_lists)
+      and hash not in (select document_hash from principals where document_hash is not null)`);
 };
 
 const insertRelyingParty = async (service: ServiceDeps, sql: pg.Client): Promise<Ledger> => {

@@ -38,6 +38,7 @@ export const authZenRoutes = {
     errors: {
       INVALID_REQUEST:
         'The request does not map to a verification, or is not `application/json`. Nothing was evaluated.',
+      FORBIDDEN: 'The relying party’s DID is claimed by its org and not proven yet: it verifies nothing.',
       PLAN_REQUIRED:
         'No plan of the org covers this check. Nothing was evaluated, and the Proof is not spent.',
       CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
@@ -71,6 +72,8 @@ export const authZenRoutes = {
       INVALID_REQUEST:
         'The batch as a whole is malformed, or is not `application/json`. Nothing was evaluated.',
       PAYLOAD_TOO_LARGE: 'The body is larger than 256 KB.',
+      FORBIDDEN:
+        'Of a call without `evaluations` only: the relying party’s DID is claimed and not proven yet.',
       PLAN_REQUIRED: 'Of a call without `evaluations` only: no plan of the org covers this check.',
     },
   }),

@@ -22,13 +22,17 @@ export const principalRoutes = {
     description: [
       'A `managed` Principal gets a DID document published by the service and is verified at once; you keep the private',
       'keys. A `hosted` Principal brings its own `did:web` DID and proves control of the domain. Either way the answer',
-      'holds an API key that is shown only here. An org:admin key registers into its own org.',
+      'holds an API key that is shown only here. An org:admin key registers into its own org; a `hosted` DID that it has not',
+      'proven is free again after 7 days.',
     ].join('\n'),
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
     body: principalCreateRequest,
     responses: { 201: json(principalCreated, 'Registered. Keep the API key: it is not shown again.') },
-    errors: { CONFLICT: 'Already registered, or the domain belongs to the service.' },
+    errors: {
+      CONFLICT:
+        'Already registered, or the domain belongs to the service. Or claimed by another org: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
+    },
   }),
 
   listPrincipals: defineRoute({

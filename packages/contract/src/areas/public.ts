@@ -8,13 +8,28 @@ const CACHE = { 'Cache-Control': 'How long the bytes may be kept.' };
 const didJson = (description: string) =>
   raw(['application/did+json', 'application/json'], description, { schema: didDocument, headers: CACHE });
 
-/** What the service stores as evidence; a fixed list, because the bytes are served under the service's own name. */
+/**
+ * What the service stores as evidence: types that no browser runs, because the bytes are served under the service's own
+ * name. A DID document keeps the type of the JSON family that its host gave it.
+ */
 export const EVIDENCE_TYPES = [
-  'application/did+json',
   'application/json',
+  'application/did+json',
+  'application/did+ld+json',
+  'application/ld+json',
+  'application/*+json',
   'application/vc+jwt',
   'application/octet-stream',
 ] as const;
+export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
+
+const OF_JSON_FAMILY = /^application\/(?:[a-z0-9][a-z0-9.+_-]{0,99}\+)?json(?:; *charset=utf-8)?$/;
+
+/** The content type as it may be served, or null. */
+export const parseEvidenceType = (contentType: string): EvidenceType | null =>
+  OF_JSON_FAMILY.test(contentType) || EVIDENCE_TYPES.some((type) => type === contentType)
+    ? (contentType as EvidenceType)
+    : null;
 
 const evidenceHash = z
   .string()
@@ -61,6 +76,20 @@ export const publicRoutes = {
     tag: 'Public',
     summary: 'DID document of a managed Principal',
     description: 'Where `did:web:<domain>:org:<slug>` resolves to: the keys that sign its Grants.',
+    auth: [],
+    limiter: 'public',
+    params: z.strictObject({ slug }),
+    responses: { 200: didJson('The DID document.') },
+    errors: {},
+  }),
+
+  getRelyingPartyDidDocument: defineRoute({
+    method: 'get',
+    path: '/rp/{slug}/did.json',
+    tag: 'Public',
+    summary: 'DID document of a managed relying party',
+    description:
+      'Where `did:web:<domain>:rp:<slug>` resolves to. It holds no keys: a relying party signs nothing here.',
     auth: [],
     limiter: 'public',
     params: z.strictObject({ slug }),

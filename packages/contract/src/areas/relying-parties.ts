@@ -16,13 +16,17 @@ export const relyingPartyRoutes = {
     summary: 'Register a relying party',
     description: [
       'Registers a party that will call `POST /verify`, with its settings, and issues its first API key, shown only',
-      'here. An org:admin key registers into its own org.',
+      'here. An org:admin key registers into its own org; a `hosted` DID that it brings verifies nothing until its domain',
+      'is proven (`claim` says how), and is free again after 7 days without a proof.',
     ].join('\n'),
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
     body: relyingPartyCreateRequest,
     responses: { 201: json(relyingPartyCreated, 'Registered. Keep the API key: it is not shown again.') },
-    errors: { CONFLICT: 'Already registered.' },
+    errors: {
+      CONFLICT:
+        'Already registered, or claimed by another org: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
+    },
   }),
 
   getRelyingParty: defineRoute({
@@ -51,5 +55,21 @@ export const relyingPartyRoutes = {
     body: relyingPartyUpdateRequest,
     responses: { 200: json(relyingParty, 'The relying party after the change.') },
     errors: {},
+  }),
+
+  verifyRelyingParty: defineRoute({
+    method: 'post',
+    path: '/relying-parties/{did}/verify',
+    tag: 'Onboarding',
+    summary: 'Have the domain of a relying party checked',
+    description: [
+      'Looks for the proof in DNS and at the well-known address. Once it is found, `claim` is gone for good and the',
+      'relying party may verify. One that the operator registered, or the service hosts, needs no proof.',
+    ].join('\n'),
+    auth: ['rp', 'org:admin', 'admin'],
+    limiter: 'authenticated',
+    params: didParams,
+    responses: { 200: json(relyingParty, 'The relying party after the check.') },
+    errors: { SERVICE_UNAVAILABLE: 'The domain could not be asked. Repeat the call.' },
   }),
 } as const;

@@ -33,8 +33,14 @@ const contentOf = (declared: SuccessResponse): NonNullable<ResponseConfig['conte
   const schemaOf = (type: string) =>
     declared.kind === 'stream' ? declared.lineSchemas?.[type] : declared.schema;
   return Object.fromEntries(
-    declared.contentTypes.map((type) => [type, { schema: schemaOf(type) ?? { type: 'string' as const } }]),
+    declared.contentTypes.map((type) => [type, { schema: schemaOf(type) ?? plainSchemaOf(type) }]),
   );
+};
+
+/** Of bytes whose form is their author's: JSON is an object, what is no text is binary (OpenAPI 3.1 §4.8.14.3). */
+const plainSchemaOf = (type: string) => {
+  if (/[/+]json$/.test(type)) return { type: 'object' as const };
+  return type === 'application/octet-stream' ? { contentMediaType: type } : { type: 'string' as const };
 };
 
 const successResponse = (declared: SuccessResponse): ResponseConfig => ({
@@ -89,7 +95,13 @@ const operation = (id: string, route: Route): RouteConfig => ({
     ...(route.params && { params: route.params }),
     ...(route.query && { query: route.query }),
     ...(route.headers && { headers: withHeaderCase(route.headers) }),
-    ...(route.body && { body: { required: true, content: { 'application/json': { schema: route.body } } } }),
+    ...(route.body && {
+      body: {
+        // An empty body is one without members.
+        required: !route.body.safeParse({}).success,
+        content: { 'application/json': { schema: route.body } },
+      },
+    }),
   },
   responses: responsesOf(route),
 });

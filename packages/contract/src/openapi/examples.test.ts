@@ -44,6 +44,8 @@ const problemsOf = ({ schema, example }: Shown) => {
   return validate(example) ? [] : validate.errors;
 };
 
+type Responses = Record<number, { content: Record<string, { schema: object }> }>;
+
 describe('the examples of the reference', () => {
   it('are many', () => expect(examples.length).toBeGreaterThan(100));
 
@@ -64,6 +66,42 @@ describe('the examples of the reference', () => {
       ['', false],
     ] as const)
       expect([example, problemsOf({ schema: name, example })?.length === 0]).toEqual([example, right]);
+  });
+
+  it('what a batch of AuthZEN requires is in its schema: items, or one request', () => {
+    const batch = '#/components/schemas/AuthZenBatchRequest';
+    const one = examples.find(({ schema }) => schema === '#/components/schemas/AuthZenRequest')
+      ?.example as JsonObject;
+    for (const [example, right] of [
+      [one, true],
+      [{ evaluations: [{}] }, true],
+      [{ ...one, evaluations: [] }, true],
+      [{ evaluations: [] }, false],
+      [{ ...one, subject: undefined }, false],
+      [{}, false],
+    ] as const)
+      expect([
+        example,
+        problemsOf({ schema: batch, example: JSON.parse(JSON.stringify(example)) as JsonObject })?.length ===
+          0,
+      ]).toEqual([example, right]);
+  });
+
+  it('evidence is typed as what it is: JSON an object, a status list text, other bytes binary', () => {
+    const { paths } = document as unknown as {
+      paths: Record<string, Record<string, { responses: Responses }>>;
+    };
+    const content = paths['/evidence/{hash}']?.get?.responses[200]?.content ?? {};
+    const schemas = Object.entries(content).map(([type, { schema }]) => [type, schema] as const);
+    expect(Object.fromEntries(schemas)).toEqual({
+      'application/json': { type: 'object' },
+      'application/did+json': { type: 'object' },
+      'application/did+ld+json': { type: 'object' },
+      'application/ld+json': { type: 'object' },
+      'application/*+json': { type: 'object' },
+      'application/vc+jwt': { type: 'string' },
+      'application/octet-stream': { contentMediaType: 'application/octet-stream' },
+    });
   });
 
   it('show an Action of either type and refuse another, and take null for a document', () => {

@@ -89,6 +89,11 @@ export const authZenBatchRequest = z
   })
   .meta({
     id: 'AuthZenBatchRequest',
+    // Which of the two it is decides what it must have; the reference cannot read that from the check above.
+    anyOf: [
+      { required: ['evaluations'], properties: { evaluations: { type: 'array', minItems: 1 } } },
+      { required: ['subject', 'action', 'resource'] },
+    ],
     example: {
       subject: { type: 'agent', id: EXAMPLE.agent },
       action: request.action,

@@ -34,7 +34,7 @@ export const entitlementRequest = z
   })
   .refine(({ check_cap, cap_since }) => check_cap === null || cap_since !== null, {
     path: ['cap_since'],
-    error: 'must be a time beside a check_cap',
+    error: 'must be a time where check_cap is a number: checks are counted from then on',
   })
   .meta({ id: 'EntitlementRequest', example: pushed });
 

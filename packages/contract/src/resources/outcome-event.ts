@@ -19,6 +19,18 @@ const common = {
     .meta({ description: 'The reporter’s own; kept as given, not checked.' }),
 };
 
+const resolution = z.enum(['agent_at_fault', 'agent_not_at_fault', 'indeterminate']);
+const lossAmount = integer(0, Number.MAX_SAFE_INTEGER);
+const IN_MINOR_UNITS = { description: 'In minor units.' };
+const NOT_COUNTED = 'Kept and shown; statistics count it with `loss_reported` alone.';
+
+/** Particulars that another type requires: kept with any. */
+const ofAnyType = {
+  resolution: resolution.optional(),
+  loss_amount: lossAmount.optional().meta({ description: `In minor units. ${NOT_COUNTED}` }),
+  currency: currency.optional(),
+};
+
 export const outcomeEvent = z
   .discriminatedUnion('type', [
     z
@@ -31,17 +43,19 @@ export const outcomeEvent = z
           'chargeback_reversed',
         ]),
         ...common,
+        ...ofAnyType,
       })
       .meta({
         id: 'PlainOutcomeEvent',
-        description: 'What happened, without further particulars.',
+        description: 'What happened; further particulars are optional.',
         example: { type: 'fulfilled', occurred_at: EXAMPLE.at },
       }),
     z
       .strictObject({
         type: z.literal('dispute_resolved'),
         ...common,
-        resolution: z.enum(['agent_at_fault', 'agent_not_at_fault', 'indeterminate']),
+        ...ofAnyType,
+        resolution,
       })
       .meta({
         id: 'DisputeResolvedEvent',
@@ -56,7 +70,8 @@ export const outcomeEvent = z
       .strictObject({
         type: z.literal('loss_reported'),
         ...common,
-        loss_amount: integer(0, Number.MAX_SAFE_INTEGER).meta({ description: 'In minor units.' }),
+        ...ofAnyType,
+        loss_amount: lossAmount.meta(IN_MINOR_UNITS),
         currency,
       })
       .meta({

@@ -16,12 +16,16 @@ import {
 export const principalKind = z.enum(['managed', 'hosted']);
 export const verificationState = z.enum(['verified', 'unverified']);
 
+export const proofPlaces = {
+  dns_txt: z.strictObject({ name: z.string(), value: z.string() }),
+  well_known: z.strictObject({ url: uri, body: z.record(z.string(), z.unknown()) }),
+};
+
 export const verification = z
   .strictObject({
     state: verificationState,
     token: z.string(),
-    dns_txt: z.strictObject({ name: z.string(), value: z.string() }),
-    well_known: z.strictObject({ url: uri, body: z.record(z.string(), z.unknown()) }),
+    ...proofPlaces,
     reverified_every_hours: z.literal(24),
     did_document_url: uri,
   })

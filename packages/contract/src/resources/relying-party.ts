@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EXAMPLE, exampleApiKey } from '../examples.ts';
 import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp } from '../formats.ts';
+import { proofPlaces } from './principal.ts';
 
 /** How old a Proof may be, in seconds. */
 const proofWindowSeconds = integer(1, 300);
@@ -43,6 +44,15 @@ export const relyingPartyUpdateRequest = z
   })
   .meta({ id: 'RelyingPartyUpdateRequest', example: { proof_window_seconds: 120 } });
 
+/** Beyond the interface: what an org has to do before a DID that it brings counts. */
+const claim = z
+  .strictObject({ expires_at: timestamp, ...proofPlaces })
+  .optional()
+  .meta({
+    description:
+      'Present while the domain of a `hosted` relying party is not proven: it verifies nothing, and is released at `expires_at`. Publish either proof, then `POST /relying-parties/{did}/verify`.',
+  });
+
 export const relyingParty = z
   .strictObject({
     did: didWeb,
@@ -52,6 +62,7 @@ export const relyingParty = z
     created_at: timestamp,
     org_id: orgId.nullable().optional(),
     profile: profile.optional(),
+    claim,
   })
   .meta({
     id: 'RelyingParty',
@@ -74,6 +85,7 @@ export const relyingPartyCreated = z
     api_key: apiKey,
     api_key_id: apiKeyId,
     verify_rate_limit_per_minute: verifyRateLimitPerMinute,
+    claim,
   })
   .meta({
     id: 'RelyingPartyCreated',

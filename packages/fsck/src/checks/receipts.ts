@@ -83,10 +83,10 @@ const checkEvidence = async (
 const consumedOf = ({ grant_id: grantId, evidence: { consumption } }: ReceiptBody): string | null =>
   consumption === undefined ? null : `${grantId} ${consumption.key} ${consumption.version}`;
 
-/** The Principal column is set only where the pre-authentication checks passed, so it may be null where the Receipt's is not. */
+/** The Principal column is set only where the Grant was authenticated, so it may be null where the Receipt's is not. */
 const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
   const { trust, protocol } = receipt;
-  const authenticated = [trust.checks.T1, trust.checks.T2, trust.checks.T3, protocol.checks.P1];
+  const authenticated = [trust.checks.T1, trust.checks.T3, protocol.checks.P1];
   const isAuthenticated = [...authenticated, protocol.checks.P2, protocol.checks.P3].every(
     (it) => it === true,
   );

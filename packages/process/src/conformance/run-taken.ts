@@ -35,17 +35,21 @@ export const runTaken = async (deps: RunDeps, run: TakenRun, stop: AbortSignal):
   const over = new AbortController();
   const end = AbortSignal.any([stop, over.signal]);
   let requests = 0;
+  let isRefused = false;
   const counted: Transport = {
     post: async (...request) => {
       end.throwIfAborted();
       requests += 1;
       const answer = await unlessAborted(end, deps.transport.post(...request));
-      if (answer.kind === 'refused') requests -= 1;
+      if (answer.kind === 'refused') {
+        requests -= 1;
+        isRefused = true;
+      }
       return answer;
     },
   };
   const lost = keepLease(deps, run, () => requests, over);
-  const ended = await conclude({ ...deps, transport: counted }, run, end, () => requests);
+  const ended = await conclude({ ...deps, transport: counted }, run, end, () => ({ requests, isRefused }));
   over.abort();
   const isLost = (await lost) || !(await store(deps.runs, run, ended));
   const { status, error } = ended;
@@ -62,7 +66,7 @@ const conclude = async (
   { vectors, transport, limits = {} }: RunDeps,
   { endpoint }: TakenRun,
   end: AbortSignal,
-  requests: () => number,
+  soFar: () => { readonly requests: number; readonly isRefused: boolean },
 ): Promise<EndedRun> => {
   try {
     const report = await runConformance({
@@ -72,12 +76,14 @@ const conclude = async (
       limits,
       clock: { nowMs: () => performance.now() },
     });
-    const { status, error } = report;
-    return { status, error, requests: report.requests, reportText: fitReport(report) };
+    // An endpoint that did not answer has not passed either: `error` is for what the guard refused (interface §Conformance).
+    const status = report.status === 'error' && !soFar().isRefused ? 'failed' : report.status;
+    const { error, requests } = report;
+    return { status, error, requests, reportText: fitReport({ ...report, status }) };
   } catch (error) {
     const why = end.aborted ? 'interrupted: the runner was stopped' : 'interrupted: the runner failed';
     if (!end.aborted) reportUnexpected(error);
-    return { status: 'error', error: why, requests: requests(), reportText: null };
+    return { status: 'error', error: why, requests: soFar().requests, reportText: null };
   }
 };
 

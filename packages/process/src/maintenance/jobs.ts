@@ -3,7 +3,9 @@ import {
   checkContent,
   clearOldActions,
   closeDays,
+  collectEvidence,
   completeRevocations,
+  expireClaims,
   forgetIdempotencyKeys,
   forgetSpentProofs,
   reSignStatusLists,
@@ -33,6 +35,16 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
     name: 'reverify-domains',
     everyMs: 5 * MINUTE,
     run: async (stop) => ({ ...(await reverifyDomains(service, stop)) }),
+  },
+  {
+    name: 'collect-evidence',
+    everyMs: 10 * MINUTE,
+    run: async (stop) => ({ ...(await collectEvidence(service, stop)) }),
+  },
+  {
+    name: 'expire-claims',
+    everyMs: 60 * MINUTE,
+    run: async (stop) => ({ ...(await expireClaims(service, stop)) }),
   },
   {
     name: 'complete-revocations',

@@ -3,6 +3,7 @@ import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest, notFound } from '../errors.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import type { Caller } from './caller.ts';
 import { isOfOrg } from './reading.ts';
 
@@ -84,6 +85,15 @@ export const mayVerifyPrincipal = (
 ): boolean =>
   caller.class === 'admin' ||
   (caller.class === 'principal' && caller.subject === did) ||
+  (caller.class === 'org' && caller.role === 'admin' && isOfOrg(caller, orgId));
+
+/** The relying party itself, an org:admin key of its org, and the operator. */
+export const mayAdministerRelyingParty = (
+  caller: Caller,
+  { did, orgId }: Pick<RelyingPartyRecord, 'did' | 'orgId'>,
+): boolean =>
+  caller.class === 'admin' ||
+  (caller.class === 'rp' && caller.subject === did) ||
   (caller.class === 'org' && caller.role === 'admin' && isOfOrg(caller, orgId));
 
 export const requireSettingsWritable = (caller: Caller): void => {

@@ -5,7 +5,7 @@
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, notFound } from '../errors.ts';
-import type { AuditActor } from '../ports/audit.ts';
+import type { AuditScope } from '../ports/audit.ts';
 import type { Caller } from './caller.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
@@ -59,27 +59,20 @@ export const principalsVisibleTo = async (
 };
 
 /**
- * The actors whose audit events the caller may read; null means all. A kind belongs to each: one DID can be a Principal
- * and a relying party, with different owners.
+ * The audit events that the caller may read; null means all. A kind belongs to each actor: one DID can be a Principal and
+ * a relying party, with different owners.
  */
-export const auditActorsVisibleTo = async (
-  { store }: Deps,
-  caller: Caller,
-  asked: DidWeb | OrgId | undefined,
-): Promise<readonly AuditActor[] | null> => {
-  if (caller.class === 'admin')
-    return asked === undefined ? null : ACTING_KINDS.map((kind) => ({ kind, did: asked }));
-  if (asked !== undefined) throw forbidden('actor: only the operator chooses one.');
+export const auditScopeOf = async ({ store }: Deps, caller: Caller): Promise<AuditScope | null> => {
+  if (caller.class === 'admin') return null;
   if (caller.class === 'principal' || caller.class === 'rp')
-    return [{ kind: caller.class, did: caller.subject }];
+    return { actors: [{ kind: caller.class, did: caller.subject }], orgId: null };
   if (caller.class !== 'org') throw forbidden('This key may not read the audit log.');
   const principals = await store.principals.listDidsOfOrg(caller.subject);
   const relyingParties = await store.relyingParties.listOfOrg(caller.subject);
-  return [
-    { kind: 'org', did: caller.subject },
+  const actors = [
+    { kind: 'org', did: caller.subject } as const,
     ...principals.map((did) => ({ kind: 'principal', did }) as const),
     ...relyingParties.map(({ did }) => ({ kind: 'rp', did }) as const),
   ];
+  return { actors, orgId: caller.subject };
 };
-
-const ACTING_KINDS = ['principal', 'rp', 'org'] as const;

@@ -2,10 +2,11 @@
 import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { auditEvent } from '../audit/audit-event.ts';
+import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict } from '../errors.ts';
+import { conflict, forbidden } from '../errors.ts';
 import type { AgentRecord } from '../ports/agents.ts';
-import { StoreError } from '../ports/store.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
 
 /** Notes an Agent for a Principal. `CONFLICT` when that has been done already. */
 export const registerAgent = async (
@@ -17,6 +18,7 @@ export const registerAgent = async (
 ): Promise<AgentRecord> => {
   try {
     return await deps.store.transaction(async (tx) => {
+      await requireRoom(tx, principal);
       const agent = await tx.agents.insert(principal, did);
       const details = { principal };
       await tx.audit.insert(
@@ -29,4 +31,12 @@ export const registerAgent = async (
       throw conflict(`${did} is already registered.`);
     throw error;
   }
+};
+
+/** Of a Principal that is only claimed everything must be forgotten in one transaction. */
+const requireRoom = async (tx: Repositories, did: DidWeb): Promise<void> => {
+  const principal = await tx.principals.find(did);
+  if (principal === null || principal.claimExpiresAtMs === null) return;
+  if ((await tx.agents.count(did)) >= MAX_MADE_UNDER_CLAIM)
+    throw forbidden(`${did} has ${MAX_MADE_UNDER_CLAIM} Agents; more once its domain is proven.`);
 };

@@ -1,5 +1,5 @@
 /** Listing, issuing and revoking the keys of an owner; one audit event per change, in its transaction. */
-import type { ApiKeyId } from '@svc/protocol';
+import type { ApiKeyId, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { KeyOwner } from '../access/key-owner.ts';
 import { holdLiveKey } from '../access/live-key.ts';
@@ -7,6 +7,7 @@ import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, notFound } from '../errors.ts';
 import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
+import type { Repositories } from '../ports/store.ts';
 import { type IssuedApiKey, issueApiKey } from './api-key.ts';
 
 /** The newest first, revoked ones included. */
@@ -48,7 +49,8 @@ export const issueOwnedKey = (
           `${subject} has ${live} live keys, and ${deps.maxLiveKeys} are allowed; revoke one that is not needed.`,
         );
       const issued = await issueApiKey(tx, deps.random, { subject, role, label });
-      await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.create', issued.record, requestId)));
+      const event = await auditedKey(tx, 'api_key.create', issued.record, requestId);
+      await tx.audit.insert(auditEvent(deps, caller, event));
       return issued;
     },
     { turn: `keys ${subject}` },
@@ -68,13 +70,26 @@ export const revokeOwnedKey = async (
   return deps.store.transaction(async (tx) => {
     const revoked = await tx.apiKeys.revoke(subject, keyId);
     if (revoked === null) return (await tx.apiKeys.findById(keyId)) ?? key;
-    await tx.audit.insert(auditEvent(deps, caller, auditedKey('api_key.revoke', revoked, requestId)));
+    const event = await auditedKey(tx, 'api_key.revoke', revoked, requestId);
+    await tx.audit.insert(auditEvent(deps, caller, event));
     return revoked;
   });
 };
 
-const auditedKey = (
+const auditedKey = async (
+  tx: Repositories,
   action: 'api_key.create' | 'api_key.revoke',
-  { keyId, subject, role }: ApiKeyRecord,
+  key: ApiKeyRecord,
   requestId: string,
-) => ({ action, target: keyId, requestId, details: { subject, role } });
+) => {
+  const { keyId, subject, role } = key;
+  return { action, target: keyId, requestId, orgId: await orgOf(tx, key), details: { subject, role } };
+};
+
+/** The org that the key belongs to, or whose member it does. */
+const orgOf = async (tx: Repositories, { role, subject }: ApiKeyRecord): Promise<OrgId | null> => {
+  if (role === 'observer') return null;
+  if (role === 'org:read' || role === 'org:admin') return subject as OrgId;
+  const repository = role === 'principal' ? tx.principals : tx.relyingParties;
+  return (await repository.find(subject))?.orgId ?? null;
+};

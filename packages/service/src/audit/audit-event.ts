@@ -1,5 +1,5 @@
 /** Audit events (interface §AuditEvent): who did what to what, written in the transaction that does it. */
-import { encodeUlid } from '@svc/protocol';
+import { encodeUlid, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { AuditRecord } from '../ports/audit.ts';
@@ -30,19 +30,22 @@ export interface Audited {
   readonly action: AuditAction;
   readonly target: string | null;
   readonly requestId: string | null;
+  /** The org whose member it is done to: its keys see the event, whoever acted. */
+  readonly orgId?: OrgId | null;
   readonly details?: AuditRecord['details'];
 }
 
 export const auditEvent = (
   { clock, random }: Pick<ServiceDeps, 'clock' | 'random'>,
   caller: Caller | SystemActor,
-  { action, target, requestId, details = {} }: Audited,
+  { action, target, requestId, orgId = null, details = {} }: Audited,
 ): AuditRecord => ({
   eventId: `aud_${encodeUlid(clock.nowMs(), random.bytes(10))}`,
   actor: actorOf(caller),
   action,
   target,
   requestId,
+  orgId,
   details,
 });
 

@@ -1,11 +1,13 @@
 /**
  * Reading the audit log (interface §GET /audit), newest first. A key sees actions of its own subject, an org key those
- * of the org and of its members, the operator all. The cursor holds an event id.
+ * of the org and of its members, and what anybody did to a member while it was one; the operator all. The cursor holds an
+ * event id.
  */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { auditActorsVisibleTo } from '../access/reading.ts';
+import { auditScopeOf } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
+import { forbidden } from '../errors.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type { StoredAuditRecord } from '../ports/audit.ts';
 
@@ -26,8 +28,11 @@ export const listAudit = async (
   caller: Caller,
   { actor, action, target, since, until, limit, cursor }: AuditQuery,
 ): Promise<Page<StoredAuditRecord>> => {
+  if (actor !== undefined && caller.class !== 'admin')
+    throw forbidden('actor: only the operator chooses one.');
   const filter = {
-    actors: await auditActorsVisibleTo(deps, caller, actor),
+    scope: await auditScopeOf(deps, caller),
+    actor,
     action,
     target,
     sinceMs: since,

@@ -6,8 +6,9 @@ import { type DidKey, type DidWeb, encodeUlid, type GrantId } from '@svc/protoco
 import { buildStatusEntry } from '@svc/status-list';
 import type { PrincipalCaller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
+import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { internal } from '../errors.ts';
+import { forbidden, internal } from '../errors.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';
@@ -62,14 +63,23 @@ export const allocateGrantIn = async (
   return { grant, credentialStatus: buildStatusEntry({ credentialUrl: url, index }) };
 };
 
+/**
+ * Anybody may revoke in the sandbox, and each revocation that a Receipt names is a list that is kept: with so many entries
+ * given out it has some 2 KB at most, not 20.
+ */
+const MAX_SANDBOX_GRANTS_IN_LIST = 1_000;
+
 const takeEntry = async (
   deps: ServiceDeps,
   tx: Repositories,
   principal: PrincipalRecord,
 ): Promise<{ readonly url: string; readonly index: number }> => {
+  const atMost = principal.did === deps.identity.sandboxPrincipal ? MAX_SANDBOX_GRANTS_IN_LIST : undefined;
   const taken =
-    (await tx.statusLists.takeOrdinal(principal.did)) ?? (await takeFromNewList(deps, tx, principal));
+    (await tx.statusLists.takeOrdinal(principal.did, atMost)) ?? (await takeFromNewList(deps, tx, principal));
   const { url, ordinal, sizeBits, permutationKey } = taken;
+  if (principal.claimExpiresAtMs !== null && ordinal >= MAX_MADE_UNDER_CLAIM)
+    throw forbidden(`${principal.did} has ${MAX_MADE_UNDER_CLAIM} Grants; more once its domain is proven.`);
   return { url, index: permuteIndex(permutationKey, sizeBits, ordinal) };
 };
 

@@ -104,7 +104,7 @@ const insertCredentialEvidence = (
   tx: Repositories,
   { credential, credentialHash }: SignedList,
 ): Promise<void> =>
-  tx.evidence.insert({
+  tx.evidence.insertLoose({
     hash: credentialHash,
     contentType: STATUS_LIST_CONTENT_TYPE,
     body: Buffer.from(credential, 'ascii'),

@@ -19,7 +19,7 @@ export interface RolledUp {
 export const rollUpUsage = async (deps: Deps, stop: AbortSignal): Promise<RolledUp> => {
   let counted = 0;
   for (;;) {
-    const isSealed = await seal(deps);
+    const isSealed = await sealLedger(deps);
     for (let batch = BATCH; batch > 0 && !stop.aborted; counted += batch)
       batch = await deps.store.usage.countSealed(BATCH);
     if (isSealed || stop.aborted) return { counted };
@@ -27,7 +27,7 @@ export const rollUpUsage = async (deps: Deps, stop: AbortSignal): Promise<Rolled
 };
 
 /** False: there is more to seal. A decision that takes its time is waited for in the next round. */
-const seal = async ({ store }: Deps): Promise<boolean> => {
+export const sealLedger = async ({ store }: Deps): Promise<boolean> => {
   try {
     return await store.usage.seal();
   } catch (error) {

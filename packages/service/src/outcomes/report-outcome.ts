@@ -18,7 +18,7 @@ import {
 import type { Repositories } from '../ports/store.ts';
 import { moveBudget } from './move-budget.ts';
 
-/** The body as the contract has parsed it: `resolution`, `loss_amount` and `currency` are of their types alone. */
+/** The body as the contract has parsed it: what its type requires is there. */
 export interface OutcomeReport {
   readonly type: OutcomeType;
   readonly occurred_at: string;

@@ -10,6 +10,8 @@ export interface AgentRecord {
 }
 
 export interface AgentRepository {
+  /** How many a Principal has. */
+  count(principal: DidWeb): Promise<number>;
   /** Conflict when this Principal has registered the Agent already. */
   insert(principal: DidWeb, did: DidKey): Promise<AgentRecord>;
   find(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;

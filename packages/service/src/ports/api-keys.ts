@@ -32,6 +32,8 @@ export interface ApiKeyRepository {
   holdLive(keyHash: string): Promise<boolean>;
   /** Marks a live key revoked now; null when `subject` has no live key of this id. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
+  /** Marks the live keys of a subject of this class revoked now. */
+  revokeAll(subject: string, role: ApiKeyRole): Promise<void>;
   /** All keys of a subject, the newest first. */
   list(subject: string): Promise<ApiKeyRecord[]>;
 }

@@ -1,3 +1,5 @@
+import type { OrgId } from '@svc/protocol';
+
 export type ActorKind = 'admin' | 'principal' | 'rp' | 'org' | 'system';
 
 export interface AuditRecord {
@@ -7,10 +9,12 @@ export interface AuditRecord {
   readonly action: string;
   readonly target: string | null;
   readonly requestId: string | null;
+  /** The org whose member it was done to, at that time. */
+  readonly orgId?: OrgId | null;
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-export interface StoredAuditRecord extends AuditRecord {
+export interface StoredAuditRecord extends Omit<AuditRecord, 'orgId'> {
   readonly occurredAtMs: number;
 }
 
@@ -20,9 +24,18 @@ export interface AuditActor {
   readonly did: string;
 }
 
+/** Events that a caller may read: by these actors, or done to a member of this org, whoever acted. */
+export interface AuditScope {
+  /** What was done by whoever had the DID before does not count: only events since it was registered. */
+  readonly actors: readonly AuditActor[];
+  readonly orgId: OrgId | null;
+}
+
 export interface AuditFilter {
-  /** Actors whose events are wanted; null: all. */
-  readonly actors: readonly AuditActor[] | null;
+  /** Null: all. */
+  readonly scope: AuditScope | null;
+  /** DID or org id of who acted, as whatever kind of subject. */
+  readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
   /** Inclusive. */

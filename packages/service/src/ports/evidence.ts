@@ -9,7 +9,21 @@ export interface EvidenceRecord {
 }
 
 export interface EvidenceRepository {
-  /** Idempotent: the same bytes have the same hash. */
+  /** Kept for ever. Idempotent: the same bytes have the same hash. */
   insert(evidence: EvidenceRecord): Promise<void>;
+  /**
+   * Kept while it is in force, that is, a Principal's document or a list's credential; for ever once a Receipt names it or
+   * it was served.
+   */
+  insertLoose(evidence: EvidenceRecord): Promise<void>;
+  /** A status list was served under its address, so it is kept; of those of one address one a minute. */
+  keepServedList(url: string, hash: Sha256): Promise<void>;
+  /**
+   * Reads about `limit` further Receipts of the sealed ledger, and keeps what they name. Answers how many; 0 when there
+   * are none left, or somebody else is at it.
+   */
+  nameFromReceipts(limit: number): Promise<number>;
+  /** Removes at most `limit` artifacts that have been of no use for an hour; answers how many. */
+  collect(limit: number): Promise<number>;
   find(hash: Sha256): Promise<EvidenceRecord | null>;
 }

@@ -18,6 +18,8 @@ export type DidResolution =
       readonly kind: 'resolved';
       /** The document exactly as it was served. */
       readonly text: string;
+      /** The content type that it was served with, if that is of the JSON family. Absent: not told. */
+      readonly contentType?: string | null;
       /** Its usable Ed25519 assertion keys. */
       readonly keys: readonly ResolvedKey[];
     }

@@ -30,9 +30,9 @@ export interface AttestationRecord {
   /** Of the same Receipt, no correction itself, corrected by this one alone; no longer in force. */
   readonly correctionOf: string | null;
   readonly reporterSignature: string | null;
-  /** Set exactly for `dispute_resolved`. */
+  /** Always set for `dispute_resolved`. */
   readonly resolution: Resolution | null;
-  /** Minor units and their currency. Both set exactly for `loss_reported`. */
+  /** Minor units and their currency: both set for `loss_reported`, where alone they are counted. */
   readonly lossAmount: number | null;
   readonly currency: string | null;
   /** What the attestation moved of a Grant's consumption. */

@@ -13,6 +13,8 @@ export interface PrincipalKeyRecord {
   readonly publicKeyMultibase: string;
   readonly state: KeyState;
   readonly sinceMs: number;
+  /** Since when the hosted document in force does not list it; null where it does. */
+  readonly withdrawnMs?: number | null;
 }
 
 /** The DID document in force for a Principal: an evidence artifact and when it was obtained. */
@@ -35,6 +37,8 @@ export interface PrincipalRecord {
   readonly lastProvenMs: number | null;
   readonly verificationToken: string;
   readonly orgId: OrgId | null;
+  /** Until when an org has to prove the domain of a DID that it claims. Null: proven once, or no claim. */
+  readonly claimExpiresAtMs: number | null;
   readonly mayBeNamed: boolean;
   readonly createdAtMs: number;
   readonly version: number;
@@ -44,8 +48,17 @@ export interface PrincipalRecord {
 
 export type NewPrincipal = Omit<
   PrincipalRecord,
-  'createdAtMs' | 'version' | 'document' | 'keys' | 'verifiedSinceMs' | 'lastCheckedMs' | 'lastProvenMs'
+  | 'createdAtMs'
+  | 'version'
+  | 'document'
+  | 'keys'
+  | 'verifiedSinceMs'
+  | 'lastCheckedMs'
+  | 'lastProvenMs'
+  | 'claimExpiresAtMs'
 > & {
+  /** Unless given: null. */
+  readonly claimExpiresAtMs?: number | null;
   readonly keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[];
   /** Hash of a document already stored as evidence; resolved now. */
   readonly documentHash: Sha256 | null;
@@ -76,7 +89,7 @@ export interface PrincipalRepository {
   setOrg(did: DidWeb, orgId: OrgId): Promise<boolean>;
   /**
    * Records the outcome of a check of the domain, dated now. A state that changes bumps the version and starts a new
-   * `verifiedSince`; `proven` dates the last proof found.
+   * `verifiedSince`; `proven` dates the last proof found, and ends a claim.
    */
   recordVerification(
     did: DidWeb,
@@ -84,13 +97,26 @@ export interface PrincipalRepository {
   ): Promise<void>;
   /**
    * Puts a document (already stored as evidence) in force, resolved now, and remembers keys never seen before as
-   * active since now. Bumps the version when the document is another one than before.
+   * active since now. Of a hosted Principal, those that it does not list are withdrawn since now. Bumps the version when the document is another one than before.
    */
   putDocument(
     did: DidWeb,
     documentHash: Sha256,
     keys: readonly { readonly kid: string; readonly publicKeyMultibase: string }[],
   ): Promise<void>;
+  /** Forgets a hosted Principal that never proved its domain, with its keys, Grants, lists and Agents. Refused otherwise. */
+  release(did: DidWeb): Promise<void>;
+  /**
+   * Gives it to another org, or none, and bumps the version. A hosted one has to prove its domain anew, by this token.
+   */
+  transfer(did: DidWeb, orgId: OrgId | null, verificationToken: string): Promise<void>;
+  /** Claims whose time is over. */
+  listExpiredClaims(limit: number): Promise<DidWeb[]>;
+  /**
+   * Takes one of the changes of its document that a Principal has in an hour; false, and nothing taken, when there is none
+   * left. The row is locked.
+   */
+  takeDocumentChange(did: DidWeb, perHour: number): Promise<boolean>;
   /** Hosted Principals to be checked now: orgs in turn, and of each the longest unchecked first. */
   listDueForVerification(rule: VerificationDueRule, limit: number): Promise<PrincipalRecord[]>;
 }

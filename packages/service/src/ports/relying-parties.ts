@@ -11,11 +11,22 @@ export interface RelyingPartyRecord {
   readonly verifyRateLimitPerMinute: number;
   readonly profile: ProfileId;
   readonly orgId: OrgId | null;
+  /** Until when an org has to prove the domain of a DID that it claims; it decides nothing before. Null: no claim. */
+  readonly claimExpiresAtMs: number | null;
+  /** What the domain has to say for a claim. Null: nobody asks it. */
+  readonly verificationToken: string | null;
   readonly createdAtMs: number;
   readonly version: number;
 }
 
-export type NewRelyingParty = Omit<RelyingPartyRecord, 'createdAtMs' | 'version'>;
+export type NewRelyingParty = Omit<
+  RelyingPartyRecord,
+  'createdAtMs' | 'version' | 'claimExpiresAtMs' | 'verificationToken'
+> & {
+  /** Unless given: null, both. */
+  readonly claimExpiresAtMs?: number | null;
+  readonly verificationToken?: string | null;
+};
 
 export type RelyingPartyChange = Partial<
   Pick<RelyingPartyRecord, 'name' | 'proofWindowSeconds' | 'verifyRateLimitPerMinute' | 'profile'>
@@ -24,6 +35,16 @@ export type RelyingPartyChange = Partial<
 export interface RelyingPartyRepository {
   insert(relyingParty: NewRelyingParty): Promise<RelyingPartyRecord>;
   find(did: string): Promise<RelyingPartyRecord | null>;
+  /** Locks the row until the end of the transaction. */
+  findForUpdate(did: string): Promise<RelyingPartyRecord | null>;
+  /** The claim is proven: it may decide from now on. Bumps the version. */
+  endClaim(did: DidWeb): Promise<void>;
+  /** Forgets a claimed relying party and its keys. Refused for any other. */
+  release(did: DidWeb): Promise<void>;
+  /** Gives it to another org, or none; a claim ends with that. Bumps the version. */
+  transfer(did: DidWeb, orgId: OrgId | null): Promise<void>;
+  /** Claims whose time is over. */
+  listExpiredClaims(limit: number): Promise<DidWeb[]>;
   /** Ascending DIDs. */
   listOfOrg(orgId: OrgId): Promise<RelyingPartyRecord[]>;
   /** Puts a relying party without an org into one. False when it is absent or in an org already. */

@@ -31,9 +31,13 @@ export interface StatusListRepository {
   findForUpdate(url: string): Promise<StatusListRecord | null>;
   /** Ascending URLs after `after` (exclusive), at most `limit`, of lists whose credential begins with one of `headers`. */
   listUrlsByHeader(headers: readonly string[], after: string, limit: number): Promise<string[]>;
-  /** Takes the next ordinal of the Principal's newest list, atomically; null when that list is full or absent. */
+  /**
+   * Takes the next ordinal of the Principal's newest list, atomically; null when that list is full, or has given out
+   * `atMost`, or is absent.
+   */
   takeOrdinal(
     principal: DidWeb,
+    atMost?: number,
   ): Promise<{ url: string; ordinal: number; sizeBits: number; permutationKey: Uint8Array } | null>;
   update(
     list: Pick<StatusListRecord, 'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'>,

@@ -8,6 +8,7 @@ import type { AgentRepository } from './agents.ts';
 import type { ApiKeyRepository } from './api-keys.ts';
 import type { AuditRepository } from './audit.ts';
 import type { CheckpointRepository } from './checkpoints.ts';
+import type { ClaimRepository } from './claims.ts';
 import type { ConformanceRunRepository } from './conformance.ts';
 import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
@@ -92,6 +93,7 @@ export interface Repositories {
   readonly agents: AgentRepository;
   readonly principals: PrincipalRepository;
   readonly relyingParties: RelyingPartyRepository;
+  readonly claims: ClaimRepository;
   readonly apiKeys: ApiKeyRepository;
   readonly grants: GrantRepository;
   readonly statusLists: StatusListRepository;

@@ -16,12 +16,13 @@ import { holdLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
+import { type Claim, claimDid, type Registering, taken } from '../claims/contest.ts';
+import { RELEASE_DEADLINE_MS, type ReleasedBy, releaseForClaim } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest } from '../errors.ts';
 import { insertStatusList } from '../grants/status-list.ts';
 import type { NewPrincipal, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
-import type { Tenant } from '../ports/tenant.ts';
 import { buildManagedDidDocument } from './did-document.ts';
 import {
   domainOf,
@@ -59,23 +60,28 @@ export const createPrincipal = async (
   const draft =
     request.kind === 'managed'
       ? draftManaged(deps, request)
-      : await draftHosted(deps, request.did, tenantOf(caller));
-  const verificationToken = encodeBase64url(deps.random.bytes(24));
+      : await draftHosted(deps, { caller, did: request.did, kind: 'principal', orgId });
   try {
-    return await deps.store.transaction(async (tx) => {
-      await holdLiveKey(tx, caller);
-      const principal = { ...draft, orgId, verificationToken, mayBeNamed: false };
-      return insertPrincipal(deps, tx, caller, principal, requestId);
-    });
+    return await deps.store.transaction(
+      async (tx) => {
+        await holdLiveKey(tx, caller);
+        const by = { caller, requestId };
+        if (draft.claim !== null) await releaseForClaim(deps, tx, 'principal', draft.did, draft.claim, by);
+        return insertPrincipal(deps, tx, { ...draft, orgId, mayBeNamed: false }, by);
+      },
+      { deadlineMs: RELEASE_DEADLINE_MS, turn: draft.did },
+    );
   } catch (error) {
-    if (error instanceof StoreError && error.kind === 'conflict')
-      throw conflict(`${draft.did} is already registered.`);
+    if (error instanceof StoreError && error.kind === 'conflict') throw taken(draft.did);
     throw error;
   }
 };
 
-type Draft = Omit<NewPrincipal, 'orgId' | 'verificationToken' | 'mayBeNamed' | 'documentHash'> & {
+type Draft = Omit<NewPrincipal, 'orgId' | 'mayBeNamed' | 'documentHash'> & {
   readonly document: string | null;
+  readonly contentType: string | undefined;
+  /** Null: the service hosts it. */
+  readonly claim: Claim | null;
 };
 
 const draftManaged = (
@@ -102,8 +108,11 @@ const draftManaged = (
     domain: deps.identity.domain,
     slug,
     verificationState: 'verified',
+    verificationToken: encodeBase64url(deps.random.bytes(24)),
     keys: active,
     document,
+    contentType: undefined,
+    claim: null,
   };
 };
 
@@ -116,13 +125,14 @@ const strictMultikey = ({ crypto }: ServiceDeps, multibase: string, i: number): 
 };
 
 /** Asks the host for its document; a Principal is registered whatever comes of that. */
-const draftHosted = async (deps: ServiceDeps, did: DidWeb, tenant: Tenant): Promise<Draft> => {
+const draftHosted = async (deps: ServiceDeps, registering: Registering): Promise<Draft> => {
+  const { caller, did } = registering;
   if (parseDidWeb(did) === null || !isAllowedDomain(deps.identity, did))
     throw invalidRequest('did: must be did:web:<host>[:<segment>…] without a port');
   if (isServiceManagedDomain(deps.identity, did))
     throw conflict(`${did} lies under this service's own domain; register it with kind "managed".`);
-  if ((await deps.store.principals.find(did)) !== null) throw conflict(`${did} is already registered.`);
-  const resolution = await deps.didResolver.resolve(did, tenant);
+  const claim = await claimDid(deps, registering, await deps.store.principals.find(did));
+  const resolution = await deps.didResolver.resolve(did, tenantOf(caller));
   const isResolved = resolution.kind === 'resolved';
   return {
     did,
@@ -130,21 +140,34 @@ const draftHosted = async (deps: ServiceDeps, did: DidWeb, tenant: Tenant): Prom
     domain: domainOf(did),
     slug: null,
     verificationState: 'unverified',
+    verificationToken: claim.token,
+    claimExpiresAtMs: claim.expiresAtMs,
+    claim,
     keys: isResolved ? resolution.keys : [],
     document: isResolved ? resolution.text : null,
+    contentType: isResolved ? (resolution.contentType ?? undefined) : undefined,
   };
 };
 
 const insertPrincipal = async (
   deps: ServiceDeps,
   tx: Repositories,
-  caller: Caller,
-  { document, ...draft }: Omit<NewPrincipal, 'documentHash'> & Pick<Draft, 'document'>,
-  requestId: string,
+  {
+    document,
+    contentType,
+    claim,
+    ...draft
+  }: Omit<NewPrincipal, 'documentHash'> & Pick<Draft, 'document' | 'contentType' | 'claim'>,
+  { caller, requestId }: ReleasedBy & { readonly caller: Caller },
 ): Promise<PrincipalCreated> => {
   const documentHash = document === null ? null : sha256Of(deps.crypto, document);
-  if (document !== null && documentHash !== null) await storeDocument(tx, documentHash, document);
-  const principal = await tx.principals.insert({ ...draft, documentHash });
+  if (document !== null && documentHash !== null)
+    await storeDocument(tx, documentHash, document, contentType);
+  let principal = await tx.principals.insert({ ...draft, documentHash });
+  if (claim?.isProven) {
+    await tx.principals.recordVerification(principal.did, { state: 'verified', proven: true });
+    principal = (await tx.principals.find(principal.did)) ?? principal;
+  }
   await insertStatusList(deps, tx, principal);
   const key = await issueApiKey(tx, deps.random, { role: 'principal', subject: principal.did, label: null });
   const { did, kind, orgId } = principal;
@@ -153,6 +176,7 @@ const insertPrincipal = async (
       action: 'principal.create',
       target: did,
       requestId,
+      orgId,
       details: { kind, org_id: orgId },
     }),
   );

@@ -8,9 +8,25 @@ import { mayReadPrincipal, requireMembersReadable } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { type Page, readPage } from '../paging/page.ts';
-import type { PrincipalKind, PrincipalRecord, VerificationState } from '../ports/principals.ts';
+import type {
+  PrincipalKeyRecord,
+  PrincipalKind,
+  PrincipalRecord,
+  VerificationState,
+} from '../ports/principals.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
+
+/** A key as it is shown: one that its document does not list any more signs no new Grant, so it is not `active`. */
+export const shownKey = ({
+  kid,
+  state,
+  sinceMs,
+  withdrawnMs = null,
+}: PrincipalKeyRecord): Pick<PrincipalKeyRecord, 'kid' | 'state' | 'sinceMs'> =>
+  state === 'active' && withdrawnMs !== null
+    ? { kid, state: 'retired', sinceMs: withdrawnMs }
+    : { kid, state, sinceMs };
 
 export interface PrincipalListQuery {
   readonly kind?: PrincipalKind | undefined;

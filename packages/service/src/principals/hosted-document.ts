@@ -5,7 +5,7 @@
 import { sha256Of } from '@svc/protocol';
 import { tenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
-import type { DidResolution } from '../ports/hosted-principals.ts';
+import type { DidResolution, ResolvedKey } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';
 import { storeDocument } from './store-document.ts';
@@ -23,6 +23,25 @@ const MAX_KEYS_EVER_SEEN = 256;
 const seenWith = ({ keys: seen }: PrincipalRecord, keys: readonly { readonly kid: string }[]): number =>
   new Set([...seen, ...keys].map(({ kid }) => kid)).size;
 
+/** Each change is stored, and kept if a Receipt names it. */
+const MAX_CHANGES_PER_HOUR = 30;
+
+/**
+ * A document that only takes keys away is put in force however often it has changed: whoever wants a key gone must not
+ * wait for an hour to be over. There are few keys to take away until one is added again.
+ */
+const mayChange = async (
+  tx: Repositories,
+  { did, keys: seen }: PrincipalRecord,
+  keys: readonly ResolvedKey[],
+): Promise<boolean> => {
+  const listed = seen.filter(({ withdrawnMs = null }) => withdrawnMs === null);
+  const isListed = ({ kid, publicKeyMultibase }: ResolvedKey) =>
+    listed.some((key) => key.kid === kid && key.publicKeyMultibase === publicKeyMultibase);
+  if (keys.length < listed.length && keys.every(isListed)) return true;
+  return tx.principals.takeDocumentChange(did, MAX_CHANGES_PER_HOUR);
+};
+
 /** One fetch, and one more when another node put a document in force meanwhile that says something else. */
 const MAX_FETCHES = 2;
 
@@ -36,19 +55,30 @@ export const refreshHostedDocument = async (deps: Deps, principal: Refreshable):
     const askedAtMs = deps.clock.nowMs();
     const resolution = await deps.didResolver.resolve(did, tenant);
     if (resolution.kind !== 'resolved') return resolution;
-    const { current, overtaken } = await deps.store.as(tenant).transaction(
-      async (tx) => {
+    const {
+      principal: current,
+      overtaken,
+      refused,
+    } = await deps.store.as(tenant).transaction(
+      async (tx): Promise<Put> => {
         const locked = await tx.principals.findForUpdate(did);
-        if (locked === null) return { current: null, overtaken: false };
-        const put = await putResolved(deps, tx, locked, resolution, askedAtMs);
-        return { current: put.principal, overtaken: put.overtaken };
+        if (locked === null) return { principal: null, overtaken: false };
+        return putResolved(deps, tx, locked, resolution, askedAtMs);
       },
       { turn: did },
     );
+    if (refused !== undefined) return { kind: 'invalid', problem: refused };
     if (current === null) return { kind: 'unreachable', problem: 'the Principal is gone' };
     if (!overtaken || fetches === MAX_FETCHES) return { kind: 'stored', principal: current };
   }
 };
+
+/** `overtaken`: another was put in force since it was asked for. `refused`: why it was not put in force, if it was not. */
+export interface Put {
+  readonly principal: PrincipalRecord | null;
+  readonly overtaken: boolean;
+  readonly refused?: string;
+}
 
 /**
  * Puts a document in force for a Principal whose row is locked, unless one was put in force since this one was asked
@@ -58,15 +88,22 @@ export const putResolved = async (
   deps: Pick<ServiceDeps, 'crypto'>,
   tx: Repositories,
   locked: PrincipalRecord,
-  { text, keys }: Extract<DidResolution, { kind: 'resolved' }>,
+  { text, contentType, keys }: Extract<DidResolution, { kind: 'resolved' }>,
   askedAtMs: number,
-): Promise<{ readonly principal: PrincipalRecord | null; readonly overtaken: boolean }> => {
+): Promise<Put> => {
   const { did, document } = locked;
   const hash = sha256Of(deps.crypto, text);
   if (document !== null && document.resolvedAtMs >= askedAtMs)
     return { principal: locked, overtaken: document.hash !== hash };
-  if (seenWith(locked, keys) > MAX_KEYS_EVER_SEEN) return { principal: locked, overtaken: false };
-  if (document?.hash !== hash) await storeDocument(tx, hash, text);
+  if (seenWith(locked, keys) > MAX_KEYS_EVER_SEEN)
+    return { principal: locked, overtaken: false, refused: `it brings more than ${MAX_KEYS_EVER_SEEN} keys` };
+  if (document !== null && document.hash !== hash && !(await mayChange(tx, locked, keys)))
+    return {
+      principal: locked,
+      overtaken: false,
+      refused: `it changed ${MAX_CHANGES_PER_HOUR} times in an hour`,
+    };
+  if (document?.hash !== hash) await storeDocument(tx, hash, text, contentType ?? undefined);
   await tx.principals.putDocument(did, hash, keys);
   return { principal: await tx.principals.find(did), overtaken: false };
 };

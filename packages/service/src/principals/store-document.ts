@@ -8,5 +8,5 @@ export const storeDocument = (
   tx: Pick<Repositories, 'evidence'>,
   hash: Sha256,
   text: string,
-): Promise<void> =>
-  tx.evidence.insert({ hash, contentType: DID_DOCUMENT_CONTENT_TYPE, body: Buffer.from(text, 'utf8') });
+  contentType: string = DID_DOCUMENT_CONTENT_TYPE,
+): Promise<void> => tx.evidence.insertLoose({ hash, contentType, body: Buffer.from(text, 'utf8') });

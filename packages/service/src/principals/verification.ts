@@ -1,26 +1,37 @@
 /** How a Principal proves control of its domain (interface §Verification, protocol §13). */
 import { didWebDocumentUrl, parseDidWeb } from '@svc/protocol';
+import type { DomainClaim } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { authorityOf, hostOf } from './domain.ts';
 
 export const REVERIFIED_EVERY_HOURS = 24;
 
+type Environment = Pick<ServiceIdentity, 'env'>;
+
+const schemeOf = ({ env }: Environment, domain: string) =>
+  env === 'development' && domain.includes('%3A') ? 'http' : 'https';
+
+/** The two places where a domain can say a token; either suffices. */
+export const proofPlaces = (identity: Environment, { did, domain, token }: DomainClaim) =>
+  ({
+    dns_txt: { name: `_svc-challenge.${hostOf(domain)}`, value: `svc-verification=${token}` },
+    well_known: {
+      url: `${schemeOf(identity, domain)}://${authorityOf(domain)}/.well-known/svc-verification.json`,
+      body: { did, token },
+    },
+  }) as const;
+
 export const verificationOf = (
-  { env }: Pick<ServiceIdentity, 'env'>,
+  identity: Environment,
   { did, domain, verificationState, verificationToken }: PrincipalRecord,
 ) => {
   const parsed = parseDidWeb(did);
-  const scheme = env === 'development' && domain.includes('%3A') ? 'http' : 'https';
   return {
     state: verificationState,
     token: verificationToken,
-    dns_txt: { name: `_svc-challenge.${hostOf(domain)}`, value: `svc-verification=${verificationToken}` },
-    well_known: {
-      url: `${scheme}://${authorityOf(domain)}/.well-known/svc-verification.json`,
-      body: { did, token: verificationToken },
-    },
+    ...proofPlaces(identity, { did, domain, token: verificationToken }),
     reverified_every_hours: REVERIFIED_EVERY_HOURS,
-    did_document_url: parsed === null ? '' : didWebDocumentUrl(parsed, scheme),
+    did_document_url: parsed === null ? '' : didWebDocumentUrl(parsed, schemeOf(identity, domain)),
   } as const;
 };

@@ -25,7 +25,7 @@ import { stateAfterCheck } from './verification-state.ts';
 
 const MAX_CHECKS = 3;
 
-/** `POST /principals/{did}/verify`. A managed Principal is verified by construction: nothing is asked. */
+/** `POST /principals/{did}/verify`. A managed Principal is verified by construction: nothing is asked, and that is audited. */
 export const verifyPrincipal = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -35,7 +35,7 @@ export const verifyPrincipal = async (
   const principal = await deps.store.principals.find(did);
   if (principal === null || !mayVerifyPrincipal(caller, principal))
     throw notFound(`No Principal ${did} for this key.`);
-  if (principal.kind === 'managed') return principal;
+  if (principal.kind === 'managed') return noteCheck(deps, caller, principal, requestId);
   for (let checks = 1; checks <= MAX_CHECKS; checks++) {
     const checked = await checkDomain(deps, principal, { actor: caller, requestId, auditAlways: true });
     if (checked === null) continue;
@@ -43,6 +43,20 @@ export const verifyPrincipal = async (
     return checked.principal;
   }
   throw serviceUnavailable(`verification of ${did}: overtaken ${MAX_CHECKS} times`);
+};
+
+const noteCheck = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  principal: PrincipalRecord,
+  requestId: string,
+): Promise<PrincipalRecord> => {
+  const { did, orgId, verificationState: state } = principal;
+  const details = { from: state, to: state, outcome: 'svc-hosted' };
+  await deps.store.audit.insert(
+    auditEvent(deps, caller, { action: 'principal.verify', target: did, requestId, orgId, details }),
+  );
+  return principal;
 };
 
 export interface Checking {
@@ -82,7 +96,9 @@ export const checkDomain = async (
   return deps.store.as(tenant).transaction(
     async (tx) => {
       const locked = await tx.principals.findForUpdate(did);
-      if (locked === null) throw notFound(`No Principal ${did}.`);
+      // Another registration has taken its place: what was found is not about its token.
+      if (locked === null || locked.verificationToken !== verificationToken)
+        throw notFound(`No Principal ${did}.`);
       return recordCheck(deps, tx, locked, { outcome, resolution, askedAtMs }, checking);
     },
     { lane: 'urgent', turn: did },
@@ -112,7 +128,13 @@ const recordCheck = async (
   if (auditAlways || to !== from) {
     const details = { from, to, outcome, did_document: resolution.kind };
     await tx.audit.insert(
-      auditEvent(deps, actor, { action: 'principal.verify', target: did, requestId, details }),
+      auditEvent(deps, actor, {
+        action: 'principal.verify',
+        target: did,
+        requestId,
+        orgId: locked.orgId,
+        details,
+      }),
     );
   }
   const principal = await tx.principals.find(did);

@@ -6,10 +6,12 @@ import { holdLiveKey } from '../access/live-key.ts';
 import { mayReadRelyingParty } from '../access/reading.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
+import { claimDid, taken } from '../claims/contest.ts';
+import { RELEASE_DEADLINE_MS, releaseForClaim } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
-import type { RelyingPartyChange, RelyingPartyRecord } from '../ports/relying-parties.ts';
-import { StoreError } from '../ports/store.ts';
+import type { NewRelyingParty, RelyingPartyChange, RelyingPartyRecord } from '../ports/relying-parties.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
 import {
   isAllowedDomain,
   isServiceManagedDomain,
@@ -42,31 +44,64 @@ export const createRelyingParty = async (
 ): Promise<RelyingPartyCreated> => {
   const orgId = await orgForRegistration(deps, caller, request.org_id);
   const { did, slug } = identify(deps, request);
+  const claim = slug === null ? await claimHosted(deps, caller, did, orgId) : null;
   try {
-    return await deps.store.transaction(async (tx) => {
-      await holdLiveKey(tx, caller);
-      const relyingParty = await tx.relyingParties.insert({
-        did,
-        kind: request.kind,
-        slug,
-        name: request.name ?? slug ?? did,
-        proofWindowSeconds: request.proof_window_seconds,
-        verifyRateLimitPerMinute: request.verify_rate_limit_per_minute,
-        profile: request.profile,
-        orgId,
-      });
-      const key = await issueApiKey(tx, deps.random, { role: 'rp', subject: did, label: null });
-      const details = { kind: request.kind, org_id: orgId };
-      await tx.audit.insert(
-        auditEvent(deps, caller, { action: 'relying_party.create', target: did, requestId, details }),
-      );
-      return { relyingParty, apiKey: key.value, apiKeyId: key.record.keyId };
-    });
+    return await deps.store.transaction(
+      async (tx) => {
+        await holdLiveKey(tx, caller);
+        const by = { caller, requestId };
+        if (claim !== null) await releaseForClaim(deps, tx, 'relying_party', did, claim, by);
+        return insertRelyingParty(
+          deps,
+          tx,
+          { ...draftOf(request, { did, slug, orgId }), ...claim?.columns },
+          by,
+        );
+      },
+      { deadlineMs: RELEASE_DEADLINE_MS, turn: did },
+    );
   } catch (error) {
-    if (error instanceof StoreError && error.kind === 'conflict')
-      throw conflict(`${did} is already registered.`);
+    if (error instanceof StoreError && error.kind === 'conflict') throw taken(did);
     throw error;
   }
+};
+
+/** The operator answers for a relying party that it registers: nobody asks its domain. */
+const claimHosted = async (deps: ServiceDeps, caller: Caller, did: DidWeb, orgId: OrgId | null) => {
+  const registered = await deps.store.relyingParties.find(did);
+  const claim = await claimDid(deps, { caller, did, kind: 'relying_party', orgId }, registered);
+  const verificationToken = caller.class === 'admin' ? null : claim.token;
+  return { ...claim, columns: { claimExpiresAtMs: claim.expiresAtMs, verificationToken } };
+};
+
+const draftOf = (
+  request: RelyingPartyCreateRequest,
+  { did, slug, orgId }: Pick<NewRelyingParty, 'did' | 'slug' | 'orgId'>,
+): NewRelyingParty => ({
+  did,
+  kind: request.kind,
+  slug,
+  name: request.name ?? slug ?? did,
+  proofWindowSeconds: request.proof_window_seconds,
+  verifyRateLimitPerMinute: request.verify_rate_limit_per_minute,
+  profile: request.profile,
+  orgId,
+});
+
+const insertRelyingParty = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  draft: NewRelyingParty,
+  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+): Promise<RelyingPartyCreated> => {
+  const relyingParty = await tx.relyingParties.insert(draft);
+  const { did, kind, orgId } = draft;
+  const key = await issueApiKey(tx, deps.random, { role: 'rp', subject: did, label: null });
+  const details = { kind, org_id: orgId };
+  await tx.audit.insert(
+    auditEvent(deps, caller, { action: 'relying_party.create', target: did, requestId, orgId, details }),
+  );
+  return { relyingParty, apiKey: key.value, apiKeyId: key.record.keyId };
 };
 
 const identify = (
@@ -115,7 +150,13 @@ export const updateRelyingParty = async (
     if (updated === null) throw notFound(`No relying party ${did}.`);
     const details = auditableChange(change);
     await tx.audit.insert(
-      auditEvent(deps, caller, { action: 'relying_party.update', target: did, requestId, details }),
+      auditEvent(deps, caller, {
+        action: 'relying_party.update',
+        target: did,
+        requestId,
+        orgId: updated.orgId,
+        details,
+      }),
     );
     return updated;
   });

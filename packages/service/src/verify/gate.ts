@@ -3,15 +3,15 @@
  * is remembered with the caller's key is no more than a good guess: it is looked up again before anything is refused on
  * its word, and the commit of the decision judges by the row itself, under the org's lock.
  *
- * Nothing presented is authenticated here. Whoever only claims that a Grant is the sandbox's passes, and is denied by
- * the evaluation.
+ * Nothing presented is authenticated here. Whoever only claims that a Grant is the sandbox's passes, is denied by the
+ * evaluation, and has that counted as any other check.
  */
 import type { OrgId, Presented } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { standingOf } from '../entitlements/entitlement-standing.ts';
-import { planRequired } from '../errors.ts';
+import { forbidden, planRequired } from '../errors.ts';
 import type { ProductionCheck } from '../ports/verify-store.ts';
 
 /** A production check that no plan covers: refused, or stored all the same and only logged. */
@@ -20,8 +20,10 @@ export type WithoutPlan = 'refused' | 'logged';
 /** Leave to evaluate, as the caller stands now. */
 export interface Admission {
   readonly caller: RpCaller;
-  /** Null: not subject to a plan. */
+  /** Null: not subject to a plan. Never enforced where the Grant names the sandbox. */
   readonly productionCheck: ProductionCheck | null;
+  /** The Grant says that it is the sandbox's. Where that proves true the decision is no production check. */
+  readonly namesSandbox: boolean;
   /** Why no plan covers the check, where that is not enforced. */
   readonly uncovered: string | null;
 }
@@ -47,21 +49,26 @@ export class EntitlementGate {
 
   /** Of a caller as remembered. Null: it would be refused as it is, and must be read again first. */
   guess(caller: RpCaller, presented: Presented): Admission | null {
+    if (isUnproven(caller)) return null;
     const admission = this.judge(caller, presented);
     return mustRefuse(admission) ? null : admission;
   }
 
-  /** Of a caller as just read. Throws `PLAN_REQUIRED`. */
+  /** Of a caller as just read. Throws `PLAN_REQUIRED`, or `FORBIDDEN` for one whose DID is claimed and not proven. */
   admit(caller: RpCaller, presented: Presented): Admission {
+    if (isUnproven(caller)) throw unproven(caller);
     const admission = this.judge(caller, presented);
     if (!mustRefuse(admission)) return admission;
     this.onWithoutPlan('refused');
     throw planRequired(admission.uncovered ?? '');
   }
 
-  /** Tells of a decision that no plan covers: at most one line a minute for each org. */
-  noteStored({ productionCheck, uncovered }: Admission): void {
-    if (productionCheck === null || uncovered === null) return;
+  /**
+   * Tells of a decision that no plan covers: at most one line a minute for each org. Of Grants that name the sandbox nothing
+   * is told: most of them are the sandbox's.
+   */
+  noteStored({ productionCheck, namesSandbox, uncovered }: Admission): void {
+    if (productionCheck === null || namesSandbox || uncovered === null) return;
     this.onWithoutPlan('logged');
     const { orgId } = productionCheck;
     const nowMs = this.deps.clock.nowMs();
@@ -78,19 +85,27 @@ export class EntitlementGate {
     const { clock, entitlements, identity } = this.deps;
     const { entitlement, relyingParty } = caller;
     const { orgId } = relyingParty;
-    const isSandbox = grant.ok && grant.value.issuer === identity.sandboxPrincipal;
-    if (orgId === null || isSandbox) return { caller, productionCheck: null, uncovered: null };
+    const namesSandbox = grant.ok && grant.value.issuer === identity.sandboxPrincipal;
+    if (orgId === null) return { caller, productionCheck: null, namesSandbox, uncovered: null };
     const isComp = entitlements.compOrgs.has(orgId);
     const { effective, detail } = standingOf(entitlement, { isComp, nowMs: clock.nowMs() });
     const productionCheck = {
       orgId,
       entitlementVersion: entitlement?.version ?? 0,
       isCapped: entitlement !== null && entitlement.checkCap !== null,
-      isEnforced: entitlements.isEnforced && !isComp,
+      isEnforced: entitlements.isEnforced && !isComp && !namesSandbox,
     };
-    return { caller, productionCheck, uncovered: effective === 'blocked' ? detail : null };
+    return { caller, productionCheck, namesSandbox, uncovered: effective === 'blocked' ? detail : null };
   }
 }
+
+const isUnproven = ({ relyingParty }: RpCaller): boolean => relyingParty.claimExpiresAtMs !== null;
+
+const unproven = ({ subject }: RpCaller) =>
+  forbidden(
+    `${subject} is registered and its domain not proven yet; nothing was evaluated. GET /relying-parties/{did} says ` +
+      'what to publish, POST /relying-parties/{did}/verify has it checked.',
+  );
 
 const mustRefuse = ({ productionCheck, uncovered }: Admission): boolean =>
   productionCheck?.isEnforced === true && uncovered !== null;

@@ -18,12 +18,16 @@ import type { ServiceDeps } from '../deps.ts';
 import type { DecisionCommit, Spend } from '../ports/verify-store.ts';
 import type { VerifyAnswer } from './answer.ts';
 import { contextOf, type Grounds } from './evaluate.ts';
+import type { Admission } from './gate.ts';
 
 /** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */
 const MAX_PROOF_WINDOW_SECONDS = 300;
 
-/** Decisions that end here say nothing proven about the Principal (interface §DecisionStats). */
-const PRE_AUTHENTICATION: readonly CheckId[] = ['P1', 'T1', 'T2', 'T3', 'P2', 'P3'];
+/**
+ * What makes a Grant the Principal's own. T2 is not among them: whose domain is not proven sees how its Grants are denied
+ * (interface §GET /usage).
+ */
+const AUTHENTICATION: readonly CheckId[] = ['P1', 'T1', 'T3', 'P2', 'P3'];
 
 export interface SignedDecision {
   readonly commit: DecisionCommit;
@@ -50,7 +54,7 @@ export const signDecision = async (
 };
 
 export const buildDecisionCommit = (
-  { asked, admission: { caller, productionCheck }, loaded: { usedPrincipal, facts } }: Grounds,
+  { asked, admission, loaded: { usedPrincipal, facts } }: Grounds,
   decided: Decided,
   {
     grantHash,
@@ -59,7 +63,8 @@ export const buildDecisionCommit = (
 ): DecisionCommit => {
   const { P3, P9, P15 } = decided.evidence;
   const { balances } = decided.consulted;
-  const authenticated = PRE_AUTHENTICATION.every((id) => decided.outcomes[id] === true);
+  const { caller } = admission;
+  const authenticated = AUTHENTICATION.every((id) => decided.outcomes[id] === true);
   return {
     ...signed,
     decision: decided.decision,
@@ -76,13 +81,17 @@ export const buildDecisionCommit = (
     spend: spendOf(decided),
     bindsGrantHash: decided.decision === 'ALLOW' && !isBound(facts) ? grantHash : null,
     idempotency: asked.idempotency,
-    productionCheck,
+    productionCheck: isSandboxProven(admission, decided) ? null : admission.productionCheck,
     budget: balances === undefined ? null : { balances, consumption: decided.consumption },
   };
 };
 
 const isBound = ({ allocation }: Facts): boolean =>
   allocation?.answer === 'found' && allocation.value.grantHash !== null;
+
+/** Only a Grant that the sandbox's Principal has signed is the sandbox's; naming it is not enough. */
+const isSandboxProven = ({ namesSandbox }: Admission, { evidence: { P3 } }: Decided): boolean =>
+  namesSandbox && P3 !== undefined;
 
 const actionColumns = (action: Action): NonNullable<DecisionCommit['action']> =>
   action.type === 'commerce:purchase'

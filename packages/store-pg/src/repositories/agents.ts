@@ -14,6 +14,13 @@ export function agentRepository(database: Database): AgentRepository {
       if (row === undefined) throw new Error('insert answered no row');
       return row;
     },
+    async count(principal) {
+      const rows = await database.read<{ count: number }>({
+        text: 'select count(*) as count from agents where principal = $1',
+        values: [principal],
+      });
+      return rows[0]?.count ?? 0;
+    },
     async find(principal, did) {
       const rows = await database.read<AgentRecord>({
         text: `select ${columns} from agents where principal = $1 and did = $2`,

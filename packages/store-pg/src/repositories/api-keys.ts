@@ -64,6 +64,12 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
       });
       return rows.length > 0;
     },
+    async revokeAll(subject, role) {
+      await database.write({
+        text: 'update api_keys set revoked_at = svc_now() where subject = $1 and role = $2 and revoked_at is null',
+        values: [subject, role],
+      });
+    },
     async revoke(subject, keyId) {
       const rows = await database.write<ApiKeyRecord>({ text: revokeSql, values: [subject, keyId] });
       return rows[0] ?? null;

@@ -1,11 +1,12 @@
 /** The audit trail: who did what to what. Append-only; the database stamps the time. */
-import type { AuditFilter, AuditRecord, AuditRepository, StoredAuditRecord } from '@svc/service';
+import type { AuditFilter, AuditRecord, AuditRepository, AuditScope, StoredAuditRecord } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 const insertSql = `
-  insert into audit_events (event_id, actor_kind, actor_did, actor_key_id, action, target, request_id, details)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])`;
+  insert into audit_events (event_id, actor_kind, actor_did, actor_key_id, action, target, request_id, details, org_id)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
+    $9::text[])`;
 
 export function auditRepository(database: Database): AuditRepository {
   const insertAll = async (events: readonly AuditRecord[]): Promise<void> => {
@@ -20,6 +21,7 @@ export function auditRepository(database: Database): AuditRepository {
         events.map(({ target }) => target),
         events.map(({ requestId }) => requestId),
         events.map(({ details }) => JSON.stringify(details)),
+        events.map(({ orgId }) => orgId ?? null),
       ],
     });
   };
@@ -34,17 +36,18 @@ const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", a
   request_id as "requestId", details,
   json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
 
+/** Since the subject has been registered: what another did under its DID before is not its own. */
+const SINCE_REGISTERED = `case actor_kind
+    when 'principal' then occurred_at >= (select created_at from principals where did = actor_did)
+    when 'rp' then occurred_at >= (select created_at from relying_parties where did = actor_did)
+    else true
+  end`;
+
 function listStatement(filter: AuditFilter) {
-  const where = new Conditions()
-    // The first narrows by the index, the second tells apart subjects of two kinds that share a DID.
-    .add(
-      'actor_did = any (?::text[])',
-      filter.actors?.map(({ did }) => did),
-    )
-    .add(
-      `actor_kind || ' ' || actor_did = any (?::text[])`,
-      filter.actors?.map(({ kind, did }) => `${kind} ${did}`),
-    )
+  const where = new Conditions();
+  if (filter.scope !== null) where.require(scopeText(where, filter.scope));
+  where
+    .add('actor_did = ?', filter.actor)
     .add('action = ?', filter.action)
     .add('target = ?', filter.target)
     .add('occurred_at >= to_timestamp(? / 1000.0)', filter.sinceMs)
@@ -53,4 +56,13 @@ function listStatement(filter: AuditFilter) {
   const limit = where.parameter(filter.limit);
   const text = `select ${columns} from audit_events where ${where.text} order by event_id desc limit ${limit}`;
   return { text, values: where.values };
+}
+
+/** Of the conditions on the actor the first narrows by the index, the second tells apart subjects that share a DID. */
+function scopeText(where: Conditions, { actors, orgId }: AuditScope): string {
+  const dids = where.parameter(actors.map(({ did }) => did));
+  const kinds = where.parameter(actors.map(({ kind, did }) => `${kind} ${did}`));
+  const byActor = `actor_did = any (${dids}::text[]) and actor_kind || ' ' || actor_did = any (${kinds}::text[])
+    and ${SINCE_REGISTERED}`;
+  return orgId === null ? byActor : `(${byActor} or org_id = ${where.parameter(orgId)})`;
 }

@@ -10,6 +10,23 @@ export function evidenceRepository(database: Database): EvidenceRepository {
         values: [evidence.hash, evidence.contentType, evidence.body],
       });
     },
+    async insertLoose({ hash, contentType, body }) {
+      await database.write({
+        text: 'select svc_put_loose_evidence($1, $2, $3)',
+        values: [hash, contentType, body],
+      });
+    },
+    async keepServedList(url, hash) {
+      await database.write({ text: 'select svc_keep_served_list($1, $2)', values: [url, hash] });
+    },
+    async nameFromReceipts(limit) {
+      const text = 'select svc_name_evidence($1) as read';
+      return (await database.write<{ read: number }>({ text, values: [limit] }))[0]?.read ?? 0;
+    },
+    async collect(limit) {
+      const text = 'select svc_collect_evidence($1) as collected';
+      return (await database.write<{ collected: number }>({ text, values: [limit] }))[0]?.collected ?? 0;
+    },
     async find(hash) {
       const rows = await database.read<EvidenceRecord>({
         text: `select hash, content_type as "contentType", body from evidence where hash = $1`,

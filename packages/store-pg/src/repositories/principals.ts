@@ -8,13 +8,14 @@ import type { Database } from '../database.ts';
 export const principalColumns = `
   p.did, p.kind, p.domain, p.slug, p.verification_state as "verificationState",
   p.verified_since as "verifiedSinceMs", p.last_checked_at as "lastCheckedMs", p.last_proven_at as "lastProvenMs",
-  p.verification_token as "verificationToken", p.org_id as "orgId", p.may_be_named as "mayBeNamed",
+  p.verification_token as "verificationToken", p.org_id as "orgId", p.claim_expires_at as "claimExpiresAtMs", p.may_be_named as "mayBeNamed",
   p.created_at as "createdAtMs", p.version,
   case when e.hash is not null then json_build_object(
     'hash', e.hash, 'body', convert_from(e.body, 'UTF8'), 'resolvedAtMs', svc_ms(p.document_resolved_at)
   ) end as document,
   (select coalesce(json_agg(json_build_object(
-      'kid', k.kid, 'publicKeyMultibase', k.public_key_multibase, 'state', k.state, 'sinceMs', svc_ms(k.since)
+      'kid', k.kid, 'publicKeyMultibase', k.public_key_multibase, 'state', k.state, 'sinceMs', svc_ms(k.since),
+      'withdrawnMs', svc_ms(k.withdrawn_at)
     ) order by k.created_at, k.kid), '[]')
    from principal_keys k where k.principal = p.did) as keys`;
 
@@ -23,9 +24,10 @@ const select = `select ${principalColumns} from principals p left join evidence 
 const insertSql = `
   with inserted as (
     insert into principals (did, kind, domain, slug, verification_state, verified_since, last_checked_at,
-      verification_token, org_id, may_be_named, document_hash, document_resolved_at)
+      verification_token, org_id, may_be_named, document_hash, document_resolved_at, claim_expires_at)
     select $1, $2, $3, $4, $5, case $5 when 'verified' then now end, case $5 when 'verified' then now end,
-      $6, $7, $8, $9, case when $9::text is not null then now end
+      $6, $7, $8, $9, case when $9::text is not null then now end,
+      to_timestamp($12::bigint / 1000.0)
     from svc_now() as now
     returning did
   )
@@ -116,6 +118,23 @@ export function principalRepository(database: Database): PrincipalRepository {
       const multibases = keys.map(({ publicKeyMultibase }) => publicKeyMultibase);
       await database.write({ text: putDocumentSql, values: [did, documentHash, kids, multibases] });
     },
+    async takeDocumentChange(did, perHour) {
+      const rows = await database.write({ text: takeDocumentChangeSql, values: [did, perHour] });
+      return rows.length > 0;
+    },
+    async release(did) {
+      await database.write({ text: 'select svc_release_principal($1)', values: [did] });
+    },
+    async transfer(did, orgId, verificationToken) {
+      await database.write({ text: transferSql, values: [did, orgId, verificationToken] });
+    },
+    async listExpiredClaims(limit) {
+      const rows = await database.read<{ did: DidWeb }>({
+        text: `select did from principals where claim_expires_at <= svc_now() order by claim_expires_at limit $1`,
+        values: [limit],
+      });
+      return rows.map(({ did }) => did);
+    },
     listDueForVerification: ({ everyHours, retryHours, unknownForHours }, limit) =>
       database.read<PrincipalRecord>({
         text: dueSql,
@@ -141,7 +160,28 @@ const recordVerificationSql = `
       else svc_now() end,
     last_checked_at = svc_now(),
     last_proven_at = case when $3 then svc_now() else last_proven_at end,
+    claim_expires_at = case when not $3 then claim_expires_at end,
     version = version + case when verification_state = $2 then 0 else 1 end
+  where did = $1`;
+
+const takeDocumentChangeSql = `
+  with now as (select svc_now() as at), hour as (
+    select coalesce(p.document_changes_since <= now.at - interval '1 hour', true) as is_over, now.at
+    from principals p, now where p.did = $1
+  )
+  update principals p set
+    document_changes = case when hour.is_over then 1 else p.document_changes + 1 end,
+    document_changes_since = case when hour.is_over then hour.at else p.document_changes_since end
+  from hour where p.did = $1 and (hour.is_over or p.document_changes < $2)
+  returning p.did`;
+
+// The new owner's claim is the operator's word; what the domain has said to the former one counts no longer.
+const transferSql = `
+  update principals set org_id = $2, version = version + 1,
+    claim_expires_at = null,
+    verification_state = case kind when 'hosted' then 'unverified' else verification_state end,
+    verified_since = case kind when 'hosted' then null else verified_since end,
+    verification_token = case kind when 'hosted' then $3 else verification_token end
   where did = $1`;
 
 const lastProven = `coalesce(p.last_proven_at, '-infinity')`;
@@ -168,6 +208,15 @@ const putDocumentSql = `
     select k.kid, $1, k.public_key_multibase from unnest($3::text[], $4::text[]) as k (kid, public_key_multibase)
     order by k.kid
     on conflict (kid) do nothing
+  ), listed as (
+    select k.kid, exists (
+        select from unnest($3::text[], $4::text[]) as d (kid, multibase)
+        where d.kid = k.kid and d.multibase = k.public_key_multibase
+      ) as is_listed
+    from principal_keys k join principals p on p.did = k.principal and p.kind = 'hosted' where p.did = $1
+  ), withdrawn as (
+    update principal_keys k set withdrawn_at = case when not l.is_listed then svc_now() end
+    from listed l where l.kid = k.kid and l.is_listed <> (k.withdrawn_at is null)
   )
   update principals set
     version = version + case when document_hash is not distinct from $2 then 0 else 1 end,
@@ -187,4 +236,5 @@ const insertValues = (principal: NewPrincipal): unknown[] => [
   principal.documentHash,
   principal.keys.map((key) => key.kid),
   principal.keys.map((key) => key.publicKeyMultibase),
+  principal.claimExpiresAtMs ?? null,
 ];

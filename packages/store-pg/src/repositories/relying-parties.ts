@@ -1,14 +1,17 @@
 /** Relying Parties (interface §RelyingParty). */
+import type { DidWeb } from '@svc/protocol';
 import type { RelyingPartyRecord, RelyingPartyRepository } from '@svc/service';
 import type { Database } from '../database.ts';
 
 const columns = `did, kind, slug, name, proof_window_seconds as "proofWindowSeconds",
   verify_rate_limit_per_minute as "verifyRateLimitPerMinute", profile, org_id as "orgId",
+  claim_expires_at as "claimExpiresAtMs", verification_token as "verificationToken",
   created_at as "createdAtMs", version`;
 
 const insertSql = `
-  insert into relying_parties (did, kind, slug, name, proof_window_seconds, verify_rate_limit_per_minute, profile, org_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`;
+  insert into relying_parties (did, kind, slug, name, proof_window_seconds, verify_rate_limit_per_minute, profile, org_id,
+    claim_expires_at, verification_token)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::bigint / 1000.0), $10) returning ${columns}`;
 
 const updateSql = `
   update relying_parties set
@@ -33,6 +36,8 @@ export function relyingPartyRepository(database: Database): RelyingPartyReposito
           rp.verifyRateLimitPerMinute,
           rp.profile,
           rp.orgId,
+          rp.claimExpiresAtMs ?? null,
+          rp.verificationToken ?? null,
         ],
       });
       if (row === undefined) throw new Error('insert answered no row');
@@ -57,6 +62,35 @@ export function relyingPartyRepository(database: Database): RelyingPartyReposito
         values: [did, orgId],
       });
       return rows.length > 0;
+    },
+    async findForUpdate(did) {
+      const rows = await database.write<RelyingPartyRecord>({
+        text: `select ${columns} from relying_parties where did = $1 for update`,
+        values: [did],
+      });
+      return rows[0] ?? null;
+    },
+    async endClaim(did) {
+      await database.write({
+        text: 'update relying_parties set claim_expires_at = null, version = version + 1 where did = $1',
+        values: [did],
+      });
+    },
+    async release(did) {
+      await database.write({ text: 'select svc_release_relying_party($1)', values: [did] });
+    },
+    async transfer(did, orgId) {
+      await database.write({
+        text: `update relying_parties set org_id = $2, claim_expires_at = null, version = version + 1 where did = $1`,
+        values: [did, orgId],
+      });
+    },
+    async listExpiredClaims(limit) {
+      const rows = await database.read<{ did: DidWeb }>({
+        text: `select did from relying_parties where claim_expires_at <= svc_now() order by claim_expires_at limit $1`,
+        values: [limit],
+      });
+      return rows.map(({ did }) => did);
     },
     async update(did, change) {
       const rows = await database.write<RelyingPartyRecord>({

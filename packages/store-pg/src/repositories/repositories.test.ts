@@ -25,6 +25,7 @@ describe('principals', () => {
     const body = JSON.stringify({ id: world.principal.did });
     expect(await stores.second.principals.find(world.principal.did)).toEqual({
       did: world.principal.did,
+      claimExpiresAtMs: null,
       kind: 'hosted',
       domain: world.principal.domain,
       slug: null,
@@ -44,6 +45,7 @@ describe('principals', () => {
           publicKeyMultibase: 'z6MkKey1',
           state: 'active',
           sinceMs: expect.any(Number),
+          withdrawnMs: null,
         },
       ],
     });

@@ -4,6 +4,7 @@ import { agentRepository } from './agents.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { auditRepository } from './audit.ts';
 import { checkpointRepository } from './checkpoints.ts';
+import { claimRepository } from './claims.ts';
 import { conformanceRunRepository } from './conformance-runs.ts';
 import { consumptionRepository } from './consumption.ts';
 import { decisionRepository } from './decisions.ts';
@@ -27,6 +28,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   agents: agentRepository,
   principals: principalRepository,
   relyingParties: relyingPartyRepository,
+  claims: claimRepository,
   apiKeys: apiKeyRepository,
   grants: grantRepository,
   statusLists: statusListRepository,

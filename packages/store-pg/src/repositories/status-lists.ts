@@ -14,7 +14,7 @@ const insertSql = `
 const takeOrdinalSql = `
   update status_lists set next_ordinal = next_ordinal + 1
   where url = (select url from status_lists where principal = $1 order by number desc limit 1)
-    and next_ordinal < size_bits
+    and next_ordinal < least(size_bits, $2::integer)
   returning url, next_ordinal - 1 as ordinal, size_bits as "sizeBits", permutation_key as "permutationKey"`;
 
 const updateSql = `
@@ -47,7 +47,10 @@ export function statusListRepository(database: Database): StatusListRepository {
       // Two statements: the second one's snapshot must be younger than the lock.
       await database.write({ text: 'select pg_advisory_xact_lock(5, hashtext($1))', values: [domain] });
       const rows = await database.write<{ number: number }>({
-        text: 'select coalesce(max(number), 0) + 1 as number from status_lists where domain = $1',
+        text: `select greatest(
+            (select max(number) from status_lists where domain = $1),
+            (select max(number) from released_status_lists where domain = $1),
+            0) + 1 as number`,
         values: [domain],
       });
       return rows[0]?.number ?? 1;
@@ -74,8 +77,11 @@ export function statusListRepository(database: Database): StatusListRepository {
       });
       return rows.map(({ url }) => url);
     },
-    async takeOrdinal(principal) {
-      const rows = await database.write<TakenOrdinal>({ text: takeOrdinalSql, values: [principal] });
+    async takeOrdinal(principal, atMost) {
+      const rows = await database.write<TakenOrdinal>({
+        text: takeOrdinalSql,
+        values: [principal, atMost ?? null],
+      });
       return rows[0] ?? null;
     },
     async update(list) {

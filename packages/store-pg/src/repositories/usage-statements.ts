@@ -29,6 +29,11 @@ const principalSums = ({ relyingParties }: Pick<DecisionFilter, 'relyingParties'
     : { table: 'usage_counts', monthly: 'usage_monthly' }),
 });
 
+const UNVERIFIED = 'ISSUER_UNVERIFIED';
+
+/** Statistics name a Principal only where T2 passed too (interface §DecisionStats); its own usage does not ask for that. */
+const STATED_PRINCIPAL = `case when reason is distinct from '${UNVERIFIED}' then principal end`;
+
 /**
  * Everything that was counted about Principals. A correction has the Receipt of what it corrects, so one filter finds
  * both. `ordinal` 1 stands once for each Receipt with an outcome.
@@ -45,7 +50,7 @@ export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, countedB
   const text = `
     with outcome as (
       select principal, type, currency, count(*) filter (where corrected is null) as in_force,
-        sum(loss_amount) filter (where corrected is null) as loss,
+        sum(loss_amount) filter (where corrected is null and type = 'loss_reported') as loss,
         count(*) filter (where ordinal = 1 and decision = 'ALLOW') as allows
       from attestations left join (
         select correction_of as corrected from attestations where correction_of is not null and ${reported}
@@ -53,8 +58,10 @@ export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, countedB
       where ${reported}
       group by principal, type, currency
     )
-    select principal, 'verifies' as figure, reason as name, sum(verifies)::bigint as amount
-    from (${counts}) as part group by principal, reason
+    select ${STATED_PRINCIPAL} as principal, 'verifies' as figure, reason as name, sum(verifies)::bigint as amount
+    from (${counts}) as part
+    ${filter.principal === undefined ? '' : `where reason is distinct from '${UNVERIFIED}'`}
+    group by 1, reason
     union all
     select principal, 'outcomes', type, sum(in_force)::bigint
     from outcome where in_force > 0 group by principal, type

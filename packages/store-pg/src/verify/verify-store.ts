@@ -23,7 +23,8 @@ const rpCallerSql = `
       'revokedAtMs', svc_ms(k.revoked_at)) as key,
     json_build_object('did', r.did, 'kind', r.kind, 'slug', r.slug, 'name', r.name,
       'proofWindowSeconds', r.proof_window_seconds, 'verifyRateLimitPerMinute', r.verify_rate_limit_per_minute,
-      'profile', r.profile, 'orgId', r.org_id, 'createdAtMs', svc_ms(r.created_at), 'version', r.version
+      'profile', r.profile, 'orgId', r.org_id,
+      'claimExpiresAtMs', svc_ms(r.claim_expires_at), 'verificationToken', r.verification_token, 'createdAtMs', svc_ms(r.created_at), 'version', r.version
     ) as "relyingParty",
     case when e.org_id is not null then ${entitlementJson} end as entitlement
   from api_keys k join relying_parties r on r.did = k.subject

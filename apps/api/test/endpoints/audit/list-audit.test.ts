@@ -57,14 +57,19 @@ describe('what a caller sees, newest first', () => {
     expect(await actions(tenants.rpKey)).toEqual(['api_key.create']);
   });
 
-  it.each(['org:read', 'org:admin'] as const)('an %s key: what the org and its members did', async (role) => {
-    expect(await actions(await deployment.createKey(role, orgId))).toEqual([
-      'api_key.revoke',
-      'api_key.create',
-      'grant.revoke',
-      'grant.allocate',
-    ]);
-  });
+  it.each(['org:read', 'org:admin'] as const)(
+    'an %s key: what the org and its members did, and what was done to them',
+    async (role) => {
+      expect(await actions(await deployment.createKey(role, orgId))).toEqual([
+        'api_key.revoke',
+        'api_key.create',
+        'grant.revoke',
+        'grant.allocate',
+        'relying_party.create',
+        'principal.create',
+      ]);
+    },
+  );
 
   it('the operator: everything, the operator’s own acts included', async () => {
     const { events } = await audit(ADMIN_TOKEN);
@@ -185,5 +190,35 @@ describe('filters', () => {
     'action=grant.revoke&action=grant.revoke',
   ])('%s: 400', async (query) => {
     expect((await deployment.call('GET', `/audit?${query}`, { key: ADMIN_TOKEN })).status).toBe(400);
+  });
+});
+
+describe('what others do to a member', () => {
+  it('an org: what the operator did to its members, while they were members, and to none of another org', async () => {
+    const memberOrg = await deployment.createOrg();
+    const orgKey = await deployment.createKey('org:read', memberOrg);
+    const member = await deployment.createTenants({ orgId: memberOrg });
+    const outside = await deployment.createTenants();
+    for (const { rpDid, principalDid } of [member, outside]) {
+      await deployment.call('PATCH', `/relying-parties/${rpDid}`, {
+        key: ADMIN_TOKEN,
+        body: { name: 'Shop' },
+      });
+      await post(`/principals/${principalDid}/verify`, ADMIN_TOKEN);
+      await post(`/api-keys?subject=${principalDid}`, ADMIN_TOKEN, { body: {} });
+    }
+    await post(`/orgs/${memberOrg}/api-keys`, ADMIN_TOKEN, { body: { role: 'read' } });
+    expect(await actions(orgKey)).toEqual([
+      'api_key.create',
+      'api_key.create',
+      'principal.verify',
+      'relying_party.update',
+      'relying_party.create',
+      'principal.create',
+    ]);
+    await post(`/orgs/${memberOrg}/members`, ADMIN_TOKEN, { body: { did: outside.rpDid } });
+    expect(await actions(orgKey)).toHaveLength(6);
+    // A member itself sees what it did, not what was done to it.
+    expect(await actions(member.rpKey)).toEqual([]);
   });
 });

@@ -1,8 +1,10 @@
 /** `POST /principals/{did}/verify` (interface §Principal lifecycle). Over time and under load: deployments/hosted-principal. */
-import { afterAll, expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { generatePrincipalKey } from '@svc/sdk-principal';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withDeployment } from '../../world/deployment.ts';
-import { PROOF, startPrincipalHost } from '../../world/principal-host.ts';
+import { didDocument, PROOF, startPrincipalHost } from '../../world/principal-host.ts';
 
 const host = await startPrincipalHost();
 afterAll(() => host.close());
@@ -35,6 +37,113 @@ it('a managed Principal is verified without a question to anybody', async () => 
   const { status, json } = await verify(principalDid, principalKey);
   expect([status, json.verification]).toMatchObject([200, { state: 'verified' }]);
   expect(host.asked.length).toBe(asked);
+  const query = `action=principal.verify&target=${encodeURIComponent(principalDid)}`;
+  const audit = await deployment.call('GET', `/audit?${query}`, { key: principalKey });
+  expect(audit.json.events).toMatchObject([{ details: { from: 'verified', to: 'verified' } }]);
+});
+
+it('two DIDs of one host hold their proofs in one list; a list proves nobody who is not in it', async () => {
+  const dids = [`${did}:one`, `${did}:two`, `${did}:three`];
+  const registered = await Promise.all(
+    dids.map((one) => deployment.register('/principals', { kind: 'hosted', did: one })),
+  );
+  const [one, two, three] = registered.map(
+    ({ body }) => (body.verification as { well_known: { body: object } }).well_known.body,
+  );
+  host.pages.set(PROOF, [one, two, { ...three, more: 1 }, 'else', null, [three]]);
+  const states = await Promise.all(
+    dids.map(async (of) => ((await verify(of)).json.verification as { state: string }).state),
+  );
+  expect(states).toEqual(['verified', 'verified', 'unverified']);
+});
+
+describe('the document that a check brings', () => {
+  const PATH = '/doc/did.json';
+  const documented = `${did}:doc`;
+  const publish = (keys: readonly { id: string; publicKeyMultibase: string }[], more: object = {}) =>
+    host.pages.set(PATH, { ...didDocument(documented, keys), ...more });
+  const keysOf = async () => {
+    const { json } = await deployment.call('GET', `/principals/${documented}`, { key: reader });
+    return json.keys as { kid: string; state: string; since: string }[];
+  };
+  let reader: string;
+  let keys: { id: string; publicKeyMultibase: string }[];
+
+  beforeAll(async () => {
+    reader = (await deployment.createTenants()).rpKey;
+    keys = await Promise.all(
+      ['a', 'b'].map(async (id) => ({
+        id,
+        publicKeyMultibase: (await generatePrincipalKey()).registration.publicKeyMultibase,
+      })),
+    );
+    await deployment.register('/principals', { kind: 'hosted', did: documented });
+  });
+
+  it('withdraws what it does not list: retired in the directory since then, active when it is back', async () => {
+    publish(keys);
+    await verify(documented);
+    expect((await keysOf()).map(({ state }) => state)).toEqual(['active', 'active']);
+    publish(keys.slice(0, 1));
+    await verify(documented);
+    const [kept, withdrawn] = await keysOf();
+    expect([kept?.state, withdrawn?.state]).toEqual(['active', 'retired']);
+    await verify(documented);
+    expect((await keysOf())[1]).toEqual(withdrawn);
+    publish(keys);
+    await verify(documented);
+    expect((await keysOf()).map(({ state }) => state)).toEqual(['active', 'active']);
+  });
+
+  it('is kept under the type that the host gave it, if that is of the JSON family', async () => {
+    for (const [given, served] of [
+      ['application/did+ld+json', 'application/did+ld+json'],
+      ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
+      ['Application/Vnd.Acme+JSON', 'application/vnd.acme+json'],
+      ['text/html', 'application/did+json'],
+    ] as const) {
+      host.contentType = given;
+      const text = JSON.stringify({ ...didDocument(documented, keys), note: given });
+      host.pages.set(PATH, text);
+      await verify(documented);
+      const hash = createHash('sha256').update(text).digest('hex');
+      const { status, headers } = await deployment.call('GET', `/evidence/${hash}`);
+      expect([status, headers['content-type']]).toEqual([200, served]);
+    }
+    host.contentType = 'application/json';
+  });
+
+  it('is put in force thirty times an hour; one that only takes keys away always is', async () => {
+    const stored = async () => {
+      const { rows } = await deployment.sql.query(
+        `select count(*)::int as n from evidence where position($1::bytea in body) > 0`,
+        [Buffer.from(documented)],
+      );
+      return Number(rows[0]?.n);
+    };
+    await deployment.sql.query('update principals set document_changes_since = null');
+    const before = await stored();
+    const operator = await deployment.createKey('org:admin', await deployment.createOrg());
+    await deployment.call('POST', `/claims/${documented}/transfer`, {
+      key: ADMIN_TOKEN,
+      body: {
+        kind: 'principal',
+        org_id: (await deployment.call('GET', '/me', { key: operator })).json.subject,
+      },
+    });
+    for (let i = 0; i < 36; i++) {
+      publish(keys, { note: i });
+      expect((await verify(documented, operator)).status).toBe(200);
+    }
+    expect((await stored()) - before).toBe(30);
+    publish(keys.slice(0, 1), { note: 'withdrawn' });
+    await verify(documented, operator);
+    expect((await keysOf()).map(({ state }) => state)).toEqual(['active', 'retired']);
+    expect((await stored()) - before).toBe(31);
+    publish(keys, { note: 'again' });
+    await verify(documented, operator);
+    expect((await stored()) - before).toBe(31);
+  });
 });
 
 it('another’s Principal answers exactly as one that does not exist: 404', async () => {

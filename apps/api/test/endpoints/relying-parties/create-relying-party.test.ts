@@ -45,10 +45,23 @@ describe('creation', () => {
     });
   });
 
-  it('hosted: keeps its own DID, and needs no proof of it', async () => {
+  it('hosted: keeps its own DID; of the operator without a claim, of an org with what its domain has to say', async () => {
     const did = `did:web:${randomSlug('h')}.example:shop`;
-    const { status, json } = await create({ kind: 'hosted', did, name: 'Shop' });
-    expect([status, json.did, json.name]).toEqual([201, did, 'Shop']);
+    const { status, json } = await create({ kind: 'hosted', did, name: 'Shop' }, ADMIN_TOKEN);
+    expect([status, json.did, json.name, json.claim]).toEqual([201, did, 'Shop', undefined]);
+
+    const host = `${randomSlug('h')}.example`;
+    const claimed = await create({ kind: 'hosted', did: `did:web:${host}` });
+    const claim = claimed.json.claim as { dns_txt: { value: string } };
+    const token = claim.dns_txt.value.replace('svc-verification=', '');
+    expect(claim).toEqual({
+      expires_at: expect.any(String),
+      dns_txt: { name: `_svc-challenge.${host}`, value: `svc-verification=${token}` },
+      well_known: {
+        url: `https://${host}/.well-known/svc-verification.json`,
+        body: { did: `did:web:${host}`, token },
+      },
+    });
   });
 
   it('takes every setting, and shows it to its own key with profile and org', async () => {

@@ -49,6 +49,19 @@ describe('/demo/mint', () => {
     expect(receipt.reason).toBe(amount > 50_000 ? 'AMOUNT_EXCEEDS_AUTHORITY' : null);
   });
 
+  it('opens a new status list after a thousand Grants: a list that anybody can have signed anew stays small', async () => {
+    const listOf = async () => {
+      const grant = parseGrant(String((await mint()).grant));
+      return grant.ok ? grant.value.status.statusListCredential : undefined;
+    };
+    const before = await listOf();
+    await deployment.sql.query('update status_lists set next_ordinal = 1000 where principal = $1', [
+      PRINCIPAL,
+    ]);
+    const after = await listOf();
+    expect([typeof before, after === before, await listOf()]).toEqual(['string', false, after]);
+  });
+
   it.each([{ amount: -1 }, { amount: 1_000_000_001 }, { amount: '1' }, { amount: 1.5 }, { currency: 'EUR' }])(
     'refuses %j',
     async (body) => {

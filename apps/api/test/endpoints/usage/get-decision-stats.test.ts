@@ -41,7 +41,8 @@ beforeAll(async () => {
     ...{ type: 'loss_reported', loss_amount: 500, currency: 'EUR' },
     correction_of: mistaken,
   });
-  await report(shop.key, allowed, { type: 'dispute_opened' });
+  // A sum beside another type is kept, and is no loss.
+  await report(shop.key, allowed, { type: 'dispute_opened', loss_amount: 7_000, currency: 'EUR' });
   await report(shop.key, await decide(shop.did, { daysAgo: 2, principal: acme }), {
     ...{ type: 'loss_reported', loss_amount: 250, currency: 'EUR' },
   });

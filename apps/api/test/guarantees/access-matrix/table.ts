@@ -328,6 +328,34 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  verifyRelyingParty: [
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 401, 403, members(200), 401, every(200), 401],
+      call: ({ relyingParty }) => ({ path: `/relying-parties/${relyingParty}/verify` }),
+    },
+  ],
+  releaseClaim: [
+    {
+      what: 'names a DID that is no claim',
+      outcomes: [401, 401, 401, 401, 401, every(409), 401],
+      call: ({ relyingParty }) => ({
+        path: `/claims/${relyingParty}/release`,
+        body: { kind: 'relying_party' },
+      }),
+    },
+  ],
+  transferClaim: [
+    {
+      what: 'names a Principal and the org that it is in',
+      outcomes: [401, 401, 401, 401, 401, [200, 200, 200, 400], 401],
+      call: ({ principal, orgId }) => ({
+        path: `/claims/${principal}/transfer`,
+        body: { kind: 'principal', org_id: orgId },
+      }),
+    },
+  ],
+
   createOrg: [
     {
       what: 'names nobody',
@@ -567,6 +595,13 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       what: 'names a Principal',
       outcomes: { anybody: every(200) },
       call: ({ principalSlug }) => ({ path: `/org/${principalSlug}/did.json` }),
+    },
+  ],
+  getRelyingPartyDidDocument: [
+    {
+      what: 'names a relying party',
+      outcomes: { anybody: every(200) },
+      call: ({ relyingParty }) => ({ path: `/rp/${relyingParty.split(':').at(-1)}/did.json` }),
     },
   ],
   getEvidence: [

@@ -62,7 +62,9 @@ create table principal_keys (
   public_key_multibase text not null,
   state text not null default 'active' check (state in ('active', 'retired', 'compromised')),
   since timestamptz not null default svc_now(),
-  created_at timestamptz not null default svc_now()
+  created_at timestamptz not null default svc_now(),
+  -- Since when the hosted document in force does not list it. Null: it does, or the service hosts the document.
+  withdrawn_at timestamptz
 );
 create index principal_keys_by_principal on principal_keys (principal);
 

@@ -88,10 +88,13 @@ create table audit_events (
   action text not null,
   target text collate "C",
   request_id text,
+  -- The org whose member it was done to, at that time.
+  org_id text collate "C",
   details jsonb not null
 );
 create index audit_events_by_time on audit_events (occurred_at desc, event_id desc);
 create index audit_events_by_target on audit_events (target, event_id desc) where target is not null;
+create index audit_events_by_org on audit_events (org_id, event_id desc) where org_id is not null;
 create index audit_events_by_actor on audit_events (actor_did, event_id desc) where actor_did is not null;
 
 do $$

@@ -39,9 +39,8 @@ create table attestations (
   unique (receipt_id, ordinal),
   unique (receipt_id, attestation_id),
   foreign key (receipt_id, correction_of) references attestations (receipt_id, attestation_id),
-  check ((type = 'dispute_resolved') = (resolution is not null)),
-  check ((type = 'loss_reported') = (loss_amount is not null)),
-  check ((loss_amount is null) = (currency is null)),
+  check (type != 'dispute_resolved' or resolution is not null),
+  check (type != 'loss_reported' or (loss_amount is not null and currency is not null)),
   check ((consumption_cause is null) = (consumption_version is null))
 );
 create index attestations_by_relying_party on attestations (relying_party, evaluated_at);

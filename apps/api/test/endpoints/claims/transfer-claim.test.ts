@@ -1,0 +1,81 @@
+/** `POST /claims/{did}/transfer` (protocol §13, Claims). */
+import { afterAll, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+import { PROOF, startPrincipalHost } from '../../world/principal-host.ts';
+import { issueGrant, receiptOf, verifyBody } from '../../world/tenants.ts';
+
+const host = await startPrincipalHost();
+afterAll(() => host.close());
+const name = `${randomSlug('host')}.example`;
+const did = `did:web:${name}`;
+const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+
+const transfer = (of: string, kind: string, orgId: string | null) =>
+  deployment.call('POST', `/claims/${encodeURIComponent(of)}/transfer`, {
+    key: ADMIN_TOKEN,
+    body: { kind, org_id: orgId },
+  });
+const newOrg = async () => {
+  const orgId = await deployment.createOrg();
+  return { orgId, key: await deployment.createKey('org:admin', orgId) };
+};
+const me = async (key: string) => (await deployment.call('GET', '/me', { key })).status;
+
+it('a hosted Principal: no key of the former org acts for it, and its domain has to say another token', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const { body, key } = await deployment.register('/principals', { kind: 'hosted', did }, former.key);
+  const { token } = body.verification as { token: string };
+  host.pages.set(PROOF, { did, token });
+  await deployment.call('POST', `/principals/${did}/verify`, { key });
+
+  expect((await transfer(did, 'principal', next.orgId)).json).toEqual({
+    did,
+    kind: 'principal',
+    org_id: next.orgId,
+  });
+  expect([
+    await me(key),
+    (await deployment.call('POST', `/principals/${did}/verify`, former)).status,
+  ]).toEqual([401, 404]);
+  const { json } = await deployment.call('POST', `/principals/${did}/verify`, { key: next.key });
+  expect(json.verification).toMatchObject({ state: 'unverified' });
+  expect((json.verification as { token: string }).token).not.toBe(token);
+  const { json: issued } = await deployment.call('POST', `/api-keys?subject=${did}`, {
+    key: next.key,
+    body: {},
+  });
+  expect(await me(String(issued.api_key))).toBe(200);
+});
+
+it('both orgs see it in the audit log; a repeated call does nothing', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const { principalDid } = await deployment.createTenants({ orgId: former.orgId });
+  for (let calls = 0; calls < 2; calls++)
+    expect((await transfer(principalDid, 'principal', next.orgId)).status).toBe(200);
+  for (const { key } of [former, next]) {
+    const query = `action=principal.verify&target=${encodeURIComponent(principalDid)}`;
+    const { json } = await deployment.call('GET', `/audit?${query}`, { key });
+    expect(json.events).toMatchObject([{ details: { claim: 'transferred', to_org: next.orgId } }]);
+  }
+});
+
+it('a relying party: without decisions it moves, with decisions that count for its org it stays', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const fresh = await deployment.createTenants({ orgId: former.orgId });
+  expect((await transfer(fresh.rpDid, 'relying_party', next.orgId)).status).toBe(200);
+  expect(await me(fresh.rpKey)).toBe(401);
+
+  const busy = await deployment.createTenants({ orgId: former.orgId });
+  const body = await verifyBody(busy, await issueGrant(busy));
+  receiptOf(await deployment.call('POST', '/verify', { key: busy.rpKey, body }));
+  expect((await transfer(busy.rpDid, 'relying_party', next.orgId)).json.error).toBe('CONFLICT');
+  expect(await me(busy.rpKey)).toBe(200);
+});
+
+it('400 for an org that there is not, 404 for a DID that nobody has', async () => {
+  const { orgId } = await newOrg();
+  const { principalDid } = await deployment.createTenants();
+  expect((await transfer(principalDid, 'principal', newOrgId())).status).toBe(400);
+  expect((await transfer('did:web:nobody.example', 'principal', orgId)).status).toBe(404);
+});

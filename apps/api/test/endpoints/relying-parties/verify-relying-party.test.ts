@@ -1,0 +1,48 @@
+/** `POST /relying-parties/{did}/verify` (protocol §13, Claims). What a claim may do before: guarantees/claims. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { randomSlug, withDeployment } from '../../world/deployment.ts';
+import { PROOF, startPrincipalHost } from '../../world/principal-host.ts';
+
+const host = await startPrincipalHost();
+afterAll(() => host.close());
+const name = `${randomSlug('host')}.example`;
+const did = `did:web:${name}`;
+const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+let orgAdmin: string;
+let token: string;
+let key: string;
+
+beforeAll(async () => {
+  orgAdmin = await deployment.createKey('org:admin', await deployment.createOrg());
+  const registered = await deployment.register('/relying-parties', { kind: 'hosted', did }, orgAdmin);
+  const claim = registered.body.claim as { well_known: { body: { token: string } } };
+  [token, key] = [claim.well_known.body.token, registered.key];
+});
+
+const verify = (by: string) => deployment.call('POST', `/relying-parties/${did}/verify`, { key: by });
+
+it('a domain that says nothing, or another token, leaves the claim as it is', async () => {
+  for (const page of [undefined, { did, token: `${token}x` }, { did: `${did}:x`, token }]) {
+    if (page !== undefined) host.pages.set(PROOF, page);
+    const { status, json } = await verify(key);
+    expect([status, json.claim]).toMatchObject([200, { well_known: { body: { did, token } } }]);
+  }
+});
+
+it('a domain that cannot be asked is a 503: nothing is known', async () => {
+  host.isDown = true;
+  expect((await verify(key)).status).toBe(503);
+  host.isDown = false;
+});
+
+it('the proof ends the claim for good, and is audited once', async () => {
+  host.pages.set(PROOF, { did, token });
+  for (const by of [orgAdmin, key, ADMIN_TOKEN]) {
+    const { status, json } = await verify(by);
+    expect([status, json.claim]).toEqual([200, undefined]);
+  }
+  const query = `target=${encodeURIComponent(did)}&action=relying_party.update`;
+  const { json } = await deployment.call('GET', `/audit?${query}`, { key: ADMIN_TOKEN });
+  expect(json.events).toMatchObject([{ details: { claim: 'proven' } }]);
+});

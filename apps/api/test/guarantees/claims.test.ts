@@ -1,0 +1,202 @@
+/**
+ * Nobody decides, or keeps others from deciding, under a DID that is not theirs (protocol §13, Claims). A thief has an
+ * org:admin key, the owner has one of another org and the domain.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { PROOF, startPrincipalHost } from '../world/principal-host.ts';
+import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const host = await startPrincipalHost();
+afterAll(() => host.close());
+const names = Array.from({ length: 16 }, () => `${randomSlug('host')}.example`);
+const hosts = Object.fromEntries(names.map((name) => [name, host.url]));
+const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify(hosts) }, 2);
+/** Each test has a DID of its own. */
+const newDid = () => `did:web:${names.pop()}`;
+
+let thief: string;
+let owner: string;
+let ownerOrg: string;
+let tenants: Tenants;
+
+beforeAll(async () => {
+  ownerOrg = await deployment.createOrg();
+  thief = await deployment.createKey('org:admin', await deployment.createOrg());
+  owner = await deployment.createKey('org:admin', ownerOrg);
+  tenants = await deployment.createTenants();
+});
+
+const PATHS = ['/principals', '/relying-parties'] as const;
+type Path = (typeof PATHS)[number];
+const kindOf = (path: Path) => (path === '/principals' ? 'principal' : 'relying_party');
+
+const create = (path: Path, key: string, did: string) =>
+  deployment.call('POST', path, { key, body: { kind: 'hosted', did } });
+const me = async (key: string) => (await deployment.call('GET', '/me', { key })).status;
+const tokenIn = (text: string) => /svc-verification=([\w-]+)/.exec(text)?.[1] ?? '';
+const publish = (did: string, token: string) => host.pages.set(PROOF, { did, token });
+/** As the relying party `did`, about a Grant and a Proof that are made out to it. */
+const decideAs = async (did: string, key: string, process = deployment.process) => {
+  const body = await verifyBody({ ...tenants, rpDid: did }, await issueGrant(tenants));
+  const { call } = await import('../world/tenants.ts');
+  return call(process.baseUrl, 'POST', '/verify', { key, body });
+};
+const setExpired = async (did: string) => {
+  for (const table of ['principals', 'relying_parties'])
+    await deployment.sql.query(
+      `update ${table} set claim_expires_at = now() - interval '1 s' where did = $1`,
+      [did],
+    );
+};
+
+describe('a relying party whose DID is claimed', () => {
+  it('verifies nothing and is in no Receipt until its domain is proven, then at once on every node', async () => {
+    const did = newDid();
+    const { json, text } = await create('/relying-parties', thief, did);
+    const key = String(json.api_key);
+    for (const process of deployment.processes) {
+      const { status, text: refusal } = await decideAs(did, key, process);
+      expect([status, JSON.parse(refusal)]).toMatchObject([403, { error: 'FORBIDDEN' }]);
+    }
+    const access = {
+      subject: { type: 'agent', id: tenants.agent.did, properties: { grant: '', proof: '' } },
+      action: { name: 'commerce:purchase' },
+      resource: { type: 'order', id: 'order/1' },
+    };
+    const evaluation = { key, body: access };
+    expect((await deployment.call('POST', '/access/v1/evaluation', evaluation)).status).toBe(403);
+    const { rowCount } = await deployment.sql.query('select from receipts where relying_party = $1', [did]);
+    expect(rowCount).toBe(0);
+
+    publish(did, tokenIn(text));
+    expect((await deployment.call('POST', `/relying-parties/${did}/verify`, { key })).status).toBe(200);
+    for (const process of deployment.processes)
+      expect(receiptOf(await decideAs(did, key, process))).toMatchObject({
+        decision: 'ALLOW',
+        relying_party: did,
+      });
+  });
+
+  it('of the operator verifies at once', async () => {
+    const did = newDid();
+    const { json } = await create('/relying-parties', ADMIN_TOKEN, did);
+    expect(receiptOf(await decideAs(did, String(json.api_key))).decision).toBe('ALLOW');
+  });
+});
+
+describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => {
+  it('tells what to publish, and has the DID once it is there: the former claim and its keys are gone', async () => {
+    const did = newDid();
+    const stolen = await create(path, thief, did);
+    const refused = await create(path, owner, did);
+    expect([refused.status, refused.json.error]).toEqual([409, 'CONFLICT']);
+    const token = tokenIn(refused.text);
+    expect(token).not.toBe('');
+    expect(tokenIn((await create(path, owner, did)).text)).toBe(token);
+
+    publish(did, token);
+    const taken = await create(path, owner, did);
+    expect([taken.status, taken.json.did]).toEqual([201, did]);
+    expect([await me(String(stolen.json.api_key)), await me(String(taken.json.api_key))]).toEqual([401, 200]);
+    // A proven one yields to nobody.
+    expect((await create(path, thief, did)).status).toBe(409);
+    expect((await create(path, ADMIN_TOKEN, did)).status).toBe(409);
+  });
+
+  it('a token that another org was told proves nothing for this one', async () => {
+    const did = newDid();
+    await create(path, thief, did);
+    publish(did, tokenIn((await create(path, owner, did)).text));
+    const other = await deployment.createKey('org:admin', await deployment.createOrg());
+    expect((await create(path, other, did)).status).toBe(409);
+  });
+
+  it('it yields to the operator, and to anybody once it has expired, but not to its own org again', async () => {
+    for (const by of [ADMIN_TOKEN, owner]) {
+      const did = newDid();
+      const stolen = await create(path, thief, did);
+      expect((await create(path, thief, did)).status).toBe(409);
+      if (by === owner) await setExpired(did);
+      expect((await create(path, by, did)).status).toBe(201);
+      expect(await me(String(stolen.json.api_key))).toBe(401);
+    }
+  });
+
+  it('of two orgs that take an expired claim over at once one has it, fresh', async () => {
+    const did = newDid();
+    await create(path, thief, did);
+    await setExpired(did);
+    const orgs = await Promise.all(
+      Array.from({ length: 6 }, async () => deployment.createKey('org:admin', await deployment.createOrg())),
+    );
+    const answers = await Promise.all(orgs.map((key) => create(path, key, did)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(5);
+  });
+});
+
+it('nothing that was made under a claim outlives it: no Grant, no Agent, no mark on the owner’s keys', async () => {
+  const did = newDid();
+  const multikey = tenants.agent.did.slice('did:key:'.length);
+  const { didDocument, DID_DOCUMENT } = await import('../world/principal-host.ts');
+  host.pages.set(DID_DOCUMENT, didDocument(did, [{ publicKeyMultibase: multikey }]));
+  const stolen = await create('/principals', thief, did);
+  const key = String(stolen.json.api_key);
+  const post = (path: string, body?: object) => deployment.call('POST', path, { key, ...(body && { body }) });
+  const { json: grant } = await post('/grants', { agent: tenants.agent.did });
+  await post('/agents', { did: tenants.agent.did });
+  expect((await post(`/keys/${encodeURIComponent(`${did}#key-1`)}/compromise`)).status).toBe(200);
+
+  publish(did, tokenIn((await create('/principals', owner, did)).text));
+  const taken = await create('/principals', owner, did);
+  const own = String(taken.json.api_key);
+  const directory = await deployment.call('GET', `/principals/${did}`, { key: tenants.rpKey });
+  expect(directory.json).toMatchObject({
+    verification: { state: 'verified' },
+    keys: [{ kid: `${did}#key-1`, state: 'active' }],
+  });
+  expect((await deployment.call('GET', '/grants', { key: own })).json.grants).toEqual([]);
+  const { json: fresh } = await deployment.call('POST', '/grants', {
+    key: own,
+    body: { agent: tenants.agent.did },
+  });
+  const listOf = ({ credentialStatus }: Record<string, unknown>) =>
+    (credentialStatus as { statusListCredential: string }).statusListCredential;
+  expect(listOf(fresh)).not.toBe(listOf(grant));
+  // What the former claimant did under this DID is not the new one's to read.
+  const { events } = (await deployment.call('GET', '/audit', { key: own })).json as { events: object[] };
+  expect(events).toMatchObject([{ action: 'grant.allocate', target: fresh.id }]);
+  host.pages.delete(DID_DOCUMENT);
+});
+
+it('an org claims a hundred DIDs at a time, not more', async () => {
+  const orgId = await deployment.createOrg();
+  await deployment.sql.query(
+    `insert into relying_parties (did, kind, name, proof_window_seconds, verify_rate_limit_per_minute, profile,
+       org_id, claim_expires_at, verification_token)
+     select 'did:web:' || $2 || n || '.example', 'hosted', 'x', 60, 600, 'svc-base-v1', $1, now() + interval '1 day', 't'
+     from generate_series(1, 99) as n`,
+    [orgId, randomSlug('many')],
+  );
+  const key = await deployment.createKey('org:admin', orgId);
+  expect((await create('/relying-parties', key, newDid())).status).toBe(201);
+  for (const path of PATHS) {
+    const { status, json } = await create(path, key, newDid());
+    expect([status, json.error]).toEqual([409, 'CONFLICT']);
+  }
+});
+
+describe('the operator', () => {
+  it.each(PATHS)('releases a claim of %s: its keys are gone and the DID is free', async (path) => {
+    const did = newDid();
+    const { json } = await create(path, thief, did);
+    const release = () =>
+      deployment.call('POST', `/claims/${did}/release`, { key: ADMIN_TOKEN, body: { kind: kindOf(path) } });
+    expect((await release()).json).toEqual({ did, kind: kindOf(path), released: true });
+    expect(await me(String(json.api_key))).toBe(401);
+    expect((await release()).status).toBe(404);
+    expect((await create(path, owner, did)).status).toBe(201);
+  });
+});

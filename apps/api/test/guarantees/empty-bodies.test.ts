@@ -1,0 +1,41 @@
+/** A body of no bytes is one without members: fine where every member is optional, and nowhere else (protocol §13). */
+import { type Route, routes } from '@svc/contract';
+import { expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { withDeployment } from '../world/deployment.ts';
+
+const deployment = withDeployment({ SVC_DEMO: '1' });
+
+it('is taken by exactly the routes whose body may be {}', () => {
+  const taken = (Object.entries(routes) as [string, Route][])
+    .filter(([, { body }]) => body?.safeParse({}).success)
+    .map(([id]) => id);
+  expect(taken.sort()).toEqual(['issueApiKey', 'issueObserverKey', 'mintDemo', 'updateRelyingParty']);
+});
+
+it('is taken there as {} is', async () => {
+  const { rpKey, rpDid } = await deployment.createTenants();
+  for (const [method, path, key, status] of [
+    ['POST', '/api-keys', rpKey, 201],
+    ['POST', '/observer-keys', ADMIN_TOKEN, 201],
+    ['POST', '/demo/mint', undefined, 200],
+    ['PATCH', `/relying-parties/${rpDid}`, ADMIN_TOKEN, 200],
+  ] as const)
+    for (const rawBody of ['', '{}', undefined]) {
+      const options = { ...(key && { key }), ...(rawBody === undefined ? {} : { rawBody }) };
+      expect([path, rawBody, (await deployment.call(method, path, options)).status]).toEqual([
+        path,
+        rawBody,
+        status,
+      ]);
+    }
+});
+
+it('is 400 elsewhere, and white space everywhere', async () => {
+  const { principalKey, rpKey } = await deployment.createTenants();
+  const post = (path: string, key: string, rawBody: string) =>
+    deployment.call('POST', path, { key, rawBody });
+  expect((await post('/grants', principalKey, '')).json.message).toContain('empty');
+  expect((await post('/verify', rpKey, '')).json.error).toBe('INVALID_REQUEST');
+  expect((await post('/api-keys', rpKey, ' ')).json.error).toBe('INVALID_REQUEST');
+});

@@ -1,0 +1,104 @@
+/**
+ * Letting go of a DID that was never proven: everything made under its name goes with it, its keys too. Receipts that deny
+ * its Grants stay. What was proven once, or has decided, has a history and is transferred instead.
+ */
+import type { DidWeb } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { ClaimKind } from '../ports/claims.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
+import type { Repositories } from '../ports/store.ts';
+import { type Claim, taken } from './contest.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random'>;
+
+export interface ReleasedBy {
+  readonly caller: Caller | SystemActor;
+  readonly requestId: string | null;
+}
+
+/** `yielded`: to another registration. */
+export type ReleaseReason = 'released' | 'expired' | 'yielded';
+
+/** Room for what can be made under a claim, on a slow disk. */
+export const RELEASE_DEADLINE_MS = 10_000;
+
+/**
+ * Lets go of a claim that is in the way of a registration, if one is. It was looked at before, so it is judged again under
+ * its lock. Throws `CONFLICT` where it does not yield.
+ */
+export const releaseForClaim = async (
+  deps: Deps,
+  tx: Repositories,
+  kind: ClaimKind,
+  did: DidWeb,
+  { overrides }: Pick<Claim, 'overrides'>,
+  by: ReleasedBy,
+): Promise<void> => {
+  const registered = await findForUpdate(tx, kind, did);
+  if (registered === null) return;
+  const { claimExpiresAtMs } = registered;
+  const yields = claimExpiresAtMs !== null && (overrides || claimExpiresAtMs <= deps.clock.nowMs());
+  if (!yields) throw taken(did);
+  await release(deps, tx, kind, registered, by, 'yielded');
+};
+
+/** The operator lets go of a DID. `CONFLICT` for what was proven once, is hosted here, or decides. */
+export const releaseDid = (deps: Deps, kind: ClaimKind, did: DidWeb, by: ReleasedBy): Promise<void> =>
+  deps.store.transaction(
+    async (tx) => {
+      const registered = await findForUpdate(tx, kind, did);
+      if (registered === null) throw notFound(`No ${NAMES[kind]} ${did}.`);
+      if (!isReleasable(registered)) throw conflict(`${did} has a history: transfer it instead.`);
+      await release(deps, tx, kind, registered, by, 'released');
+    },
+    { deadlineMs: RELEASE_DEADLINE_MS, turn: did },
+  );
+
+/** Lets go of a claim whose time is over. False: it is proven, or gone, by now. */
+export const expireClaim = (deps: Deps, kind: ClaimKind, did: DidWeb): Promise<boolean> =>
+  deps.store.transaction(
+    async (tx) => {
+      const registered = await findForUpdate(tx, kind, did);
+      const expiresAtMs = registered?.claimExpiresAtMs ?? null;
+      if (registered === null || expiresAtMs === null || expiresAtMs > deps.clock.nowMs()) return false;
+      await release(deps, tx, kind, registered, { caller: SYSTEM, requestId: null }, 'expired');
+      return true;
+    },
+    { deadlineMs: RELEASE_DEADLINE_MS, turn: did },
+  );
+
+export const NAMES: Readonly<Record<ClaimKind, string>> = {
+  principal: 'Principal',
+  relying_party: 'relying party',
+};
+
+const findForUpdate = (
+  tx: Repositories,
+  kind: ClaimKind,
+  did: DidWeb,
+): Promise<PrincipalRecord | RelyingPartyRecord | null> =>
+  kind === 'principal' ? tx.principals.findForUpdate(did) : tx.relyingParties.findForUpdate(did);
+
+/** A Principal that never proved its domain has had no ALLOW; a relying party under an open claim has decided nothing. */
+const isReleasable = (registered: PrincipalRecord | RelyingPartyRecord): boolean =>
+  'lastProvenMs' in registered
+    ? registered.kind === 'hosted' && registered.lastProvenMs === null
+    : registered.claimExpiresAtMs !== null;
+
+const release = async (
+  deps: Deps,
+  tx: Repositories,
+  kind: ClaimKind,
+  { did, orgId }: PrincipalRecord | RelyingPartyRecord,
+  { caller, requestId }: ReleasedBy,
+  claim: ReleaseReason,
+): Promise<void> => {
+  await (kind === 'principal' ? tx.principals.release(did) : tx.relyingParties.release(did));
+  const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
+  const details = { claim, org_id: orgId };
+  await tx.audit.insert(auditEvent(deps, caller, { action, target: did, requestId, orgId, details }));
+};

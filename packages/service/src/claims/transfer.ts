@@ -1,0 +1,72 @@
+/**
+ * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle whose it is.
+ * Every API key of it is revoked, so nobody acts for it but the keys that its new org issues. A hosted Principal proves its
+ * domain anew, by another token; until then its Grants are denied, as of a revocation (protocol §9).
+ */
+import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
+import type { AdminCaller } from '../access/caller.ts';
+import { auditEvent } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, invalidRequest, notFound } from '../errors.ts';
+import { passBarrier } from '../lib/barrier.ts';
+import type { ClaimKind } from '../ports/claims.ts';
+import type { Repositories } from '../ports/store.ts';
+import { NAMES } from './release.ts';
+
+export interface Transfer {
+  readonly caller: AdminCaller;
+  readonly did: DidWeb;
+  readonly kind: ClaimKind;
+  /** Null: it is in no org then. */
+  readonly toOrgId: OrgId | null;
+  readonly requestId: string;
+}
+
+/** `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible everywhere; repeat the call. */
+export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
+  const { did, kind, toOrgId } = transfer;
+  if (toOrgId !== null && !(await deps.store.orgs.exists(toOrgId)))
+    throw invalidRequest(`org_id: there is no org ${toOrgId}`);
+  await deps.store.transaction(
+    (tx) => (kind === 'principal' ? movePrincipal(deps, tx, transfer) : moveRelyingParty(deps, tx, transfer)),
+    { lane: 'urgent', turn: did },
+  );
+  if (kind === 'principal') await passBarrier(deps, did);
+};
+
+const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
+  const { did, toOrgId } = transfer;
+  const principal = await tx.principals.findForUpdate(did);
+  if (principal === null) throw notFound(`No ${NAMES.principal} ${did}.`);
+  if (principal.orgId === toOrgId) return;
+  await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
+  await endKeys(deps, tx, transfer, principal.orgId);
+};
+
+/** Its production checks count for the org that it was in, which a sum over an org's members could not tell apart later. */
+const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
+  const { did, toOrgId } = transfer;
+  const relyingParty = await tx.relyingParties.findForUpdate(did);
+  if (relyingParty === null) throw notFound(`No ${NAMES.relying_party} ${did}.`);
+  if (relyingParty.orgId === toOrgId) return;
+  const hasDecided = (await tx.decisions.listIds({ relyingParties: [did] }, 1)).length > 0;
+  if (relyingParty.orgId !== null && hasDecided)
+    throw conflict(`${did} has decisions that count for its org ${relyingParty.orgId}: it stays there.`);
+  await tx.relyingParties.transfer(did, toOrgId);
+  await endKeys(deps, tx, transfer, relyingParty.orgId);
+};
+
+/** Both orgs see it: the one that had it, and the one that has it now. */
+const endKeys = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { caller, did, kind, toOrgId, requestId }: Transfer,
+  fromOrgId: OrgId | null,
+): Promise<void> => {
+  await tx.apiKeys.revokeAll(did, kind === 'principal' ? 'principal' : 'rp');
+  const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
+  const details = { claim: 'transferred', from_org: fromOrgId, to_org: toOrgId };
+  for (const orgId of [fromOrgId, toOrgId])
+    if (orgId !== null || fromOrgId === toOrgId)
+      await tx.audit.insert(auditEvent(deps, caller, { action, target: did, requestId, orgId, details }));
+};

@@ -1,0 +1,41 @@
+/** Tokens of orgs that contest a claim, and how many claims an org has open (migrations/0002-registry/02-claims.sql). */
+import type { ClaimRepository } from '@svc/service';
+import type { Database } from '../database.ts';
+
+/** Claims of an org that it has not proven. */
+const openOf = (org: string) => `
+  (select count(*) from principals where org_id = ${org} and claim_expires_at is not null)
+  + (select count(*) from relying_parties where org_id = ${org} and claim_expires_at is not null)
+  + (select count(*) from contesting_claims where org_id = ${org})`;
+
+// An org that asks again has published what it was told first.
+const contestSql = `
+  insert into contesting_claims as c (did, kind, org_id, token, expires_at)
+  select $1, $2, $3, $4, to_timestamp($5::bigint / 1000.0)
+  where exists (select from contesting_claims where did = $1 and kind = $2 and org_id = $3) or ${openOf('$3')} < $6
+  on conflict (did, kind, org_id) do update set expires_at = excluded.expires_at
+  returning token`;
+
+export const claimRepository = (database: Database): ClaimRepository => ({
+  async contest({ did, kind, orgId, token, expiresAtMs }, maxOpen) {
+    const [row] = await database.write<{ token: string }>({
+      text: contestSql,
+      values: [did, kind, orgId, token, expiresAtMs, maxOpen],
+    });
+    return row?.token ?? null;
+  },
+  async countOpen(orgId) {
+    const rows = await database.read<{ count: number }>({
+      text: `select ${openOf('$1')} as count`,
+      values: [orgId],
+    });
+    return rows[0]?.count ?? 0;
+  },
+  async forgetExpired() {
+    const rows = await database.write({
+      text: 'delete from contesting_claims where expires_at <= svc_now() returning did',
+      values: [],
+    });
+    return rows.length;
+  },
+});
