@@ -5,7 +5,7 @@
  */
 import { formatTimestamp } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
-import type { ReceiptFailure } from './check-receipt.ts';
+import type { ReceiptFailure } from './receipt-failure.ts';
 
 /** Instants by the clock of the one who asks, in milliseconds since the epoch; both bounds included. */
 export interface AnswerWindow {

@@ -7,6 +7,7 @@ import { type CryptoPort, normalizeHtu, portableCrypto, sha256Of } from '@svc/co
 import { parseAction, requestHashOf } from '@svc/protocol';
 import { type Receipt, verifyReceipt } from '@svc/receipts';
 import { type AnswerWindow, timeFailures } from './answer-window.ts';
+import type { ReceiptFailure } from './receipt-failure.ts';
 
 /** The HTTP request as received: its method, and its absolute URL as the Agent addressed it. */
 export interface ReceivedRequest {
@@ -34,14 +35,6 @@ export interface ReceiptExpectation {
    */
   evaluated?: AnswerWindow | undefined;
   crypto?: CryptoPort | undefined;
-}
-
-export interface ReceiptFailure {
-  /** A code of `@svc/receipts`, or `grant-hash`, `proof-hash`, `relying-party`, `request-hash`, `old-answer`, `clock-behind`. */
-  code: string;
-  message: string;
-  /** JSON pointer into the Receipt. */
-  path?: string;
 }
 
 export type ReceiptCheck =

@@ -36,7 +36,6 @@ export {
   checkReceipt,
   type ReceiptCheck,
   type ReceiptExpectation,
-  type ReceiptFailure,
   type ReceivedRequest,
 } from './check-receipt.ts';
 export type { Decision } from './decision.ts';
@@ -44,6 +43,7 @@ export type { DecisionBundle } from './decision-bundle.ts';
 export type { DecisionExportRow, DecisionFilter, DecisionLists } from './decision-lists.ts';
 export type { Outcomes, OutcomeType } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
+export type { ReceiptFailure } from './receipt-failure.ts';
 export { RequestMismatchError } from './request-mismatch.ts';
 export type { StatsFilter } from './statistics.ts';
 export { createVerifier, type Verifier } from './verifier.ts';

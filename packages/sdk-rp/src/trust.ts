@@ -4,7 +4,7 @@ import { type Receipt, type ServiceKeys, type VerifiedReceipt, verifyReceipt } f
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import { SvcError } from '@svc/sdk-core';
 import type { ClockDifference } from './answer-window.ts';
-import type { ReceiptFailure } from './check-receipt.ts';
+import type { ReceiptFailure } from './receipt-failure.ts';
 import type { ServiceDocument } from './service-document.ts';
 
 export interface Trust {

@@ -8,7 +8,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { pinnedPnpm } from '../../../scripts/pinned-pnpm.mjs';
+
+interface PinnedPnpm {
+  readonly program: string;
+  isThere(): boolean;
+  prepare(): [program: string, parameters: string[]];
+}
+/** What `scripts/run.mjs` fetches by: no module of a package, so it is found by its address. */
+const { pinnedPnpm }: { pinnedPnpm(root: string, lock: string): PinnedPnpm } = await import(
+  new URL('../../../scripts/pinned-pnpm.mjs', import.meta.url).href
+);
 
 const VERSION = '10.34.9';
 const work = mkdtempSync(join(tmpdir(), 'svc-pinned-pnpm-'));
