@@ -97,7 +97,7 @@ const MAX_WAITING = 8_192;
 /** Whoever holds what an urgent transaction needs is at its own node's turn, or at long work: both are not waited for. */
 const URGENT_LOCK_MS = 400;
 
-/** Opens connections as they are needed; the schema must have been migrated. */
+/** Opens what look-ups and revocations need at once, the rest as it is needed; the schema must have been migrated. */
 export function createStore(options: StoreOptions): Store {
   const { databaseUrl, onError = () => {} } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
@@ -120,7 +120,8 @@ export function createStore(options: StoreOptions): Store {
     budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
       waitMs: deadlines.budgetWaitMs,
     }),
-    reads: openPool(sizes.reads, deadlines.readMs),
+    // Every call looks up its key here, revocations too.
+    reads: openPool(sizes.reads, deadlines.readMs, { isKept: true }),
     // An answer that has begun must not be broken off because others are in line.
     // Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not
     // dear: what a search looks for is mostly recent, or on a disk that does not turn.
@@ -149,7 +150,9 @@ export function createStore(options: StoreOptions): Store {
       throw toStoreError(error, 'nothing');
     }
   };
-  const openedAhead = Promise.all([ensurePartitions(), pools.urgent.open()]).catch(onError);
+  const openedAhead = ensurePartitions()
+    .then(() => pools.urgent.open())
+    .catch(onError);
 
   const database = pooledDatabase(reads, admin);
   const shared = {

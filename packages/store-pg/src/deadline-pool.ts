@@ -19,7 +19,7 @@ export interface DeadlinePoolOptions {
   readonly deadlineMs: number;
   /** How many callers may stand in line. */
   readonly maxWaiting: number;
-  /** True: its connections are opened ahead and kept, so that work never waits for one to be opened. */
+  /** True: connections are kept open once they are, so that work seldom waits for one to be opened. */
   readonly isKept?: boolean;
   /** Settings of the server for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -72,14 +72,14 @@ export class DeadlinePool {
     });
   }
 
-  /** Opens all connections. Rejects when one is not had; the next to need it opens it then. */
+  /** Opens all connections, one after another. Rejects when one is not had; the next to need it opens it then. */
   async open(): Promise<void> {
-    const clients = await Promise.allSettled(
-      Array.from({ length: this.#options.size }, () => this.#connect()),
-    );
-    for (const client of clients) if (client.status === 'fulfilled') release(client.value, true);
-    const failed = clients.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
+    const clients: pg.PoolClient[] = [];
+    try {
+      while (clients.length < this.#options.size) clients.push(await this.#connect());
+    } finally {
+      for (const client of clients) release(client, true);
+    }
   }
 
   /**
