@@ -47,6 +47,8 @@ export class Exchange {
   /** Set when the client waits for `100 Continue` before sending its body. */
   expectsContinue = false;
   readonly #headers: string[];
+  /** Node writes headers in the encoding of a text that follows them at once; these are bytes already. */
+  readonly #bodyAsBytes: boolean;
   #clientIp: string | null = null;
   #allowance: Allowance | null = null;
 
@@ -57,6 +59,7 @@ export class Exchange {
   ) {
     const { id, header, received } = requestIdFor(request.headers['x-request-id']);
     this.requestId = id;
+    this.#bodyAsBytes = /[\x80-\xff]/.test(header);
     this.#headers = ['Svc-Request-Id', header];
     if (received) this.#headers.push('X-Request-ID', header);
   }
@@ -83,7 +86,7 @@ export class Exchange {
     // A 304 has no body, and what it leaves out stays as the client holds it.
     const length = answer.status === 304 ? [] : ['Content-Length', String(Buffer.byteLength(body))];
     this.#begin(answer, [...securityHeaders, ...length]);
-    this.response.end(this.request.method === 'HEAD' ? undefined : body);
+    this.response.end(this.request.method === 'HEAD' ? undefined : this.#asSent(body));
   }
 
   /**
@@ -101,10 +104,14 @@ export class Exchange {
     for await (const part of stream) {
       if (response.closed) throw new ClientGone();
       if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
-      if (!response.write(part)) await drained(response);
+      if (!response.write(this.#asSent(part))) await drained(response);
     }
     if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
     response.end();
+  }
+
+  #asSent(body: string | Uint8Array): string | Uint8Array {
+    return this.#bodyAsBytes && typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
   }
 
   #begin({ status, contentType, headers: own = {} }: Omit<Answer, 'body'>, more: readonly string[]): void {

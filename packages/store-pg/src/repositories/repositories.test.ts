@@ -112,6 +112,7 @@ describe('principals', () => {
   });
 
   it('are due for a check in turns of their orgs, however many hosts one has', async () => {
+    await runSql(stores.url, `update principals set kind = 'managed' where kind = 'hosted'`);
     const orgId = `org_${randomBytes(8).toString('hex')}`;
     await runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, $1, 'Org')`, [orgId]);
     const insertHosted = async (org: string | null, ageHours: number) => {
