@@ -4,8 +4,6 @@ import { defineConfig } from 'vitest/config';
 // against a stale build.
 export default defineConfig({
   test: {
-    // One file at a time: the suites that race and exhaust are to meet deadlines, not each other.
-    maxWorkers: 1,
-    projects: ['packages/*', 'apps/*', 'vectors', 'bench/vitest.config.{ts,mts}'],
+    projects: ['packages/*', 'apps/*', 'apps/*/vitest.config.alone.ts', 'vectors'],
   },
 });

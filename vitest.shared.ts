@@ -18,7 +18,7 @@ const alias = [
 
 const projectsWithDatabase = new Set([
   'api',
-  'bench',
+  'api-alone',
   'conformance-runner',
   'service',
   'store-pg',
@@ -26,7 +26,7 @@ const projectsWithDatabase = new Set([
   'worker',
 ]);
 
-const projectsWithPrograms = new Set(['api', 'conformance-runner', 'worker']);
+const projectsWithPrograms = new Set(['api', 'api-alone', 'conformance-runner', 'worker']);
 
 /** What every package's vitest project has in common. */
 export const project = (name: string, test: Record<string, unknown> = {}) =>
@@ -39,6 +39,7 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
       name,
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
       testTimeout: 30_000,
+      maxWorkers: 2,
       globalSetup: [
         ...(projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : []),
         ...(projectsWithPrograms.has(name) ? [testkit('process/programs.ts')] : []),
@@ -46,3 +47,7 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
       ...test,
     },
   });
+
+/** Suites that race, flood, kill or exhaust: one file at a time, after all others, so that they meet no others' load. */
+export const projectAlone = (name: string, include: readonly string[], test: Record<string, unknown> = {}) =>
+  project(name, { include, maxWorkers: 1, sequence: { groupOrder: 1 }, ...test });

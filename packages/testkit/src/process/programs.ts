@@ -15,6 +15,7 @@ const BUILD_DEADLINE_MS = 120_000;
 /** By project: the packages whose programs its tests start. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   api: ['apps/api', 'apps/admin'],
+  'api-alone': ['apps/api', 'apps/admin'],
   worker: ['apps/worker'],
   'conformance-runner': ['apps/conformance-runner'],
 };
@@ -25,13 +26,24 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const build = async () => {
     await Promise.all(homes.map((home) => bundle(home, programs[home] ?? '')));
   };
-  await build();
+  await Promise.all(homes.map((home) => bundledOnce(home, programs[home] ?? '')));
   project.provide('programs', programs);
   project.onTestsRerun(build);
   return () => {
     for (const folder of Object.values(programs)) rmSync(folder, { recursive: true, force: true });
   };
 }
+
+/** Each project loads this module for itself, so what they share hangs on the process. */
+const bundledOnce = (home: string, folder: string): Promise<unknown> => {
+  const key = Symbol.for('svc.test-programs');
+  const process = globalThis as { [key: symbol]: Map<string, Promise<unknown>> | undefined };
+  const bundled = process[key] ?? new Map<string, Promise<unknown>>();
+  process[key] = bundled;
+  const one = bundled.get(home) ?? bundle(home, folder);
+  bundled.set(home, one);
+  return one;
+};
 
 /** Inside the package, whose dependencies the program finds from there. */
 const folderIn = (home: string): string =>
