@@ -68,7 +68,7 @@ describe('errors', () => {
     expect([status, headers.get('retry-after')]).toEqual([503, '3']);
   });
 
-  it('a failing authentication is 503 or 500, never a 401', async () => {
+  it('a failing authentication is 503 or 500, never a 401, and tells of the limit as every answer does', async () => {
     const { call } = await startService({
       deps: {
         authenticate: async () => {
@@ -76,8 +76,10 @@ describe('errors', () => {
         },
       },
     });
-    for (const path of ['/verify', '/verify?'])
-      expect((await call('POST', path, { token: TOKENS.rp, body: {} })).status).toBe(503);
+    for (const path of ['/verify', '/verify?']) {
+      const { status, headers } = await call('POST', path, { token: TOKENS.rp, body: {} });
+      expect([status, headers.get('ratelimit-limit')]).toEqual([503, '20']);
+    }
   });
 });
 

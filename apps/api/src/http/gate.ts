@@ -148,8 +148,13 @@ export class Gate {
 
     // Only a decision's commit reads the key again.
     const mayBeRemembered = route.limiter === 'verify';
-    const caller = token === null ? null : await this.authenticate(token, { mayBeRemembered });
-    if (token !== null && caller !== null) {
+    const asked = token === null ? null : this.authenticate(token, { mayBeRemembered });
+    const caller = await asked?.catch((problem: unknown) => {
+      // Whose key it is stays unknown, so the answer tells of the address's limit.
+      exchange.tellOf(before);
+      throw problem;
+    });
+    if (token !== null && caller != null) {
       this.#working.add(token, caller);
       return caller;
     }

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { contractCall } from '../../world/contract-call.ts';
 import { withDeployment } from '../../world/deployment.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
+import { issueGrant, receiptOf, type Tenants, untilSettled, verifyBody } from '../../world/tenants.ts';
 
 const deployment = withDeployment({}, 2);
 let orgId: string;
@@ -174,13 +174,17 @@ describe('a correction', () => {
     const statuses = (isCorrection: boolean) =>
       answers.filter((_, index) => (index % 2 === 0) === isCorrection).map(({ status }) => status);
     const isRefused = (status: number) => status === 400 || status === 503;
-    expect(statuses(true).filter((status) => status === 201)).toHaveLength(1);
-    expect(statuses(true).filter(isRefused)).toHaveLength(15);
+    const corrected = statuses(true).filter((status) => status === 201).length;
+    expect(corrected).toBeLessThanOrEqual(1);
+    expect(statuses(true).filter(isRefused)).toHaveLength(16 - corrected);
+    // Where a busy machine kept all of them from being stored, the next one is.
+    const last = await untilSettled(() => report(receiptId, correct(16)));
+    expect(last.status).toBe(corrected === 1 ? 400 : 201);
     // On a busy machine the line for a connection can be too long for some: 503, and nothing is stored.
     expect(statuses(false).every((status) => status === 201 || status === 503)).toBe(true);
     const ledger = await ledgerOf(receiptId);
     expect(ledger.filter((one) => one.correction_of === first)).toHaveLength(1);
-    expect(ledger).toHaveLength(1 + answers.filter(({ status }) => status === 201).length);
+    expect(ledger).toHaveLength(1 + [...answers, last].filter(({ status }) => status === 201).length);
   });
 });
 
