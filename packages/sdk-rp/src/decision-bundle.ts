@@ -44,10 +44,9 @@ export async function getDecisionBundle(
       throw new SvcError('bad-response', 'the service answered about another decision', answer);
     return { state: 'pending', day };
   }
-  const signed = {
-    receipt: jsonObject(body.receipt, 'the bundle.receipt'),
-    inclusion: jsonObject(body.inclusion, 'the bundle.inclusion'),
-  };
+  const receiptShown = jsonObject(body.receipt, 'the bundle.receipt');
+  const { inclusion } = body;
+  const signed = { receipt: receiptShown, ...(inclusion !== undefined && { inclusion }) };
   const receipt = await checkStoredReceipt(trust, keys, receiptId, signed);
   return { state: 'ready', bundle: body, receipt };
 }

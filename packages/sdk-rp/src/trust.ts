@@ -44,10 +44,13 @@ export async function checkStoredReceipt(
 ): Promise<Receipt> {
   const { serviceDid, relyingParty, crypto = portableCrypto } = trust;
   const options = serviceDid === undefined ? { crypto } : { crypto, serviceDid };
-  const check = (serviceDidDocument: ServiceKeys) =>
-    inclusion === undefined
-      ? verifyReceipt(receipt, serviceDidDocument, options)
-      : verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument, ...options });
+  const check = (serviceDidDocument: ServiceKeys) => {
+    const alone = verifyReceipt(receipt, serviceDidDocument, options);
+    const isUntimely = !alone.ok && alone.failures.every(({ code }) => code === 'key-not-in-force');
+    return isUntimely && inclusion !== undefined
+      ? verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument, ...options })
+      : alone;
+  };
   const checked = await checkWithRenewal<VerifiedReceipt | IncludedReceipt>(trust, keys, check);
   if (!checked.ok) throw receiptError(checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
