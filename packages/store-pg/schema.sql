@@ -66,6 +66,11 @@ create table checkpoints (
   content_root text not null,
   created_at timestamp with time zone not null default svc_now()
 );
+create table clock_mark (
+  is_only_row boolean not null default true,
+  marked_at timestamp with time zone,
+  resets bigint not null default 0
+);
 create table closed_days (
   day date not null,
   closed_at timestamp with time zone not null default svc_now()
@@ -270,6 +275,13 @@ create table retention (
   only_row boolean not null default true,
   actions_cleared_before text collate "C" not null default ''::text
 );
+create table retracted_checkpoints (
+  hash text collate "C" not null,
+  day date not null,
+  kid text not null,
+  jws text not null,
+  retracted_at timestamp with time zone not null default svc_now()
+);
 create table self_serve_days (
   day date not null,
   sign_ups integer not null
@@ -432,6 +444,8 @@ alter table checkpoints add constraint checkpoints_day_fkey FOREIGN KEY (day) RE
 alter table checkpoints add constraint checkpoints_pkey PRIMARY KEY (day);
 alter table checkpoints add constraint checkpoints_previous_day_fkey FOREIGN KEY (previous_day) REFERENCES checkpoints(day);
 alter table checkpoints add constraint checkpoints_tree_size_check CHECK ((tree_size >= 0));
+alter table clock_mark add constraint clock_mark_is_only_row_check CHECK (is_only_row);
+alter table clock_mark add constraint clock_mark_pkey PRIMARY KEY (is_only_row);
 alter table closed_days add constraint closed_days_pkey PRIMARY KEY (day);
 alter table conformance_runs add constraint conformance_runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL)));
 alter table conformance_runs add constraint conformance_runs_check1 CHECK (((lease IS NULL) = (leased_until IS NULL)));
@@ -522,6 +536,7 @@ alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN K
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
 alter table retention add constraint retention_only_row_check CHECK (only_row);
 alter table retention add constraint retention_pkey PRIMARY KEY (only_row);
+alter table retracted_checkpoints add constraint retracted_checkpoints_pkey PRIMARY KEY (hash);
 alter table self_serve_days add constraint self_serve_days_pkey PRIMARY KEY (day);
 alter table self_serve_tenants add constraint self_serve_tenants_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table self_serve_tenants add constraint self_serve_tenants_pkey PRIMARY KEY (org_id);
@@ -617,6 +632,8 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH S
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.retracted_checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.retracted_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_key_ends FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -635,6 +652,26 @@ CREATE OR REPLACE FUNCTION public.svc_balances_version(p_grant_id text)
 AS $function$
 begin
   return (select coalesce(max(version), 0) from consumption_events where grant_id = p_grant_id);
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_barrier_instant(p_principal text, p_node_ms bigint)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  v_now timestamptz := greatest(
+    svc_instant(p_node_ms - 5000),
+    least(svc_instant(p_node_ms + 5000), svc_now())
+  );
+  v_last timestamptz;
+begin
+  select max(evaluated_at)
+  into v_last
+  from receipts
+  where receipt_id >= svc_lowest_receipt_id(v_now) and principal = p_principal and decision = 'ALLOW';
+  return greatest(v_now, v_last);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_bind_grants(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
@@ -722,14 +759,16 @@ begin
   return v_outcomes;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_clear_old_actions(p_limit integer, OUT passed integer, OUT cleared integer)
+CREATE OR REPLACE FUNCTION public.svc_clear_old_actions(p_limit integer, p_node_ms bigint, OUT passed integer, OUT cleared integer)
  RETURNS record
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
 declare
   v_from text;
-  v_end text := svc_lowest_receipt_id(svc_actions_kept_since());
+  v_end text := svc_lowest_receipt_id(
+    least(svc_actions_kept_since(), svc_instant(p_node_ms) - interval '7 years')
+  );
   v_last text;
 begin
   passed := 0;
@@ -1154,6 +1193,13 @@ AS $function$
       'g'
     ) as m;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select to_timestamp(p_ms / 1000.0);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -1449,14 +1495,14 @@ CREATE OR REPLACE FUNCTION public.svc_now()
 AS $function$
   select date_trunc('milliseconds', clock_timestamp());
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text)
+CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text, p_node_ms bigint)
  RETURNS bigint
  LANGUAGE plpgsql
  SET lock_timeout TO '2s'
 AS $function$
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
-  return svc_ms(clock_timestamp());
+  return svc_ms(svc_barrier_instant(p_principal, p_node_ms));
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_prepare_commit()
@@ -1659,13 +1705,71 @@ begin
   end if;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_seal_ledger()
+CREATE OR REPLACE FUNCTION public.svc_reopen_days(p_today date)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+declare
+  v_day date;
+  v_table text;
+  v_published integer;
+begin
+  for v_day in select day from closed_days where day >= p_today order by day loop
+    perform pg_advisory_xact_lock(2, v_day - date '1970-01-01');
+  end loop;
+  insert into retracted_checkpoints (hash, day, kid, jws)
+  select hash, day, kid, jws from checkpoints where day >= p_today;
+  get diagnostics v_published = row_count;
+  delete from content_checks where day >= p_today;
+  foreach v_table in array array['checkpoints', 'merkle_tiles', 'closed_days'] loop
+    execute format('alter table %I disable trigger refuse_change', v_table);
+    execute format('delete from %I where day >= $1', v_table) using p_today;
+    execute format('alter table %I enable trigger refuse_change', v_table);
+  end loop;
+  return v_published;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_repair_clock(p_operator_ms bigint, p_event_id text, OUT repaired_at timestamp with time zone, OUT reopened_days integer, OUT unsealed boolean, OUT mark_moved_ms bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_mark timestamptz;
+begin
+  repaired_at := svc_now();
+  if abs(svc_ms(repaired_at) - p_operator_ms) > 5000 then
+    raise exception 'the clocks of the database (%) and of the operator (%) differ by more than 5 s',
+      repaired_at,
+      svc_instant(p_operator_ms)
+      using errcode = 'invalid_parameter_value';
+  end if;
+  select marked_at into strict v_mark from clock_mark for update;
+  reopened_days := svc_reopen_days((repaired_at at time zone 'UTC')::date);
+  unsealed := svc_unseal_ledger(repaired_at);
+  mark_moved_ms := svc_ms(repaired_at) - svc_ms(coalesce(v_mark, repaired_at));
+  update clock_mark
+  set
+    marked_at = repaired_at,
+    resets = resets + 1;
+  insert into audit_events (event_id, occurred_at, actor_kind, action, details)
+  values
+    (
+      p_event_id,
+      repaired_at,
+      'admin',
+      'clock.repair',
+      jsonb_build_object('reopened_days', reopened_days, 'unsealed', unsealed, 'mark_moved_ms', mark_moved_ms)
+    );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_seal_ledger(p_node_ms bigint)
  RETURNS boolean
  LANGUAGE plpgsql
  SET lock_timeout TO '100ms'
 AS $function$
 declare
-  v_now timestamptz := svc_now() - interval '3 seconds';
+  v_now timestamptz := least(svc_now(), svc_instant(p_node_ms)) - interval '3 seconds';
   v_from timestamptz;
   v_until timestamptz;
 begin
@@ -1789,7 +1893,7 @@ begin
   return v_outcomes;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_ids text[])
+CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_ids text[], p_node_ms bigint)
  RETURNS TABLE(grant_id text, revoked_at timestamp with time zone)
  LANGUAGE plpgsql
  SET lock_timeout TO '2s'
@@ -1798,7 +1902,7 @@ declare
   v_stamp timestamptz;
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
-  v_stamp := svc_now();
+  v_stamp := svc_barrier_instant(p_principal, p_node_ms);
   update grants as g
   set
     revoked_at = v_stamp,
@@ -1982,5 +2086,33 @@ begin
     end if;
   end loop;
   return v_missed;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_unseal_ledger(p_now timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+declare
+  v_month date := date_trunc('month', p_now at time zone 'UTC')::date;
+  v_counted_before text;
+begin
+  select counted_before into strict v_counted_before from ledger_count for update;
+  update ledger_seal set sealed_until = p_now - interval '3 seconds' where sealed_until > p_now;
+  if v_counted_before <= (select sealed_before from ledger_seal) then
+    return false;
+  end if;
+  delete from usage_counts where day >= v_month;
+  delete from usage_by_key where day >= v_month;
+  delete from usage_by_principal where day >= v_month;
+  delete from usage_by_day where day >= v_month;
+  delete from usage_monthly where month >= v_month;
+  delete from usage_monthly_by_principal where month >= v_month;
+  update usage_by_grant
+  set days = days - datemultirange(daterange(v_month, null))
+  where days && datemultirange(daterange(v_month, null));
+  delete from usage_by_grant where isempty(days);
+  update ledger_count set counted_before = svc_lowest_receipt_id(v_month::timestamp at time zone 'UTC');
+  return true;
 end;
 $function$;

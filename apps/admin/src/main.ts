@@ -1,14 +1,24 @@
 #!/usr/bin/env node
 /** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: faults were found, 2: could not be told. */
 import { parseOptions } from '@svc/cli/options';
+import { repair, showClock } from './clock.ts';
 import { fsck } from './fsck.ts';
 import { keys } from './keys.ts';
+
+type Command = (databaseUrl: string, options: { readonly isJson: boolean }) => Promise<number>;
+
+const COMMANDS: Readonly<Record<string, Command>> = { fsck, clock: showClock, 'clock repair': repair };
 
 const HELP = `svc-admin <command>
 
   fsck           reads the whole database in one snapshot and proves that it is what it must be: every Receipt and its
                  signature, every closed day and its chain, every status list against the revocations, every artifact
                  against its hash, every count against the Receipts. Nothing is written; the service may be at work.
+  clock          where the clocks are, and what one that was ahead has sealed, closed or dated too early. Nothing is written
+  clock repair   the time is right now: what was sealed or closed too early is undone, and processes that wait for an operator
+                 go on. Refused where the clocks of the database and of this machine are over 5 s apart. As the owner of
+                 the tables
+
     --json       one JSON document instead of a report
 
   keys           lists the keys that the service ever had, and when each was in force
@@ -32,18 +42,21 @@ const main = async (): Promise<number> => {
     console.log(HELP);
     return 0;
   }
-  const [command, ...rest] = positionals;
-  if (command !== 'keys' && (command !== 'fsck' || rest.length > 0)) {
-    console.error(`${command === undefined ? 'No command' : `Unknown: ${positionals.join(' ')}`}\n\n${HELP}`);
+  const [first, ...rest] = positionals;
+  const command = COMMANDS[positionals.join(' ')];
+  if (first !== 'keys' && command === undefined) {
+    const problem = first === undefined ? 'No command' : `Unknown: ${positionals.join(' ')}`;
+    console.error(`${problem}\n\n${HELP}`);
     return 2;
   }
   const databaseUrl = process.env.DATABASE_URL;
   if (databaseUrl === undefined || databaseUrl === '') {
-    console.error('DATABASE_URL is not set: it names the database to check');
+    console.error('DATABASE_URL is not set: it names the database');
     return 2;
   }
-  if (command === 'keys') return keys(rest, databaseUrl);
-  return fsck(databaseUrl, { isJson: values.json === true });
+  return command === undefined
+    ? keys(rest, databaseUrl)
+    : command(databaseUrl, { isJson: values.json === true });
 };
 
 main().then(

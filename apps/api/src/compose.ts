@@ -5,11 +5,11 @@ import type { Feature } from '@svc/contract';
 import {
   createAdminService,
   createContentHealth,
+  createServiceReadiness,
   type OpenedService,
   openService,
   type Readiness,
   readVectorSetName,
-  serviceReadiness,
 } from '@svc/process';
 import {
   Authenticator,
@@ -76,7 +76,8 @@ const listen = async (
   const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
   const demo = sandbox && config.demo ? { sandbox, perMinute: limits.sandboxPerMinute } : null;
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
-  const isHealthy = async () => (await serviceReadiness(service)).ok;
+  const serviceReadiness = createServiceReadiness(service);
+  const isHealthy = async () => (await serviceReadiness()).ok;
   const http = createHttpService({
     clock: service.clock,
     logger,
@@ -101,7 +102,7 @@ const listen = async (
   });
   const content = createContentHealth(registry, service.store.checkpoints);
   const readiness = async (): Promise<Readiness> => {
-    const { ok, checks } = await serviceReadiness(service);
+    const { ok, checks } = await serviceReadiness();
     const draining = http.isDraining();
     return {
       ok: ok && !draining,

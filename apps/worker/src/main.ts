@@ -7,6 +7,7 @@ import {
   createContentHealth,
   createJobMetrics,
   createLogger,
+  createServiceReadiness,
   endOnCrash,
   explainStartFailure,
   type JobMetrics,
@@ -15,10 +16,8 @@ import {
   readParameters,
   reportRound,
   runRound,
-  serviceReadiness,
   startMaintenance,
 } from '@svc/process';
-import type { ServiceDeps } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { openWorker, type Worker } from './compose.ts';
@@ -49,7 +48,8 @@ const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger:
   const registry = new Registry();
   const metrics = createJobMetrics(registry, jobs);
   const content = createContentHealth(registry, service.store.checkpoints);
-  const readiness = () => readinessOf(service, metrics, content);
+  const serviceReadiness = createServiceReadiness(service);
+  const readiness = async () => readinessOf(await serviceReadiness(), metrics, content);
   const admin = createAdminService({ registry, logger, readiness });
   const { port } = await admin.listen(config.adminPort, config.adminHost);
   const log = reportRound(logger);
@@ -68,11 +68,10 @@ const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger:
 
 /** A job that fails does not make the worker unready: the others go on. */
 const readinessOf = async (
-  service: ServiceDeps,
+  { ok, checks }: Readiness,
   metrics: JobMetrics,
   content: ContentHealth,
 ): Promise<Readiness> => {
-  const { ok, checks } = await serviceReadiness(service);
   const failing = metrics.failing();
   const jobs = failing.length === 0 ? 'ok' : `failing: ${failing.join(', ')}`;
   return { ok, checks: { ...checks, jobs, content: await content.describe() } };

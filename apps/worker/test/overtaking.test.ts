@@ -29,7 +29,7 @@ let store: Store;
 let clock: DatabaseClock;
 beforeAll(async () => {
   store = createStore({ databaseUrl: database.url });
-  clock = await DatabaseClock.start(store, log);
+  clock = await DatabaseClock.start({ store, holds: new Holds(log), log });
 });
 afterAll(async () => {
   clock?.stop();

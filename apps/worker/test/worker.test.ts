@@ -214,7 +214,10 @@ it('the admin port tells that the worker lives, is ready, and what its jobs did'
   const ready = await get('/readyz');
   expect([ready.status, JSON.parse(ready.text)]).toEqual([
     200,
-    { ok: true, checks: { storage: 'ok', clock: 'ok', restore: 'ok', jobs: 'ok', content: 'ok' } },
+    {
+      ok: true,
+      checks: { storage: 'ok', clock: 'ok', restore: 'ok', keys: 'ok', jobs: 'ok', content: 'ok' },
+    },
   ]);
   worker.signal('SIGTERM');
   expect(await worker.ended).toBe(0);

@@ -109,7 +109,8 @@ async function count(databaseUrl: string, receipts: number, progress: (line: str
         return rows[0]?.counted as number;
       };
       const usage: UsageRepository = { ...store.usage, countSealed };
-      await rollUpUsage({ store: { ...store, usage } }, new AbortController().signal);
+      const clock = { nowMs: () => Date.now(), resync: async () => {} };
+      await rollUpUsage({ store: { ...store, usage }, clock }, new AbortController().signal);
       // Each day was vacuumed when it was full.
       const { rows } = await session.query<{ name: string }>(
         `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace

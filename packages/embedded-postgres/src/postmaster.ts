@@ -60,17 +60,20 @@ export interface LaunchRequest {
   readonly pgdata: string;
   readonly logFile: string;
   readonly settings: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
   readonly deadlineMs: number;
 }
 
 /** Starts a server and waits until it accepts connections. Throws with its log when it ends or takes too long. */
 export async function launchPostmaster(request: LaunchRequest): Promise<RunningPostmaster> {
-  const { binaries, user, pgdata, logFile, settings, deadlineMs } = request;
+  const { binaries, user, pgdata, logFile, settings, env, deadlineMs } = request;
+  const own = spawnAs(user);
   const log = openLog(logFile, user);
   const spawning: { problem: Error | null } = { problem: null };
   // Its own session: Ctrl-C in our terminal reaches us, and we stop the server when nothing needs it any more.
   const child = spawn(binaries.postgres, ['-D', pgdata, ...settings.flatMap((setting) => ['-c', setting])], {
-    ...spawnAs(user),
+    ...own,
+    env: { ...own.env, ...env },
     detached: true,
     windowsHide: true,
     stdio: ['ignore', log, log],

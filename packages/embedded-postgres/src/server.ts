@@ -32,6 +32,7 @@ export interface ServerRequest {
   readonly user: ServerUser | null;
   readonly durable: boolean;
   readonly port: number | undefined;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 const startDeadlineMs = 30_000;
@@ -64,7 +65,7 @@ export async function startOrJoin(request: ServerRequest): Promise<Server> {
 export const urlOf = (port: number, { password }: Cluster) =>
   `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`;
 
-async function launch({ cluster, binaries, user, durable, port }: ServerRequest): Promise<Server> {
+async function launch({ cluster, binaries, user, durable, port, env }: ServerRequest): Promise<Server> {
   const { pgdata, logFile } = cluster;
   const chosen = port ?? (await findFreePort());
   const settings = [
@@ -78,6 +79,7 @@ async function launch({ cluster, binaries, user, durable, port }: ServerRequest)
     ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
   ];
   const { pid } = await launchPostmaster({
+    env,
     binaries,
     user,
     pgdata,

@@ -19,6 +19,8 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number;
   /** Started as root: the users to run as, the first that exists. Default `postgres`, `nobody`. */
   readonly users?: readonly string[];
+  /** Added to what the server sees of the environment, which is next to nothing. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedPostgres {
@@ -48,7 +50,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await prepareBinaries(user, notes);
   const dataDir = await prepareDataDir(options.dataDir, user, notes);
   const cluster = await openCluster(dataDir, durable, binaries, user);
-  const server = await startOrJoin({ cluster, binaries, user, durable, port: options.port });
+  const server = await startOrJoin({
+    ...{ cluster, binaries, user, durable, port: options.port },
+    env: options.env ?? {},
+  });
 
   // Asked before every signal: the number may be another process's by now.
   const isRunning = () => findPostmaster(cluster.pgdata)?.pid === server.pid;

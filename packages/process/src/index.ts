@@ -31,4 +31,4 @@ export {
 } from './maintenance/loop.ts';
 export { reportRound } from './maintenance/report-round.ts';
 export { type OpenedService, openService } from './open-service.ts';
-export { type ReadinessDeps, serviceReadiness } from './readiness.ts';
+export { createServiceReadiness } from './readiness.ts';

@@ -47,7 +47,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const keys = await KeyRing.start({ store, holds, did, load: () => loadSecrets(config) }, secrets);
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
-    const clock = await DatabaseClock.start(store, log);
+    const clock = await DatabaseClock.start({ store, holds, log });
     const close = async () => {
       keys.stop();
       clock.stop();

@@ -94,7 +94,8 @@ export type AuditAction =
   | 'sandbox.create'
   | 'key.retire'
   | 'relying_party.update'
-  | 'outcome.report';
+  | 'outcome.report'
+  | 'clock.repair';
 
 export interface AuditEvent {
   event_id: string;

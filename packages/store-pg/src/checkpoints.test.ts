@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { emptyRoot, formatHash, hashLeaf, MerkleTree, parseHash, verifyInclusion } from '@svc/merkle';
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { checkContent, closeDays, getInclusion, type ServiceDeps } from '@svc/service';
+import { checkContent, closeDays, getInclusion, Holds, type ServiceDeps } from '@svc/service';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -13,6 +13,7 @@ const stores = withStores();
 const { privateKey } = generateKeyPairSync('ed25519');
 const sizes = [0, 1, 300, 256, 257, 0];
 const days = sizes.map((_, i) => daysAgo(sizes.length - i));
+const log = { warn: () => {}, error: () => {} };
 const leaves = new Map<string, ReceiptId[]>();
 
 const deps = (store = stores.first) =>
@@ -29,7 +30,8 @@ const deps = (store = stores.first) =>
         },
       },
     },
-    log: { warn: () => {}, error: () => {} },
+    log,
+    holds: new Holds(log),
   }) as unknown as ServiceDeps;
 
 const rootOf = (ids: readonly string[]) =>

@@ -3,8 +3,10 @@
  * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
  */
 import { type Store, StoreError, type Tenant } from '@svc/service';
+import { clockStore } from './clock-store.ts';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
+import { describeHealth } from './describe-health.ts';
 import { toStoreError } from './errors.ts';
 import { runExclusive } from './exclusive.ts';
 import { ensurePartitionsOn } from './partitions.ts';
@@ -157,6 +159,7 @@ export function createStore(options: StoreOptions): Store {
   const database = pooledDatabase(reads, admin);
   const shared = {
     retention: retentionStore(database),
+    clock: clockStore(database),
     exclusive: <T>(name: string, work: (lost: AbortSignal) => Promise<T>) =>
       runExclusive(databaseUrl, deadlines, name, work),
     ensureReceiptPartitions: ensurePartitions,
@@ -166,6 +169,7 @@ export function createStore(options: StoreOptions): Store {
       if (row === undefined) throw new StoreError('refused', 'the clock was read without a row');
       return row.ms;
     },
+    describeHealth: () => describeHealth(database),
     async close() {
       await openedAhead;
       await Promise.all(Object.values(pools).map((pool) => pool.close()));

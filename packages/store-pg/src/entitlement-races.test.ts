@@ -48,7 +48,7 @@ async function race(url: string, rounds: number, untilBreach = false): Promise<R
     const orgs = await Promise.all(Array.from({ length: ORGS }, () => openOrg(nodes[0])));
     for (let round = 0; round < rounds && !(untilBreach && breaches.length > 0); round++) {
       const work: Promise<unknown>[] = [
-        runSql(url, 'select svc_seal_ledger(), svc_count_usage(50)').catch(() => {}),
+        runSql(url, 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(50)').catch(() => {}),
       ];
       for (const { orgId } of orgs)
         if (round % 2 === 0 && randomInt(3) > 0) work.push(pick(nodes).entitlements.put(orgId, anyPush()));

@@ -154,7 +154,7 @@ const passing = fc
       () =>
         clock.pass(hours * HOUR_MS + 5_000),
   );
-const sealing = fc.constant<Step>(async () => void (await stores.second.usage.seal()));
+const sealing = fc.constant<Step>(async () => void (await stores.second.usage.seal(clock.nowMs())));
 const counting = fc.integer({ min: 1, max: 40 }).map(
   (limit): Step =>
     async () => {

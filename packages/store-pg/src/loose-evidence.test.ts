@@ -1,6 +1,7 @@
 /** Evidence that nobody relies on goes, and above all what somebody relies on does not (protocol §8, §9). */
 import { encodeBase64urlText, type GrantId } from '@svc/protocol';
 import { collectEvidence } from '@svc/service';
+import { machineClock } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, hashOf, type World } from '@svc/testkit/store/world';
@@ -24,7 +25,8 @@ const insertLoose = async () => {
   return artifact.hash;
 };
 const isKept = async (hash: string) => (await stores.first.evidence.find(hash as never)) !== null;
-const collect = () => collectEvidence({ store: stores.first }, new AbortController().signal);
+const collect = () =>
+  collectEvidence({ store: stores.first, clock: machineClock }, new AbortController().signal);
 /** As if what is out of use had been so for two hours, and every decision so far were sealed. */
 const letTimePass = async () => {
   await collect();

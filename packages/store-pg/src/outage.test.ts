@@ -67,7 +67,7 @@ describe('a server that is stopped', () => {
         ]),
       );
       await inTime(
-        expect(store.revocation.stampRevoked(world.principal.did, [])).rejects.toMatchObject({
+        expect(store.revocation.stampRevoked(world.principal.did, [], Date.now())).rejects.toMatchObject({
           name: 'StoreError',
         }),
         3_000,

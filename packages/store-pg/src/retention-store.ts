@@ -12,10 +12,13 @@ const PAGES = 64;
 
 const inPages = `ctid >= format('(%s,0)', $1::bigint)::tid and ctid < format('(%s,0)', $1::bigint + ${PAGES})::tid`;
 
+/** No later than the caller knows it to be: what a clock that is ahead lets go of early can be used again. */
+const now = 'least(clock_timestamp(), svc_instant($2::bigint))';
+
 // Nothing updates these rows, and a row that is inserted in the meantime is not seen.
 const spentProofsSql = `
   with removed as (
-    delete from spent_proofs where ${inPages} and expires_at < clock_timestamp() - interval '1 hour' returning 1
+    delete from spent_proofs where ${inPages} and expires_at < ${now} - interval '1 hour' returning 1
   )
   select (select count(*) from removed) as removed, pg_relation_size('spent_proofs') as bytes`;
 
@@ -23,7 +26,7 @@ const spentProofsSql = `
 const idempotencyKeysSql = `
   with removed as (
     delete from idempotency_keys where ctid = any (array(
-      select ctid from idempotency_keys where ${inPages} and created_at < clock_timestamp() - interval '1 hour'
+      select ctid from idempotency_keys where ${inPages} and created_at < ${now} - interval '1 hour'
       for update skip locked))
     returning 1
   )
@@ -32,8 +35,11 @@ const idempotencyKeysSql = `
 const PAGE_BYTES = 8_192;
 
 export function retentionStore(database: Database): RetentionStore {
-  const sweep = async (text: string, from: number): Promise<Sweep> => {
-    const { removed, bytes } = await only<{ removed: number; bytes: number }>({ text, values: [from] });
+  const sweep = async (text: string, from: number, nowMs: number): Promise<Sweep> => {
+    const { removed, bytes } = await only<{ removed: number; bytes: number }>({
+      text,
+      values: [from, nowMs],
+    });
     const next = from + PAGES;
     return { removed, next: next * PAGE_BYTES < bytes ? next : null };
   };
@@ -43,9 +49,9 @@ export function retentionStore(database: Database): RetentionStore {
     return row;
   };
   return {
-    sweepSpentProofs: (from) => sweep(spentProofsSql, from),
-    sweepIdempotencyKeys: (from) => sweep(idempotencyKeysSql, from),
-    clearOldActions: (limit) =>
-      only({ text: 'select passed, cleared from svc_clear_old_actions($1)', values: [limit] }),
+    sweepSpentProofs: (from, nowMs) => sweep(spentProofsSql, from, nowMs),
+    sweepIdempotencyKeys: (from, nowMs) => sweep(idempotencyKeysSql, from, nowMs),
+    clearOldActions: (limit, nowMs) =>
+      only({ text: 'select passed, cleared from svc_clear_old_actions($1, $2)', values: [limit, nowMs] }),
   };
 }

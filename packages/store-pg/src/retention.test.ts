@@ -6,6 +6,7 @@ import {
   forgetSpentProofs,
   type RetentionStore,
 } from '@svc/service';
+import { machineClock } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import {
@@ -47,7 +48,7 @@ const endingAfterOneStep = () => {
     sweepIdempotencyKeys: once(sweepIdempotencyKeys),
     clearOldActions: once(clearOldActions),
   };
-  return { deps: { store: { ...stores.first, retention } }, signal: stop.signal };
+  return { deps: { store: { ...stores.first, retention }, clock: machineClock }, signal: stop.signal };
 };
 
 describe('spent Proofs', () => {
@@ -64,8 +65,8 @@ describe('spent Proofs', () => {
     await insertSpent(7_200, `now() - interval '58 minutes' + n * interval '1 second'`);
     await insertSpent(10_000, `now() - interval '61 minutes'`);
     const rounds = await Promise.all([
-      forgetSpentProofs({ store: stores.first }, unstopped()),
-      forgetSpentProofs({ store: stores.second }, unstopped()),
+      forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped()),
+      forgetSpentProofs({ store: stores.second, clock: machineClock }, unstopped()),
     ]);
     expect(rounds[0].removed + rounds[1].removed).toBe(60_000);
     expect(await count('spent_proofs')).toBe(7_200);
@@ -79,9 +80,11 @@ describe('spent Proofs', () => {
     expect(await count('spent_proofs')).toBe(20_000 - first.removed);
     expect(first.removed).toBeGreaterThan(0);
     expect(first.removed).toBeLessThan(10_000);
-    const rest = await forgetSpentProofs({ store: stores.first }, unstopped());
+    const rest = await forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped());
     expect(first.removed + rest.removed).toBe(20_000);
-    expect(await forgetSpentProofs({ store: stores.first }, unstopped())).toEqual({ removed: 0 });
+    expect(await forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
+      removed: 0,
+    });
   });
 
   it('that a step could not get at in time are found by the next round', async () => {
@@ -89,12 +92,14 @@ describe('spent Proofs', () => {
     const impatient = createStore({ databaseUrl: stores.url, deadlines: { transactionMs: 100 } });
     await withSession(stores.url, async (session) => {
       await session.query('begin; lock table spent_proofs in share mode');
-      await expect(forgetSpentProofs({ store: impatient }, unstopped())).rejects.toMatchObject({
+      await expect(
+        forgetSpentProofs({ store: impatient, clock: machineClock }, unstopped()),
+      ).rejects.toMatchObject({
         name: 'StoreError',
       });
       await session.query('rollback');
     });
-    await forgetSpentProofs({ store: impatient }, unstopped());
+    await forgetSpentProofs({ store: impatient, clock: machineClock }, unstopped());
     expect(await count('spent_proofs')).toBe(0);
     await impatient.close();
   });
@@ -116,9 +121,11 @@ describe('spent Proofs', () => {
     expect(new Set(await commitAll())).toEqual(new Set(['STORED']));
     await insertSpent(20_000, `now() - interval '2 hours'`);
     let isOver = false;
-    const pruning = forgetSpentProofs({ store: stores.first }, unstopped()).finally(() => {
-      isOver = true;
-    });
+    const pruning = forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped()).finally(
+      () => {
+        isOver = true;
+      },
+    );
     const outcomes = new Set<string>();
     do for (const outcome of await commitAll()) outcomes.add(outcome);
     while (!isOver);
@@ -144,7 +151,9 @@ describe('idempotency keys', () => {
       30_000,
       `now() - case n % 3 when 0 then interval '1 minute' when 1 then interval '58 minutes' else interval '61 minutes' end`,
     );
-    expect(await forgetIdempotencyKeys({ store: stores.first }, unstopped())).toEqual({ removed: 10_000 });
+    expect(await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
+      removed: 10_000,
+    });
     expect(await count(`idempotency_keys where created_at < now() - interval '1 hour'`)).toBe(0);
   });
 
@@ -153,10 +162,14 @@ describe('idempotency keys', () => {
     await withSession(stores.url, async (session) => {
       await session.query('begin');
       await session.query(`update idempotency_keys set created_at = now() where key = 'key-0999999'`);
-      expect(await forgetIdempotencyKeys({ store: stores.first }, unstopped())).toEqual({ removed: 1 });
+      expect(await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
+        removed: 1,
+      });
       await session.query('commit');
     });
-    expect(await forgetIdempotencyKeys({ store: stores.first }, unstopped())).toEqual({ removed: 0 });
+    expect(await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
+      removed: 0,
+    });
     expect(await count(`idempotency_keys where key = 'key-0999999'`)).toBe(1);
   });
 
@@ -173,11 +186,11 @@ describe('idempotency keys', () => {
     };
     const [outcomes] = await Promise.all([
       claims(),
-      forgetIdempotencyKeys({ store: stores.first }, unstopped()),
-      forgetIdempotencyKeys({ store: stores.first }, unstopped()),
+      forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped()),
+      forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped()),
     ]);
     expect(new Set(outcomes)).toEqual(new Set(['STORED']));
-    await forgetIdempotencyKeys({ store: stores.first }, unstopped());
+    await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped());
     expect(await count('idempotency_keys')).toBe(1_000);
     expect(await count(`idempotency_keys where body_hash = 'h2'`)).toBe(1_000);
   });
@@ -223,8 +236,8 @@ describe('action fields of Receipts', () => {
     const first = await clearOldActions(deps, signal);
     expect(first.cleared).toBe(500);
     const rounds = await Promise.all([
-      clearOldActions({ store: stores.first }, unstopped()),
-      clearOldActions({ store: stores.second }, unstopped()),
+      clearOldActions({ store: stores.first, clock: machineClock }, unstopped()),
+      clearOldActions({ store: stores.second, clock: machineClock }, unstopped()),
     ]);
     const cleared = rounds.reduce((sum, round) => sum + round.cleared, first.cleared);
     expect(await count(`${old} and action_type is null and amount is null and resource is null`)).toBe(
@@ -237,7 +250,10 @@ describe('action fields of Receipts', () => {
     ).toBe(9_900 - cleared);
     expect(await rest()).toEqual(before);
     // The seconds go on: what has come of age since is cleared, and no more.
-    const { cleared: later } = await clearOldActions({ store: stores.first }, unstopped());
+    const { cleared: later } = await clearOldActions(
+      { store: stores.first, clock: machineClock },
+      unstopped(),
+    );
     expect(await count(`${old} and action_type is null`)).toBe(cleared + later);
   });
 

@@ -17,13 +17,13 @@ export function revocationStore(
   tenant: Tenant | null,
 ): RevocationStore {
   return {
-    async stampRevoked(principal, ids) {
+    async stampRevoked(principal, ids, nowMs) {
       try {
         const { rows } = await pool.run(
           (client) =>
             client.query<{ id: GrantId; revokedAtMs: number }>(
-              `select grant_id as id, revoked_at as "revokedAtMs" from svc_stamp_revoked($1, $2)`,
-              [principal, [...ids]],
+              `select grant_id as id, revoked_at as "revokedAtMs" from svc_stamp_revoked($1, $2, $3)`,
+              [principal, [...ids], nowMs],
             ),
           { deadlineMs, tenant, turn: principal },
         );
@@ -32,10 +32,11 @@ export function revocationStore(
         throw toStoreError(error, 'stored');
       }
     },
-    async passBarrier(principal) {
+    async passBarrier(principal, nowMs) {
       try {
         const { rows } = await pool.run(
-          (client) => client.query<{ ms: number }>('select svc_pass_barrier($1) as ms', [principal]),
+          (client) =>
+            client.query<{ ms: number }>('select svc_pass_barrier($1, $2) as ms', [principal, nowMs]),
           { deadlineMs, tenant, turn: principal },
         );
         const [row] = rows;

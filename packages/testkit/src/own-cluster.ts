@@ -25,11 +25,14 @@ export interface OwnCluster {
 /** Starts a cluster with one migrated database. `durable` (fsync on) is the default. */
 export async function startOwnCluster({
   durable = true,
+  env = {},
 }: {
   readonly durable?: boolean;
+  /** Added to the server's environment. */
+  readonly env?: Readonly<Record<string, string>>;
 } = {}): Promise<OwnCluster> {
   const folder = makeClusterFolder();
-  let server = await startEmbeddedPostgres({ dataDir: folder, durable });
+  let server = await startEmbeddedPostgres({ dataDir: folder, durable, env });
   const { url: adminUrl, port, dataDir } = server;
   const signal = (name: NodeJS.Signals) => {
     for (const pid of [server.pid, ...childrenOf(server.pid)]) trySignal(pid, name);
@@ -59,7 +62,7 @@ export async function startOwnCluster({
     signal,
     async restart() {
       await end();
-      server = await startEmbeddedPostgres({ dataDir, durable, port });
+      server = await startEmbeddedPostgres({ dataDir, durable, port, env });
     },
     stop,
   };

@@ -78,6 +78,7 @@ it('without its database it lives, is not ready and says so in public; with it a
 it('while something holds, nothing is decided: /verify and both health addresses are 503, /readyz says why, revoking works', async () => {
   const tenants = await deployment.createTenants();
   const grant = await issueGrant(tenants);
+  const other = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
   const { holds } = deployment.process.service;
   holds.set('restore', 'the database is 90 s behind the fence');
@@ -91,7 +92,9 @@ it('while something holds, nothing is decided: /verify and both health addresses
       'the database is 90 s behind the fence',
     ]);
     expect((await deployment.call('GET', '/healthz')).status).toBe(503);
-    const other = await issueGrant(tenants);
+    const key = tenants.principalKey;
+    const order = await deployment.call('POST', '/grants', { key, body: { agent: tenants.agent.did } });
+    expect(order.status).toBe(503);
     expect((await tenants.principal.grants.revoke(other.grantId)).grantId).toBe(other.grantId);
   } finally {
     holds.set('restore', null);

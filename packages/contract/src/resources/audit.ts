@@ -18,6 +18,7 @@ const AUDIT_ACTIONS = [
   'key.retire',
   'relying_party.update',
   'outcome.report',
+  'clock.repair',
 ] as const;
 
 export const auditAction = z

@@ -23,7 +23,8 @@ const oneLock = () => {
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
-const nothingHolds = { list: () => [] };
+const clock = { resync: async () => {} };
+const atEase = { clock, holds: { list: () => [] } };
 
 /** Runs until it is told to stop, then answers 1. */
 const patientJob = (name: string): Job => ({
@@ -39,8 +40,8 @@ describe('a round', () => {
   it('is done by one node at a time', async () => {
     const store = oneLock();
     const stop = new AbortController();
-    const first = runRound({ store, holds: nothingHolds }, patientJob('a'), stop.signal);
-    expect(await runRound({ store, holds: nothingHolds }, patientJob('a'), stop.signal)).toEqual({
+    const first = runRound({ store, ...atEase }, patientJob('a'), stop.signal);
+    expect(await runRound({ store, ...atEase }, patientJob('a'), stop.signal)).toEqual({
       job: 'a',
       outcome: 'elsewhere',
     });
@@ -50,7 +51,7 @@ describe('a round', () => {
 
   it('is told when its lock is lost', async () => {
     const store = oneLock();
-    const round = runRound({ store, holds: nothingHolds }, patientJob('a'), new AbortController().signal);
+    const round = runRound({ store, ...atEase }, patientJob('a'), new AbortController().signal);
     store.lose('job:a');
     expect(await round).toMatchObject({ outcome: 'done' });
   });
@@ -58,18 +59,14 @@ describe('a round', () => {
   it('that fails is reported, not thrown', async () => {
     const error = new Error('no');
     const job: Job = { name: 'a', everyMs: 1, run: () => Promise.reject(error) };
-    const round = await runRound(
-      { store: oneLock(), holds: nothingHolds },
-      job,
-      new AbortController().signal,
-    );
+    const round = await runRound({ store: oneLock(), ...atEase }, job, new AbortController().signal);
     expect(round).toMatchObject({ job: 'a', outcome: 'failed', error });
   });
 });
 
 describe('while something holds decisions', () => {
   const hold = { name: 'clock', reason: 'it jumped' } as const;
-  const held = { store: oneLock(), holds: { list: () => [hold] } };
+  const held = { store: oneLock(), clock, holds: { list: () => [hold] } };
   const countingJob = (evenHeld: boolean) => {
     const job = { name: 'a', everyMs: 1, evenHeld, rounds: 0, run: async () => ({ rounds: ++job.rounds }) };
     return job;
@@ -106,7 +103,7 @@ describe('maintenance', () => {
     };
     const reported: Round[] = [];
     const maintenance = startMaintenance(
-      { store: oneLock(), holds: nothingHolds, report: (round) => void reported.push(round) },
+      { store: oneLock(), ...atEase, report: (round) => void reported.push(round) },
       [patientJob('patient'), failing],
     );
     await isEnough;
@@ -127,7 +124,7 @@ describe('maintenance', () => {
         return {};
       },
     };
-    const maintenance = startMaintenance({ store: oneLock(), holds: nothingHolds, report: () => {} }, [job]);
+    const maintenance = startMaintenance({ store: oneLock(), ...atEase, report: () => {} }, [job]);
     await maintenance.stop();
     const atStop = rounds;
     await new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Hold, type Holds, type Store, withinMs } from '@svc/service';
+import { type Clock, type Hold, type Holds, type Store, withinMs } from '@svc/service';
 
 export interface Job {
   readonly name: string;
@@ -36,9 +36,10 @@ export interface Maintenance {
   stop(): Promise<void>;
 }
 
-export interface RoundDeps {
+interface RoundDeps {
   readonly store: Pick<Store, 'exclusive'>;
   readonly holds: Pick<Holds, 'list'>;
+  readonly clock: Pick<Clock, 'resync'>;
 }
 
 interface LoopDeps extends RoundDeps {
@@ -71,19 +72,27 @@ export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintena
 };
 
 /** One round of one job; never rejects. */
-export const runRound = async ({ store, holds }: RoundDeps, job: Job, stop: AbortSignal): Promise<Round> => {
+export const runRound = async (deps: RoundDeps, job: Job, stop: AbortSignal): Promise<Round> => {
   const beganMs = performance.now();
   const lasted = () => performance.now() - beganMs;
-  const held = job.evenHeld === true ? [] : holds.list();
+  const held = job.evenHeld === true ? [] : await listHolds(deps);
   if (held.length > 0) return { job: job.name, outcome: 'held', holds: held };
   try {
-    const done = await store.exclusive(`job:${job.name}`, (lost) => job.run(AbortSignal.any([stop, lost])));
+    const done = await deps.store.exclusive(`job:${job.name}`, (lost) =>
+      job.run(AbortSignal.any([stop, lost])),
+    );
     return done.held
       ? { job: job.name, outcome: 'done', durationMs: lasted(), result: done.value }
       : { job: job.name, outcome: 'elsewhere' };
   } catch (error) {
     return { job: job.name, outcome: 'failed', durationMs: lasted(), error };
   }
+};
+
+/** Reads the clock first, so that a step since the last reading is detected. */
+const listHolds = async ({ holds, clock }: RoundDeps): Promise<readonly Hold[]> => {
+  await clock.resync();
+  return holds.list();
 };
 
 const isDone = ({ outcome }: Round): boolean => outcome === 'done' || outcome === 'elsewhere';

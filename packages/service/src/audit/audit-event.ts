@@ -18,7 +18,9 @@ export type AuditAction =
   | 'grant.allocate'
   | 'grant.revoke'
   | 'sandbox.create'
-  | 'outcome.report';
+  | 'outcome.report'
+  // Written by the repair itself (store-pg, clock-repair.ts).
+  | 'clock.repair';
 
 /** The service itself: what its worker does on nobody's request. */
 export interface SystemActor {

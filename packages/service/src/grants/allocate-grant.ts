@@ -7,6 +7,7 @@ import { buildStatusEntry } from '@svc/status-list';
 import type { PrincipalCaller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
+import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal } from '../errors.ts';
 import type { GrantRecord } from '../ports/grants.ts';
@@ -57,6 +58,8 @@ export const allocateGrantIn = async (
     statusListUrl: url,
     statusIndex: index,
   });
+  // A key that was retired later passes for it.
+  assertDated(deps, grant.allocatedAtMs);
   await tx.audit.insert(
     auditEvent(deps, actor, { action: 'grant.allocate', target: id, requestId, details: { agent } }),
   );

@@ -107,7 +107,7 @@ const recordRevocations = async (
 };
 
 const stamp = async (
-  { store }: ServiceDeps,
+  { store, clock }: ServiceDeps,
   principal: DidWeb,
   grants: readonly GrantRecord[],
 ): Promise<ReadonlyMap<GrantId, number>> => {
@@ -116,6 +116,7 @@ const stamp = async (
     return await store.revocation.stampRevoked(
       principal,
       grants.map(({ id }) => id),
+      clock.nowMs(),
     );
   } catch (error) {
     throw error instanceof StoreError ? notYetVisible(error) : error;

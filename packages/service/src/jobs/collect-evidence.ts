@@ -16,7 +16,7 @@ export interface CollectedEvidence {
 
 /** Begins no further step once `stop` is aborted. Rejects when storage cannot be asked. */
 export const collectEvidence = async (
-  deps: Pick<ServiceDeps, 'store'>,
+  deps: Pick<ServiceDeps, 'store' | 'clock'>,
   stop: AbortSignal,
 ): Promise<CollectedEvidence> => {
   const { evidence } = deps.store;

@@ -10,7 +10,7 @@ import { StoreError } from '../ports/store.ts';
 const ABANDONED_AFTER_SECONDS = 10;
 const BATCH = 1_000;
 
-type Deps = Pick<ServiceDeps, 'store' | 'log'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'log'>;
 
 export interface CompletedRevocations {
   readonly stamped: number;
@@ -44,9 +44,13 @@ const byPrincipal = (
   return groups;
 };
 
-const stamp = async ({ store, log }: Deps, principal: DidWeb, ids: readonly GrantId[]): Promise<number> => {
+const stamp = async (
+  { store, clock, log }: Deps,
+  principal: DidWeb,
+  ids: readonly GrantId[],
+): Promise<number> => {
   try {
-    return (await store.revocation.stampRevoked(principal, ids)).size;
+    return (await store.revocation.stampRevoked(principal, ids, clock.nowMs())).size;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.warn('revocation.not_completed', { principal, grants: ids.length, error: error.message });

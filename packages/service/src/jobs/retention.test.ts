@@ -13,6 +13,6 @@ it('a round ends after a minute, however much is left', async () => {
       return { removed: 1, next: 1 };
     },
   };
-  const deps = { store: { retention } } as unknown as ServiceDeps;
+  const deps = { store: { retention }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
   expect(await forgetSpentProofs(deps, new AbortController().signal)).toEqual({ removed: 2 });
 });

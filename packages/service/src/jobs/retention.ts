@@ -11,25 +11,25 @@ const ROUND_MS = 60_000;
 const MAX_PAUSE_MS = 500;
 const RECEIPTS_PER_STEP = 500;
 
-type Deps = Pick<ServiceDeps, 'store'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock'>;
 
 export interface Forgotten {
   readonly removed: number;
 }
 
-export const forgetSpentProofs = ({ store }: Deps, stop: AbortSignal): Promise<Forgotten> =>
-  sweepAll((from) => store.retention.sweepSpentProofs(from), stop);
+export const forgetSpentProofs = ({ store, clock }: Deps, stop: AbortSignal): Promise<Forgotten> =>
+  sweepAll((from) => store.retention.sweepSpentProofs(from, clock.nowMs()), stop);
 
-export const forgetIdempotencyKeys = ({ store }: Deps, stop: AbortSignal): Promise<Forgotten> =>
-  sweepAll((from) => store.retention.sweepIdempotencyKeys(from), stop);
+export const forgetIdempotencyKeys = ({ store, clock }: Deps, stop: AbortSignal): Promise<Forgotten> =>
+  sweepAll((from) => store.retention.sweepIdempotencyKeys(from, clock.nowMs()), stop);
 
 export const clearOldActions = async (
-  { store }: Deps,
+  { store, clock }: Deps,
   stop: AbortSignal,
 ): Promise<{ readonly cleared: number }> => {
   let cleared = 0;
   await stepByStep(stop, async () => {
-    const step = await store.retention.clearOldActions(RECEIPTS_PER_STEP);
+    const step = await store.retention.clearOldActions(RECEIPTS_PER_STEP, clock.nowMs());
     cleared += step.cleared;
     return step.passed === RECEIPTS_PER_STEP;
   });

@@ -18,7 +18,7 @@ const storeOf = (seals: (boolean | Error)[], counts: number[]) => {
       return counts.shift() ?? 0;
     },
   };
-  return { deps: { store: { usage } } as unknown as ServiceDeps, asked };
+  return { deps: { store: { usage }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps, asked };
 };
 const never = new AbortController().signal;
 

@@ -9,7 +9,7 @@ import { StoreError } from '../ports/store.ts';
 /** A transaction of a fraction of a second, also where every decision is of another Principal. */
 const BATCH = 2_000;
 
-type Deps = Pick<ServiceDeps, 'store'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock'>;
 
 export interface RolledUp {
   readonly counted: number;
@@ -27,9 +27,9 @@ export const rollUpUsage = async (deps: Deps, stop: AbortSignal): Promise<Rolled
 };
 
 /** False: there is more to seal. A decision that takes its time is waited for in the next round. */
-export const sealLedger = async ({ store }: Deps): Promise<boolean> => {
+export const sealLedger = async ({ store, clock }: Deps): Promise<boolean> => {
   try {
-    return await store.usage.seal();
+    return await store.usage.seal(clock.nowMs());
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'lock_timeout') return true;
     throw error;

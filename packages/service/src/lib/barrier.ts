@@ -10,11 +10,11 @@ import { StoreError } from '../ports/store.ts';
 
 /** The instant in ms. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible; repeat the call. */
 export const passBarrier = async (
-  { store }: Pick<ServiceDeps, 'store'>,
+  { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   principal: DidWeb,
 ): Promise<number> => {
   try {
-    return await store.revocation.passBarrier(principal);
+    return await store.revocation.passBarrier(principal, clock.nowMs());
   } catch (error) {
     throw error instanceof StoreError ? notYetVisible(error) : error;
   }

@@ -1,7 +1,7 @@
 /**
- * Why the service does not decide, if it does not. Whoever watches something that decisions rest on (the clock, the fence
- * against restored backups) holds them under its own name, in every process for itself, and lets go when it is well again.
- * `POST /verify` and every job that does what cannot be undone ask here; `/readyz` names each hold with its reason.
+ * The reasons for which a process makes no decisions at present. Each component that detects such a condition (the clock, the
+ * restore fence) sets a hold under its own name and clears it when the condition is over. `POST /verify`, allocation and
+ * jobs with irreversible effects check here; `/readyz` lists each hold with its reason. State of one process, not shared.
  */
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../ports/platform.ts';

@@ -56,13 +56,18 @@ export interface RevocationStore {
   /**
    * Takes the Principal's exclusive lock (2 s at most, else `lock_timeout`), stamps `revoked_at` under it on
    * those of `ids` that have none, and commits. When this returns, every ALLOW of these Grants that will ever
-   * exist is committed and dated no later than the stamp. Answers the stamps by Grant id.
+   * exist is committed and dated no later than the stamp, which is within 5 s of `nowMs` or of the last such ALLOW.
+   * Answers the stamps by Grant id.
    */
-  stampRevoked(principal: DidWeb, ids: readonly GrantId[]): Promise<ReadonlyMap<GrantId, number>>;
+  stampRevoked(
+    principal: DidWeb,
+    ids: readonly GrantId[],
+    nowMs: number,
+  ): Promise<ReadonlyMap<GrantId, number>>;
   /**
    * The barrier alone, for what is not one Grant (a key, a Principal, an Agent's many Grants): takes the Principal's
-   * exclusive lock within 2 s, answers the instant at which it was had, and lets go. What was committed before the
+   * exclusive lock within 2 s, answers the instant at which it was had, as a stamp, and lets go. What was committed before the
    * call denies every decision that is dated later.
    */
-  passBarrier(principal: DidWeb): Promise<number>;
+  passBarrier(principal: DidWeb, nowMs: number): Promise<number>;
 }

@@ -1,4 +1,7 @@
-/** Rows and fields that are kept for a time only, let go in small transactions. Each method is one of them. */
+/**
+ * Rows and fields that are kept for a time only, let go in small transactions. Each method is one of them. What time it is,
+ * the database's clock says, but no later than `nowMs`.
+ */
 
 /** One step of a walk through a table: the rows it removed, and where the next step begins; null at the end. */
 export interface Sweep {
@@ -8,15 +11,18 @@ export interface Sweep {
 
 export interface RetentionStore {
   /** Forgets spent Proofs that expired over an hour ago, in the part of the table that begins at `from`, at first 0. */
-  sweepSpentProofs(from: number): Promise<Sweep>;
+  sweepSpentProofs(from: number, nowMs: number): Promise<Sweep>;
   /**
    * Removes idempotency keys that were claimed over an hour ago. One that is being claimed again is passed over, and no
    * claim waits for longer than the step.
    */
-  sweepIdempotencyKeys(from: number): Promise<Sweep>;
+  sweepIdempotencyKeys(from: number, nowMs: number): Promise<Sweep>;
   /**
    * Clears the action fields of the next Receipts older than 7 years, at most `limit` (2 or more) of them. Answers how
    * many were passed, cleared already or not: fewer than `limit` when none is left.
    */
-  clearOldActions(limit: number): Promise<{ readonly passed: number; readonly cleared: number }>;
+  clearOldActions(
+    limit: number,
+    nowMs: number,
+  ): Promise<{ readonly passed: number; readonly cleared: number }>;
 }

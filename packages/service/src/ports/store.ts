@@ -9,6 +9,7 @@ import type { ApiKeyRepository } from './api-keys.ts';
 import type { AuditRepository } from './audit.ts';
 import type { CheckpointRepository } from './checkpoints.ts';
 import type { ClaimRepository } from './claims.ts';
+import type { ClockStore } from './clock.ts';
 import type { ConformanceRunRepository } from './conformance.ts';
 import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
@@ -57,6 +58,7 @@ export interface Store extends Repositories {
   readonly verify: VerifyStore;
   readonly revocation: RevocationStore;
   readonly retention: RetentionStore;
+  readonly clock: ClockStore;
   /**
    * Runs `work` if nobody else runs work of this name, on any node. The lock lives on a connection of its own; `lost`
    * is aborted when that breaks, and somebody else may run the work then. So a lock keeps work from being done twice,
@@ -67,6 +69,8 @@ export interface Store extends Repositories {
   ensureReceiptPartitions(): Promise<void>;
   /** The database's clock in milliseconds since the epoch, fractions included. Also tells that it answers. */
   now(): Promise<number>;
+  /** `ok`, or in a few words why storage does not take writes now. */
+  describeHealth(): Promise<string>;
   close(): Promise<void>;
 }
 

@@ -81,11 +81,11 @@ export interface UsageRepository {
   countAll(apart: ApartTenants): Promise<DayCount[]>;
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
   /**
-   * Moves the seal up to shortly before now: no decision can be stored below it any more, and every one that ever will
+   * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be stored below it any more, and every one that ever will
    * be is visible. `lock_timeout` when decisions under way are not over within a moment. False: there was more to seal
    * than one step takes.
    */
-  seal(): Promise<boolean>;
+  seal(nowMs: number): Promise<boolean>;
   /**
    * Adds up to about `limit` sealed decisions to the stored sums, all or none of them. Answers how many; 0 when there are
    * none left, or somebody else is at it.

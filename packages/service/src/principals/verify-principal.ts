@@ -14,6 +14,7 @@ import { mayVerifyPrincipal } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
 import { tenantFor } from '../access/tenant.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
+import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, serviceUnavailable } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
@@ -139,5 +140,7 @@ const recordCheck = async (
   }
   const principal = await tx.principals.find(did);
   if (principal === null) throw internal(`no Principal ${did}`);
+  // Verified is what it stays for 72 h from then on.
+  assertDated(deps, principal.lastCheckedMs ?? 0);
   return { principal, from, outcome, needsBarrier: to === 'unverified' || isNewDocument };
 };

@@ -5,6 +5,7 @@
 import { type DidWeb, sha256Of } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
@@ -35,6 +36,8 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
       const { key } = await lockKey(tx, request);
       if (key.state !== 'active') return key.state;
       await moveKey(deps, tx, request, key, 'retired');
+      // Which of its Grants still pass is told by that instant.
+      assertDated(deps, (await lockKey(tx, request)).key.sinceMs);
       return 'retired';
     },
     { turn: request.principal },

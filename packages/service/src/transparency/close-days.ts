@@ -10,7 +10,7 @@ import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import { buildDayTree, bytesOf, sha256Text } from './day-tree.ts';
 
-type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'holds' | 'crypto' | 'identity'>;
 
 export interface ClosedDays {
   /** The days that this call closed, ascending. */
@@ -19,12 +19,17 @@ export interface ClosedDays {
   readonly latest: Day | null;
 }
 
-/** Begins no further day once `stop` is aborted. Rejects with `StoreError`; the days done until then stay closed. */
+/**
+ * Begins no further day once `stop` is aborted, nor while something holds decisions: then it rejects with
+ * `SERVICE_UNAVAILABLE`, or else with `StoreError`. The days done until then stay closed.
+ */
 export const closeDays = async (deps: Deps, stop?: AbortSignal): Promise<ClosedDays> => {
   const { checkpoints } = deps.store;
   const closed: Day[] = [];
   let previous = await checkpoints.findLatest();
   while (stop?.aborted !== true) {
+    await deps.clock.resync();
+    deps.holds.assertNone();
     const day = previous === null ? await checkpoints.firstDay() : dayAfter(previous.day);
     if (deps.clock.nowMs() < Date.parse(`${dayAfter(day)}T00:00:00Z`) || !(await checkpoints.closeDay(day)))
       break;

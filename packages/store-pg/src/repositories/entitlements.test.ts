@@ -137,7 +137,7 @@ describe('a cap that begins', () => {
     let asOfMs = now - 1_000;
     await fc.assert(
       fc.asyncProperty(sinceMs, countUpTo, async (capSinceMs, limit) => {
-        await runSql(stores.url, 'select svc_seal_ledger()');
+        await runSql(stores.url, 'select svc_seal_ledger(svc_ms(svc_now()))');
         if (limit > 0) await runSql(stores.url, 'select svc_count_usage($1)', [limit]);
         asOfMs += 1;
         await put(push({ checkCap: 5, capSinceMs, asOfMs }));

@@ -34,9 +34,9 @@ export function usageRepository(database: Database): UsageRepository {
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
-    async seal() {
-      const text = 'select svc_seal_ledger() as sealed';
-      return (await database.write<{ sealed: boolean }>({ text, values: [] }))[0]?.sealed === true;
+    async seal(nowMs) {
+      const text = 'select svc_seal_ledger($1) as sealed';
+      return (await database.write<{ sealed: boolean }>({ text, values: [nowMs] }))[0]?.sealed === true;
     },
     async countSealed(limit) {
       const text = 'select svc_count_usage($1) as counted';

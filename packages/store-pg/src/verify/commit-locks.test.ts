@@ -57,7 +57,7 @@ it('a revoker in line is not overtaken by commits that could share the lock', as
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
     await holder.query(shared, [world.principal.did]);
-    const revoker = stores.second.revocation.stampRevoked(world.principal.did, [grant.id]);
+    const revoker = stores.second.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
     await untilRow(holder, someoneWaits);
     expect(await stores.first.verify.commitDecisions([allowCommit(world, grant)])).toEqual(['LOCKED']);
     await holder.query('commit');
@@ -70,7 +70,7 @@ it('a revocation is dated after the commits that it waited for', async () => {
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
     await holder.query(shared, [world.principal.did]);
-    const stamping = stores.first.revocation.stampRevoked(world.principal.did, [grant.id]);
+    const stamping = stores.first.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
     await untilRow(holder, someoneWaits);
     const { rows } = await holder.query('select svc_ms(svc_now()) as now');
     await holder.query('commit');
@@ -84,7 +84,7 @@ it('a revocation whose barrier is not had in time fails with lock_timeout and st
   await withSession(stores.url, async (holder) => {
     await holder.query('begin');
     await holder.query(shared, [world.principal.did]);
-    const stamped = stores.first.revocation.stampRevoked(world.principal.did, [grant.id]);
+    const stamped = stores.first.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
     await expect(stamped).rejects.toMatchObject({ name: 'StoreError', kind: 'lock_timeout' });
   });
   expect((await stores.first.grants.find(grant.id))?.revokedAtMs).toBeNull();
@@ -101,8 +101,12 @@ it('nothing is committed into a day while it is being closed', async () => {
 
 it('stamps only Grants of the Principal whose lock it holds, and only once', async () => {
   const [grant, foreign] = [await insertGrant(world), await insertGrant(other)];
-  const first = await stores.first.revocation.stampRevoked(world.principal.did, [grant.id, foreign.id]);
-  const again = await stores.second.revocation.stampRevoked(world.principal.did, [grant.id]);
+  const first = await stores.first.revocation.stampRevoked(
+    world.principal.did,
+    [grant.id, foreign.id],
+    Date.now(),
+  );
+  const again = await stores.second.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
   expect([...first.keys()]).toEqual([grant.id]);
   expect(again).toEqual(first);
   const found = await stores.first.grants.find(grant.id);

@@ -52,7 +52,9 @@ it('overlapping batches and revokers in random order never wait in a circle', as
     };
     const batches = Array.from({ length: 8 }, () => Array.from({ length: 12 }, randomDecision));
     const commits = batches.map((batch, index) => node(index).verify.commitDecisions(batch));
-    const revokers = pairs.map(({ world }) => stores.first.revocation.stampRevoked(world.principal.did, []));
+    const revokers = pairs.map(({ world }) =>
+      stores.first.revocation.stampRevoked(world.principal.did, [], Date.now()),
+    );
     decisions.push(...batches.flat());
     outcomes.push(...(await Promise.all(commits)).flat());
     await Promise.all(revokers);

@@ -1,6 +1,9 @@
 /** A database whose clock a test moves on, for what takes days: `clock_timestamp()` is found in a schema of its own first. */
 import { runSql, withSession } from './session.ts';
 
+/** The clock of this machine, which is that of the database too: for jobs on a store alone. */
+export const machineClock = { nowMs: () => Date.now(), resync: async () => {} };
+
 export interface MovableClock {
   nowMs(): number;
   /** Moves on; back where negative. */

@@ -66,7 +66,7 @@ async function raceOnce(
   const streams = stores.flatMap((store) => Array.from({ length: STREAMS_PER_STORE }, () => stream(store)));
   await firstStored;
   await stores[0].grants.recordRevocation([grant.id]);
-  const stamps = await stores[1].revocation.stampRevoked(world.principal.did, [grant.id]);
+  const stamps = await stores[1].revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
   const acknowledged = await countAllows(observer, grant);
   race.isOver = true;
   await Promise.all(streams);

@@ -42,7 +42,7 @@ const look = async (changes: Partial<MonitorOptions> = {}): Promise<Look> =>
     seen: remembered,
     choose: (days) => days,
     since: null,
-    nowMs: Date.parse('2026-11-15T00:00:00Z'),
+    nowMs: Math.max(Date.parse('2026-11-15T00:00:00Z'), (service.days.at(-1)?.checkpoint.iat ?? 0) * 1000),
     remember: (seen) => {
       const parsed = parseSeen(formatSeen(seen), pin);
       if (!parsed.ok) throw new Error(parsed.problem);
@@ -80,6 +80,20 @@ describe('an honest service', () => {
     expect((await at('2026-11-16T00:00:00Z')).notes).toEqual([
       '2 days have ended since 2026-11-13, the latest that is published',
     ]);
+  });
+
+  it('may retract a checkpoint dated in the future: it is reported and not persisted', async () => {
+    const noon = Date.parse('2026-11-13T12:00:00Z');
+    const early = await look({ nowMs: noon });
+    expect(codes(early)).toEqual([]);
+    expect(early.doubts).toEqual([
+      { path: '/checkpoints/latest', message: expect.stringContaining('2026-11-13 is dated in the future') },
+    ]);
+    expect(remembered).toEqual([]);
+    const again = new PublishedDays();
+    for (const size of [3, 0, 1, 301]) await again.close(size);
+    service = again;
+    expect(await look()).toMatchObject({ ...WELL, newDays: 4 });
   });
 
   it('that has closed no day yet is well', async () => {

@@ -3,6 +3,9 @@
  * must be served unchanged for ever. New days must continue the chain, and their leaves must have their roots. A day's
  * root does not depend on earlier days, so the chain alone does not reveal a rewritten older day: known days are fetched
  * again.
+ *
+ * A checkpoint takes effect at its `iat`. One dated in the future was signed by a clock that ran ahead: it is not persisted,
+ * and the service may retract it until then.
  */
 
 import type { CryptoPort } from '@svc/codec';
@@ -56,6 +59,8 @@ export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new
 const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
 /** 100 years. */
 const MAX_DAYS = 36_525;
+/** Tolerated clock skew between the service and this machine. */
+const MAX_AHEAD_MS = 300_000;
 
 class Monitor {
   readonly #alarms: Alarm[] = [];
@@ -131,6 +136,11 @@ class Monitor {
     this.options.onProgress(`checkpoint of ${day}`);
     const found = await fetchCheckpoint(this.options, day);
     if (found.kind === 'unknown') return this.#doubt(day, found.message);
+    if (found.kind === 'found' && found.checkpoint.iat * 1000 > this.options.nowMs + MAX_AHEAD_MS)
+      return this.#doubt(
+        day,
+        `the checkpoint of ${found.checkpoint.day} is dated in the future and not in effect yet`,
+      );
     if (found.kind === 'wrong') {
       const before = this.#seen.find(({ checkpoint }) => checkpoint.day === day);
       this.#alarms.push({

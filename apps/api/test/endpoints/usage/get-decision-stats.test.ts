@@ -126,7 +126,7 @@ const ofAll = {
 
 describe.each([
   ['before', 'select 1'],
-  ['after', 'select svc_seal_ledger(), svc_count_usage(1000)'],
+  ['after', 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(1000)'],
 ])('%s the decisions are summed', (_, work) => {
   beforeAll(() => deployment.sql.query(work));
 

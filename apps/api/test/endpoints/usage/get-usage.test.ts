@@ -146,7 +146,7 @@ const NOON_MS = { sinceMs: Date.parse(NOON.since), untilMs: Date.parse(NOON.unti
 describe.each([
   ['no day is summed', ''],
   ['some are summed', 'select svc_count_usage(5)'],
-  ['all that are sealed are', 'select svc_seal_ledger(), svc_count_usage(1000)'],
+  ['all that are sealed are', 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(1000)'],
 ])('while %s', (_, work) => {
   beforeAll(async () => {
     if (work !== '') await deployment.sql.query(work);

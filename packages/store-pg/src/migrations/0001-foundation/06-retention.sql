@@ -45,16 +45,23 @@ before update on receipts
 for each row
 execute function svc_refuse_all_but_clearing();
 
--- Clears the next p_limit (2 or more) old Receipts in the order of their ids; fewer have passed when none is left. Two
+-- Clears the next p_limit (2 or more) old Receipts in the order of their ids, by no later time than the caller knows; fewer have passed when none is left. Two
 -- at once: the second does nothing. Plans are made for the values at hand: they lock the partitions in question alone.
-create function svc_clear_old_actions(p_limit integer, out passed integer, out cleared integer)
+create function svc_clear_old_actions(
+  p_limit integer,
+  p_node_ms bigint,
+  out passed integer,
+  out cleared integer
+)
 language plpgsql
 volatile
 set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_from text;
-  v_end text := svc_lowest_receipt_id(svc_actions_kept_since());
+  v_end text := svc_lowest_receipt_id(
+    least(svc_actions_kept_since(), svc_instant(p_node_ms) - interval '7 years')
+  );
   v_last text;
 begin
   passed := 0;

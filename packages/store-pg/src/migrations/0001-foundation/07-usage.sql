@@ -102,17 +102,17 @@ create table usage_by_grant (
 with (fillfactor = 80);
 create unique index usage_by_grant_key on usage_by_grant (grant_id, principal) nulls not distinct;
 
--- Moves the seal up to shortly before now. Commits refuse decisions over 2 s old, so only one whose clock has stepped
+-- Moves the seal up to shortly before now, which is not later than the time that the caller knows. Commits refuse decisions over 2 s old, so only one whose clock has stepped
 -- back meets it. They wait in line behind the sealer, hence its short patience. After a long pause the seal moves a
 -- month at a time, for the locks it takes; false: there is more to seal.
-create function svc_seal_ledger()
+create function svc_seal_ledger(p_node_ms bigint)
 returns boolean
 language plpgsql
 volatile
 set lock_timeout = '100ms'
 as $$
 declare
-  v_now timestamptz := svc_now() - interval '3 seconds';
+  v_now timestamptz := least(svc_now(), svc_instant(p_node_ms)) - interval '3 seconds';
   v_from timestamptz;
   v_until timestamptz;
 begin

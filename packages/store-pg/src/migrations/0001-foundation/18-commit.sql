@@ -12,7 +12,7 @@
 --   the one that judges the decisions is taken after the locks. Locking within that statement, or in a CTE or a STABLE
 --   function, would read from before the lock and miss a revocation.
 -- - `evaluated_at` is compared with a clock read under the locks. The revoker reads its own under the exclusive
---   lock, so no ALLOW is dated after `revoked_at`.
+--   lock, and takes the Principal's latest ALLOW if that is later (clock.sql), so no ALLOW is dated after `revoked_at`.
 -- - The ledger's seal is read under the day locks too: nothing is ever stored below it (usage.sql).
 -- - An org's lock fences its entitlement: it is shared, or exclusive under a cap, as the evaluation found the row, and
 --   the version read afterwards tells whether it still is that row. So checks are counted and capped one batch after

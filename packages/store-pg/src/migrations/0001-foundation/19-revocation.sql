@@ -2,7 +2,7 @@
 
 -- The barrier: once the exclusive lock is had, every commit that did not see the flag is over, and every later
 -- one sees it. The stamp is read after the lock, never before.
-create function svc_stamp_revoked(p_principal text, p_grant_ids text[])
+create function svc_stamp_revoked(p_principal text, p_grant_ids text[], p_node_ms bigint)
 returns table (grant_id text, revoked_at timestamptz)
 language plpgsql
 volatile
@@ -12,7 +12,7 @@ declare
   v_stamp timestamptz;
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
-  v_stamp := svc_now();
+  v_stamp := svc_barrier_instant(p_principal, p_node_ms);
   update grants as g
   set
     revoked_at = v_stamp,

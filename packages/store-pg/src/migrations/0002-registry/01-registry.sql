@@ -21,7 +21,7 @@ create table agents (
 );
 
 -- The barrier of a revocation alone: the instant is read after the lock, never before.
-create function svc_pass_barrier(p_principal text)
+create function svc_pass_barrier(p_principal text, p_node_ms bigint)
 returns bigint
 language plpgsql
 volatile
@@ -29,6 +29,6 @@ set lock_timeout = '2s'
 as $$
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
-  return svc_ms(clock_timestamp());
+  return svc_ms(svc_barrier_instant(p_principal, p_node_ms));
 end;
 $$;

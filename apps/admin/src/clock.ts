@@ -1,0 +1,81 @@
+/** `svc-admin clock`: shows the clocks and the effects of one that ran ahead; `clock repair` undoes these. */
+import { type ClockState, readClockState, repairClock } from '@svc/store-pg';
+
+interface Shown {
+  readonly isJson: boolean;
+}
+
+/** The clock skew that protocol §7 allows. */
+const AGREE_MS = 5_000;
+const SEALED_BEHIND_MS = 3_000;
+
+/** Answers the exit code: 1 where something is wrong. */
+export const showClock = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
+  const state = await readClockState(databaseUrl);
+  const nowMs = Date.now();
+  const faults = findFaults(state, nowMs);
+  if (isJson) console.log(JSON.stringify({ ...state, operatorMs: nowMs, faults }, null, 2));
+  else
+    console.log(
+      [...describe(state, nowMs), '', ...(faults.length === 0 ? ['No faults.'] : faults)].join('\n'),
+    );
+  return faults.length === 0 ? 0 : 1;
+};
+
+/** Rejects if the clocks of the database and of this machine differ by more than 5 s. */
+export const repair = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
+  const done = await repairClock(databaseUrl, Date.now());
+  if (isJson) console.log(JSON.stringify(done, null, 2));
+  else
+    console.log(
+      [
+        `The time is confirmed as ${instant(done.repairedAtMs)}; the high-water mark moved ${done.markMovedMs < 0 ? 'back' : 'forward'} by ${seconds(done.markMovedMs)}.`,
+        done.reopenedDays === 0
+          ? 'No day was published early.'
+          : `${done.reopenedDays} days were opened again.`,
+        done.unsealed
+          ? 'The seal was moved back; the worker adds up the sums of this month again.'
+          : 'The sums hold no more than they may.',
+      ].join('\n'),
+    );
+  return 0;
+};
+
+const findFaults = (
+  { databaseMs, markMs, lastReceiptMs, sealedUntilMs, closedEarly }: ClockState,
+  nowMs: number,
+): readonly string[] => {
+  const apartMs = databaseMs - nowMs;
+  const isAhead = (ms: number | null, byMs = AGREE_MS) => ms !== null && ms > databaseMs + byMs;
+  return [
+    ...(Math.abs(apartMs) > AGREE_MS
+      ? [
+          `The database's clock and this machine's are ${seconds(apartMs)} apart: set right the one that is wrong.`,
+        ]
+      : []),
+    ...(isAhead(markMs)
+      ? ['The high-water mark is in the future: processes hold decisions until the clock has passed it.']
+      : []),
+    ...(isAhead(lastReceiptMs)
+      ? ['The last Receipt is dated in the future. It stays as it was signed.']
+      : []),
+    ...(isAhead(sealedUntilMs, -SEALED_BEHIND_MS + AGREE_MS)
+      ? ['The ledger is sealed into the future: no decision can be stored below the seal.']
+      : []),
+    ...closedEarly.map((day) => `${day} is closed and is not over: no decision can be stored into it.`),
+  ];
+};
+
+const describe = (
+  { databaseMs, markMs, lastReceiptMs, sealedUntilMs }: ClockState,
+  nowMs: number,
+): readonly string[] => [
+  `database        ${instant(databaseMs)}`,
+  `this machine    ${instant(nowMs)}`,
+  `mark            ${instant(markMs)}`,
+  `last Receipt    ${instant(lastReceiptMs)}`,
+  `sealed until    ${instant(sealedUntilMs)}`,
+];
+
+const instant = (ms: number | null): string => (ms === null ? 'none' : new Date(ms).toISOString());
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;

@@ -1,0 +1,35 @@
+/** `svc-admin clock` as an operator runs it; what the repair undoes is tested in apps/worker, clock-repair.test.ts. */
+import { tamper, withDatabase } from '@svc/testkit';
+import { programFile } from '@svc/testkit/process/program-file';
+import { startProgram } from '@svc/testkit/process/start-program';
+import { expect, it } from 'vitest';
+
+const database = withDatabase();
+
+const run = async (...parameters: readonly string[]) => {
+  const program = startProgram(programFile('apps/admin'), { DATABASE_URL: database.url }, parameters);
+  return { code: await program.ended, text: program.log.join('\n') };
+};
+
+it('shows the clocks with exit code 0; names what is sealed or marked ahead with 1, and repairs it', async () => {
+  expect(await run('clock')).toMatchObject({ code: 0, text: expect.stringContaining('No faults.') });
+  await tamper(
+    database.url,
+    `update ledger_seal set sealed_until = now() + interval '1 day';
+     update clock_mark set marked_at = now() + interval '1 day'`,
+  );
+  const wrong = await run('clock');
+  expect(wrong).toMatchObject({ code: 1, text: expect.stringContaining('sealed') });
+  expect(wrong.text).toContain('mark');
+  const repaired = await run('clock', 'repair', '--json');
+  expect(repaired.code).toBe(0);
+  expect(JSON.parse(repaired.text)).toMatchObject({ reopenedDays: 0, markMovedMs: expect.any(Number) });
+  expect((await run('clock', '--json')).code).toBe(0);
+});
+
+it('tells what commands there are when given another', async () => {
+  expect(await run('clock', 'forward')).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('Unknown: clock forward'),
+  });
+});

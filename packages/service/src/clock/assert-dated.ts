@@ -1,0 +1,14 @@
+/** Checks, before a transaction commits, that storage has stamped a row with the time this process considers right. */
+import type { ServiceDeps } from '../deps.ts';
+import { serviceUnavailable } from '../errors.ts';
+
+/** The clock skew that protocol §7 allows. */
+const SKEW_MS = 5_000;
+
+/** Throws `SERVICE_UNAVAILABLE` if the stamp is off by more than the skew, or while something holds decisions. */
+export const assertDated = ({ clock, holds }: Pick<ServiceDeps, 'clock' | 'holds'>, atMs: number): void => {
+  holds.assertNone();
+  const aheadMs = atMs - clock.nowMs();
+  if (Math.abs(aheadMs) > SKEW_MS)
+    throw serviceUnavailable(`storage stamped a row ${aheadMs} ms ahead of this node's time`);
+};

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Holds } from '../lib/holds.ts';
+import type { ClockMark } from '../ports/clock.ts';
+import { StoreError } from '../ports/store.ts';
+import { DatabaseClock } from './database-clock.ts';
+
+const DATABASE_MS = Date.parse('2026-11-20T10:00:00.000Z');
+const HOUR = 3_600_000;
+const log = { warn: () => {}, error: () => {} };
+
+/** A database whose clock runs with the fake timers, and can be stepped. */
+const createDatabase = () => {
+  const database = {
+    offsetMs: 0,
+    isUp: true,
+    wayBackMs: 0,
+    mark: null as ClockMark | null,
+    nowMs: () => Date.now() + database.offsetMs,
+    clock: {
+      read: async () => {
+        if (!database.isUp) throw new StoreError('unavailable', 'down');
+        const databaseMs = database.nowMs();
+        vi.advanceTimersByTime(database.wayBackMs);
+        return { databaseMs, mark: database.mark };
+      },
+      advanceMark: async (atMs: number) => {
+        if (atMs > (database.mark?.atMs ?? 0)) database.mark = { atMs, resets: database.mark?.resets ?? 0 };
+      },
+    },
+  };
+  return database;
+};
+
+const started: DatabaseClock[] = [];
+const start = async (database = createDatabase()) => {
+  const holds = new Holds(log);
+  const clock = await DatabaseClock.start({ store: { clock: database.clock }, holds, log });
+  started.push(clock);
+  return { database, clock, holds, heldFor: () => holds.list().map(({ name }) => name) };
+};
+
+const fakeTime = () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] });
+  vi.setSystemTime(DATABASE_MS);
+};
+
+afterEach(() => {
+  for (const clock of started.splice(0)) clock.stop();
+  vi.useRealTimers();
+});
+
+describe("a process's time", () => {
+  it("is the database's, whatever the machine's wall clock says", async () => {
+    fakeTime();
+    const { clock, heldFor, database } = await start();
+    database.offsetMs = -HOUR;
+    vi.setSystemTime(DATABASE_MS + HOUR);
+    await clock.resync();
+    expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS, []]);
+  });
+
+  it('goes on between readings, and never counts the way of the answer as passed time', async () => {
+    fakeTime();
+    const database = createDatabase();
+    database.wayBackMs = 40;
+    const { clock } = await start(database);
+    expect(clock.nowMs()).toBe(DATABASE_MS);
+    vi.advanceTimersByTime(250);
+    expect(clock.nowMs()).toBe(DATABASE_MS + 250);
+  });
+
+  it('follows the database when that was set back a little', async () => {
+    fakeTime();
+    const { clock, database, heldFor } = await start();
+    database.offsetMs = -900;
+    await clock.resync();
+    expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS - 900, []]);
+  });
+
+  it('keeps the last reading while the database cannot be asked', async () => {
+    fakeTime();
+    const { clock, database } = await start();
+    database.isUp = false;
+    await clock.resync();
+    vi.advanceTimersByTime(1_000);
+    expect(clock.nowMs()).toBe(DATABASE_MS + 1_000);
+  });
+
+  it('is not taken from an answer that was long under way', async () => {
+    fakeTime();
+    const { clock, database, heldFor } = await start();
+    database.wayBackMs = 3_000;
+    await clock.resync();
+    expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS + 3_000, []]);
+  });
+});
+
+describe("a step of the database's clock", () => {
+  it.each([26 * HOUR, 30_000, -30_000, -300_000])(
+    'by %d ms is not followed: decisions are held within a beat, and go on when it is undone',
+    async (stepMs) => {
+      fakeTime();
+      const { clock, database, heldFor } = await start();
+      database.offsetMs = stepMs;
+      await vi.advanceTimersByTimeAsync(5_100);
+      expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS + 5_100, ['clock']]);
+      database.offsetMs = 0;
+      await vi.advanceTimersByTimeAsync(1_100);
+      expect([clock.nowMs(), heldFor()]).toEqual([DATABASE_MS + 6_200, []]);
+    },
+  );
+
+  it('is not shared with other processes: the mark stays with the time that is accepted', async () => {
+    fakeTime();
+    const { database } = await start();
+    await vi.advanceTimersByTimeAsync(5_100);
+    expect(database.mark?.atMs).toBe(DATABASE_MS + 5_000);
+    database.offsetMs = 26 * HOUR;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(database.mark?.atMs).toBe(DATABASE_MS + 5_000);
+  });
+
+  it('that was there before the process holds decisions from its first moment on', async () => {
+    fakeTime();
+    const database = createDatabase();
+    database.offsetMs = 26 * HOUR;
+    const { heldFor, database: stepped } = await start(database);
+    expect(heldFor()).toEqual(['clock']);
+    stepped.offsetMs = 0;
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(heldFor()).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * The time that decisions are dated by: the database's, carried on by the process's monotonic clock between readings.
+ * The commit refuses a decision dated ahead of the database (protocol §10), so a reading counts from the moment its
+ * answer arrives: this clock may be behind by the time an answer travels, and is never ahead by it. A step of this
+ * machine's wall clock changes nothing.
+ *
+ * A step of the database's clock is not followed (judge-clock.ts): this clock continues from the last accepted reading and
+ * holds decisions. Otherwise it advances the deployment's high-water mark, which processes that start later compare with.
+ */
+import { uptime } from 'node:os';
+import type { Holds } from '../lib/holds.ts';
+import type { ClockReading } from '../ports/clock.ts';
+import type { Clock, Log } from '../ports/platform.ts';
+import { type Store, StoreError } from '../ports/store.ts';
+import { type Doubt, judgeClock, type Reference } from './judge-clock.ts';
+
+const READ_EVERY_MS = 5_000;
+const READ_IN_DOUBT_EVERY_MS = 1_000;
+/** Slower readings are too imprecise to use. */
+const MAX_READING_MS = 1_500;
+
+interface ClockDeps {
+  readonly store: Pick<Store, 'clock'>;
+  readonly holds: Pick<Holds, 'set'>;
+  readonly log: Log;
+}
+
+export class DatabaseClock implements Clock {
+  private timer: NodeJS.Timeout | undefined;
+  private reading: Promise<void> | null = null;
+  private reference: Reference | null = null;
+  private doubt: Doubt | null = null;
+  /** The last accepted reading, or the first one while none is accepted. */
+  private basis = { databaseMs: 0, monotonicMs: 0 };
+  private isStopped = false;
+
+  private constructor(private readonly deps: ClockDeps) {}
+
+  /** Rejects when the database cannot be asked. If its reading is not accepted, decisions are held from the start. */
+  static async start(deps: ClockDeps): Promise<DatabaseClock> {
+    const clock = new DatabaseClock(deps);
+    await clock.read();
+    clock.readLater();
+    return clock;
+  }
+
+  nowMs(): number {
+    const { databaseMs, monotonicMs } = this.basis;
+    return Math.floor(databaseMs + (performance.now() - monotonicMs));
+  }
+
+  /** Reads the database's clock again; keeps the last reading when it cannot be asked. */
+  resync(): Promise<void> {
+    this.reading ??= this.readOrWarn().finally(() => {
+      this.reading = null;
+    });
+    return this.reading;
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private readLater(): void {
+    if (this.isStopped) return;
+    const waitMs = this.doubt === null ? READ_EVERY_MS : READ_IN_DOUBT_EVERY_MS;
+    this.timer = setTimeout(() => void this.beat().finally(() => this.readLater()), waitMs).unref();
+  }
+
+  private async beat(): Promise<void> {
+    await this.resync();
+    if (this.doubt === null)
+      await this.orWarn('clock.not_marked', () => this.deps.store.clock.advanceMark(this.nowMs()));
+  }
+
+  private readOrWarn(): Promise<void> {
+    return this.orWarn('clock.not_read', () => this.read());
+  }
+
+  private async orWarn(event: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.deps.log.warn(event, { error: error.message });
+    }
+  }
+
+  private async read(): Promise<void> {
+    const sentMs = performance.now();
+    const reading = await this.deps.store.clock.read();
+    const receivedMs = performance.now();
+    if (receivedMs - sentMs > MAX_READING_MS && this.reference !== null) return;
+    this.judge(reading, sentMs, receivedMs);
+  }
+
+  private judge(reading: ClockReading, sentMs: number, receivedMs: number): void {
+    const node = { nodeMs: Date.now(), uptimeMs: uptime() * 1000 };
+    const judgement = judgeClock({ ...reading, ...node, sentMs, receivedMs }, this.reference, this.doubt);
+    if (judgement.kind === 'accepted') {
+      this.reference = judgement.reference;
+      this.basis = judgement.reference;
+      this.doubt = null;
+    } else {
+      this.doubt = judgement.doubt;
+      if (this.reference === null) this.basis = { databaseMs: reading.databaseMs, monotonicMs: receivedMs };
+    }
+    this.deps.holds.set('clock', this.doubt?.reason ?? null);
+  }
+}

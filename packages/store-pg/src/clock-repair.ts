@@ -1,0 +1,72 @@
+/**
+ * What the operator sees of the clock, and the repair of what was done by one that was ahead
+ * (migrations/0001-foundation/21-clock-repair.sql). On a connection of its own, as the owner of the tables.
+ */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid } from '@svc/protocol';
+import { clientConfig, StoreClient } from './client.ts';
+import { toUnavailable } from './errors.ts';
+
+export interface ClockState {
+  readonly databaseMs: number;
+  /** Null: no process has ever been sure of the time. */
+  readonly markMs: number | null;
+  /** Null: no decision was ever stored. */
+  readonly lastReceiptMs: number | null;
+  readonly sealedUntilMs: number;
+  /** Closed although they are not over, ascending. */
+  readonly closedEarly: readonly string[];
+}
+
+export interface ClockRepair {
+  readonly repairedAtMs: number;
+  readonly reopenedDays: number;
+  /** The seal was moved back, and the sums of the month are added up again. */
+  readonly unsealed: boolean;
+  /** Negative: back. */
+  readonly markMovedMs: number;
+}
+
+const stateSql = `
+  select svc_ms(clock_timestamp()) as "databaseMs",
+    (select svc_ms(marked_at) from clock_mark) as "markMs",
+    (select svc_ms(evaluated_at) from receipts order by receipt_id desc limit 1) as "lastReceiptMs",
+    (select svc_ms(sealed_until) from ledger_seal) as "sealedUntilMs",
+    array(select day::text from closed_days where day >= (clock_timestamp() at time zone 'UTC')::date order by day)
+      as "closedEarly"`;
+
+const repairSql = `
+  select svc_ms(repaired_at) as "repairedAtMs", reopened_days as "reopenedDays", unsealed, mark_moved_ms as "markMovedMs"
+  from svc_repair_clock($1, $2)`;
+
+export const readClockState = (databaseUrl: string): Promise<ClockState> =>
+  askOne<ClockState>(databaseUrl, stateSql);
+
+/** Rejects where the database's clock and `nowMs`, of the machine that the operator is at, differ by more than 5 s. */
+export const repairClock = (databaseUrl: string, nowMs: number): Promise<ClockRepair> =>
+  askOne<ClockRepair>(databaseUrl, repairSql, [nowMs, `aud_${encodeUlid(nowMs, randomBytes(10))}`]);
+
+/** Adding up a month again deletes its sums, which may be many. */
+const DEADLINE_MS = 60_000;
+
+const askOne = async <Row extends object>(
+  databaseUrl: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row> => {
+  const client = new StoreClient({ ...clientConfig(databaseUrl, DEADLINE_MS), query_timeout: DEADLINE_MS });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+  try {
+    const { rows } = await client.query<Row>(text, [...values]);
+    const [row] = rows;
+    if (row === undefined) throw new Error('the clock was looked at without a row');
+    return row;
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,164 @@
+/** Steps of the database's clock, and of the node's with it: what is dated, sealed, closed or forgotten meanwhile. */
+import { closeDays, DatabaseClock, forgetSpentProofs, Holds, type ServiceDeps } from '@svc/service';
+import { daysAgo, moveFirstDay } from '@svc/testkit';
+import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
+import { withStores } from '@svc/testkit/store/open-store';
+import { alterFunction, runSql } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
+
+const DAY_AND_MORE_MS = 26 * 3_600_000;
+const BACK_MS = [-30_000, -300_000];
+
+const stores = withStores();
+const log = { warn: () => {}, error: () => {} };
+let clock: MovableClock;
+let store: (typeof stores)['first'];
+let world: World;
+let steppedMs = 0;
+const started: DatabaseClock[] = [];
+
+beforeAll(async () => {
+  clock = await moveClockOf(stores.url);
+  store = createStore({ databaseUrl: stores.url });
+  world = await createWorld(store);
+});
+afterAll(() => store?.close());
+afterEach(async () => {
+  for (const one of started.splice(0)) one.stop();
+  await step(-steppedMs);
+  // The seal of a test that has failed would fail those after it.
+  await runSql(stores.url, `update ledger_seal set sealed_until = now() - interval '1 day'`);
+});
+
+/** Of the database alone. */
+const step = async (ms: number) => {
+  await clock.pass(ms);
+  steppedMs += ms;
+};
+
+const lateAllows = () =>
+  runSql(
+    stores.url,
+    `select receipt_id from receipts r join grants g on g.id = r.grant_id
+     where decision = 'ALLOW' and r.evaluated_at > g.revoked_at`,
+  );
+
+/** A process that is at work, with what it knows of the time. */
+const startProcess = async () => {
+  const holds = new Holds(log);
+  const processClock = await DatabaseClock.start({ store, holds, log });
+  started.push(processClock);
+  return { holds, clock: processClock };
+};
+
+describe.each(BACK_MS)('after a step back by %d ms', (backMs) => {
+  it.each([
+    ['of the database alone', 0],
+    ['of both machines', backMs],
+  ])('%s: no ALLOW given before is dated after what revokes its Grant', async (_, nodeMs) => {
+    const grant = await insertGrant(world);
+    const given = allowCommit(world, grant);
+    expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
+    await step(backMs);
+    const { did } = world.principal;
+    const stamps = await store.revocation.stampRevoked(did, [grant.id], Date.now() + nodeMs);
+    expect(stamps.get(grant.id)).toBeGreaterThanOrEqual(given.evaluatedAtMs);
+    expect(await store.revocation.passBarrier(did, Date.now() + nodeMs)).toBeGreaterThanOrEqual(
+      given.evaluatedAtMs,
+    );
+    expect(await lateAllows()).toEqual([]);
+  });
+
+  it('a Principal without such an ALLOW is not dated by those of others', async () => {
+    const other = await createWorld(store);
+    expect(await store.verify.commitDecisions([allowCommit(world, await insertGrant(world))])).toEqual([
+      'STORED',
+    ]);
+    await step(backMs);
+    const passedMs = await store.revocation.passBarrier(other.principal.did, Date.now() + backMs);
+    expect(Math.abs(passedMs - (Date.now() + backMs))).toBeLessThan(5_000);
+  });
+});
+
+it('without the look at the ledger a revocation is dated before an ALLOW: the test can fail', async () => {
+  const whole = await alterFunction(stores.url, 'svc_barrier_instant', 'greatest(v_now, v_last)', 'v_now');
+  const grant = await insertGrant(world);
+  await store.verify.commitDecisions([allowCommit(world, grant)]);
+  await step(-30_000);
+  await store.revocation.stampRevoked(world.principal.did, [grant.id], Date.now() - 30_000);
+  expect(await lateAllows()).toHaveLength(1);
+  await runSql(stores.url, whole);
+  await runSql(stores.url, `update grants set revoked_at = now() + interval '1 hour' where id = $1`, [
+    grant.id,
+  ]);
+});
+
+describe('while the database is 26 h ahead', () => {
+  it('the seal stays behind the time that the node knows: decisions are stored when it is undone', async () => {
+    await step(DAY_AND_MORE_MS);
+    await store.usage.seal(Date.now());
+    await step(-DAY_AND_MORE_MS);
+    await expect
+      .poll(async () => await store.verify.commitDecisions([denyCommit(world)]))
+      .toEqual(['STORED']);
+  });
+
+  it('sealed by its own clock alone it would take no decision any more: the test can fail', async () => {
+    await step(DAY_AND_MORE_MS);
+    await store.usage.seal(clock.nowMs());
+    await step(-DAY_AND_MORE_MS);
+    expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['CLOCK']);
+  });
+
+  it('a Proof that is spent stays spent', async () => {
+    const grant = await insertGrant(world);
+    const given = allowCommit(world, grant);
+    expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
+    await step(DAY_AND_MORE_MS);
+    await forgetSpentProofs({ store, clock: machineClock }, new AbortController().signal);
+    await step(-DAY_AND_MORE_MS);
+    const again = allowCommit(world, grant, { spend: given.spend });
+    expect(await store.verify.commitDecisions([again])).toEqual(['REPLAY']);
+  });
+
+  it('what is revoked is dated by the time that the node knows', async () => {
+    const grant = await insertGrant(world);
+    await step(DAY_AND_MORE_MS);
+    const stamps = await store.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
+    expect((stamps.get(grant.id) ?? 0) - Date.now()).toBeLessThanOrEqual(5_000);
+  });
+
+  it('no day is closed, not by a process that has not seen the step yet either', async () => {
+    const today = daysAgo(0);
+    await moveFirstDay(stores.url, today);
+    const one = await startProcess();
+    await step(DAY_AND_MORE_MS);
+    const deps = { store, ...one } as unknown as ServiceDeps;
+    await expect(closeDays(deps)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(one.holds.list().map(({ name }) => name)).toEqual(['clock']);
+    expect(await runSql(stores.url, 'select day from closed_days')).toEqual([]);
+    await step(-DAY_AND_MORE_MS);
+    await one.clock.resync();
+    expect(await closeDays(deps)).toEqual({ closed: [], latest: null });
+  });
+
+  it('a process that starts then holds decisions, and dates nothing by it', async () => {
+    await step(DAY_AND_MORE_MS);
+    const { holds } = await startProcess();
+    expect(holds.list()).toEqual([{ name: 'clock', reason: expect.stringContaining('differ by 93600 s') }]);
+  });
+});
+
+describe('the mark', () => {
+  it('moves up, is not moved back by a process, and is what a process that starts after a step back goes by', async () => {
+    const nowMs = Date.now();
+    await store.clock.advanceMark(nowMs);
+    await store.clock.advanceMark(nowMs - 60_000);
+    expect((await store.clock.read()).mark).toEqual({ atMs: nowMs, resets: 0 });
+    await step(-300_000);
+    const { holds } = await startProcess();
+    expect(holds.list()[0]?.reason).toContain('300');
+  });
+});
