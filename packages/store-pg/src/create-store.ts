@@ -154,6 +154,7 @@ export function createStore(options: StoreOptions): Store {
   };
   const openedAhead = ensurePartitions()
     .then(() => pools.urgent.open())
+    .then(() => reads.open())
     .catch(onError);
 
   const database = pooledDatabase(reads, admin);
