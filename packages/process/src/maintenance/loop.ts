@@ -47,6 +47,8 @@ interface LoopDeps extends RoundDeps {
 }
 
 const JITTER = 0.2;
+/** Between the first rounds of two jobs: each opens a connection, and all at once would wait for each other. */
+const STAGGER_MS = 100;
 const AFTER_FAILURE_MS = 15_000;
 const STOP_WITHIN_MS = 8_000;
 
@@ -54,7 +56,8 @@ export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintena
   const stopping = new AbortController();
   // Each job adds a listener while it pauses and one while it works.
   setMaxListeners(0, stopping.signal);
-  const loop = async (job: Job): Promise<void> => {
+  const loop = async (job: Job, index: number): Promise<void> => {
+    await pauseUnless(stopping.signal, index * STAGGER_MS);
     while (!stopping.signal.aborted) {
       const round = await runRound(deps, job, stopping.signal);
       deps.report(round);

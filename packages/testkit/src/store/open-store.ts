@@ -11,9 +11,13 @@ export interface TestStores {
   readonly second: Store;
 }
 
+/** What is proven here holds however long a connection takes to come: a loaded machine is slow, not wrong. */
+const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000 };
+const open = (databaseUrl: string): Store => createStore({ databaseUrl, deadlines: PATIENT });
+
 /** Two nodes on one database, closed after the test that opens them. */
 export const openStores = (databaseUrl: string): [Store, Store] => {
-  const nodes: [Store, Store] = [createStore({ databaseUrl }), createStore({ databaseUrl })];
+  const nodes: [Store, Store] = [open(databaseUrl), open(databaseUrl)];
   onTestFinished(async () => {
     await Promise.all(nodes.map((store) => store.close()));
   });
@@ -30,7 +34,7 @@ export function withStores(): TestStores {
     return store;
   };
   beforeAll(() => {
-    stores.push(createStore({ databaseUrl: database.url }), createStore({ databaseUrl: database.url }));
+    stores.push(open(database.url), open(database.url));
   });
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));
