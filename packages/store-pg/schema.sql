@@ -154,6 +154,16 @@ create table evidence_naming (
   is_only_row boolean not null default true,
   named_before text collate "C" not null default ''::text
 );
+create table fence_beats (
+  seq bigint not null,
+  nonce text collate "C" not null,
+  at timestamp with time zone not null
+);
+create table fence_notes (
+  kind text not null,
+  name text collate "C" not null,
+  version bigint not null default 1
+);
 create table grants (
   id text collate "C" not null,
   principal text collate "C" not null,
@@ -271,6 +281,20 @@ create table relying_parties (
   claim_expires_at timestamp with time zone,
   verification_token text
 );
+create table reserved_names (
+  name text collate "C" not null,
+  epoch integer not null
+);
+create table restores (
+  epoch integer not null,
+  lost_from timestamp with time zone not null,
+  lost_until timestamp with time zone not null,
+  quarantined_until timestamp with time zone not null,
+  reinstated_days date[] not null,
+  least_list_number integer not null,
+  statement text not null,
+  restored_at timestamp with time zone not null default svc_now()
+);
 create table retention (
   only_row boolean not null default true,
   actions_cleared_before text collate "C" not null default ''::text
@@ -323,7 +347,8 @@ create table status_lists (
   credential text not null,
   credential_hash text collate "C" not null,
   valid_from timestamp with time zone not null,
-  version bigint not null default 1
+  version bigint not null default 1,
+  is_closed boolean not null default false
 );
 create table usage_by_day (
   day date not null,
@@ -488,6 +513,10 @@ alter table evidence add constraint evidence_pkey PRIMARY KEY (hash);
 alter table evidence add constraint hash_is_of_body CHECK ((hash = ('sha256:'::text || encode(sha256(body), 'hex'::text))));
 alter table evidence_naming add constraint evidence_naming_is_only_row_check CHECK (is_only_row);
 alter table evidence_naming add constraint evidence_naming_pkey PRIMARY KEY (is_only_row);
+alter table fence_beats add constraint fence_beats_pkey PRIMARY KEY (seq);
+alter table fence_beats add constraint fence_beats_seq_check CHECK ((seq > 0));
+alter table fence_notes add constraint fence_notes_kind_check CHECK ((kind = ANY (ARRAY['status-list'::text, 'checkpoint'::text, 'name'::text, 'revoked'::text])));
+alter table fence_notes add constraint fence_notes_pkey PRIMARY KEY (kind, name);
 alter table grants add constraint grants_check CHECK (((revoked_at IS NULL) OR (revocation_recorded_at IS NOT NULL)));
 alter table grants add constraint grants_pkey PRIMARY KEY (id);
 alter table grants add constraint grants_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
@@ -534,6 +563,10 @@ alter table relying_parties add constraint relying_parties_check1 CHECK (((claim
 alter table relying_parties add constraint relying_parties_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
+alter table reserved_names add constraint reserved_names_epoch_fkey FOREIGN KEY (epoch) REFERENCES restores(epoch);
+alter table reserved_names add constraint reserved_names_pkey PRIMARY KEY (name);
+alter table restores add constraint restores_epoch_check CHECK ((epoch > 0));
+alter table restores add constraint restores_pkey PRIMARY KEY (epoch);
 alter table retention add constraint retention_only_row_check CHECK (only_row);
 alter table retention add constraint retention_pkey PRIMARY KEY (only_row);
 alter table retracted_checkpoints add constraint retracted_checkpoints_pkey PRIMARY KEY (hash);
@@ -612,10 +645,12 @@ CREATE UNIQUE INDEX usage_monthly_by_principal_key ON public.usage_monthly_by_pr
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.allowed_grants FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.allowed_grants FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_revoked AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_checkpoint AFTER INSERT ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_note_row('checkpoint', 'day');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -629,15 +664,25 @@ CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECU
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_name AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'slug', 'org:');
+CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('slug', 'org:');
+CREATE TRIGGER note_revoked AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'key:');
+CREATE TRIGGER note_name AFTER INSERT ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
+CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_name AFTER INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
+CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.restores FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.restores FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.retracted_checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.retracted_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_key_ends FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_keys FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_list AFTER INSERT OR UPDATE OF credential ON public.status_lists FOR EACH ROW EXECUTE FUNCTION svc_note_row('status-list', 'url');
 
 CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
  RETURNS timestamp with time zone
@@ -672,6 +717,57 @@ begin
   from receipts
   where receipt_id >= svc_lowest_receipt_id(v_now) and principal = p_principal and decision = 'ALLOW';
   return greatest(v_now, v_last);
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_beat(p_seq bigint, p_nonce text, p_next_nonce text, OUT verdict text, OUT seq bigint, OUT at_ms bigint, OUT age_ms double precision, OUT epoch integer, OUT quarantine_ms double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET lock_timeout TO '300ms'
+AS $function$
+declare
+  v_now timestamptz;
+  v_head fence_beats;
+  v_last fence_beats;
+begin
+  -- What the fence will name must survive a crash of the server.
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  perform pg_advisory_xact_lock(10, 0);
+  v_now := clock_timestamp();
+  select * into v_last from fence_beats as b order by b.seq desc limit 1;
+  select * into v_head from fence_beats as b where b.seq = p_seq and b.nonce = p_nonce;
+  select coalesce(max(r.epoch), 0), coalesce(max(extract(epoch from r.quarantined_until - v_now)) * 1000, 0)
+  into epoch, quarantine_ms
+  from restores as r;
+  verdict := case
+    when p_seq is null
+    and v_last.seq is not null then 'gone'
+    when p_seq is null
+    or v_head.seq is not null then null
+    when p_seq > coalesce(v_last.seq, 0) then 'behind'
+    when p_seq < (select min(b.seq) from fence_beats as b) then 'forgotten'
+    else 'diverged'
+  end;
+  if
+    verdict is null
+    and v_head.seq is not null
+    and v_now between v_last.at and v_last.at + interval '200 milliseconds'
+  then
+    verdict := 'known';
+  end if;
+  if verdict is null then
+    verdict := 'next';
+    insert into fence_beats (seq, nonce, at)
+    values (coalesce(v_last.seq, 0) + 1, p_next_nonce, v_now)
+    returning *
+    into v_head;
+    -- An older head than these is that of a fence which was set back itself.
+    delete from fence_beats as b where b.seq < v_head.seq - 50000;
+  end if;
+  seq := v_head.seq;
+  at_ms := svc_ms(v_head.at);
+  age_ms := greatest(extract(epoch from v_now - v_head.at) * 1000, 0);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_bind_grants(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
@@ -1131,6 +1227,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
  RETURNS integer
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_day date;
@@ -1139,6 +1237,9 @@ declare
   v_end timestamptz;
   v_created integer := 0;
 begin
+  if p_last - p_first > 400 then
+    raise exception 'partitions for more than 400 days at once';
+  end if;
   perform pg_advisory_xact_lock(3, 0);
   for v_day in select d::date from generate_series(p_first, p_last, interval '1 day') as d loop
     v_name := 'receipts_' || to_char(v_day, 'YYYYMMDD');
@@ -1192,6 +1293,42 @@ AS $function$
       '"(?:did_document_hash|credential_hash)":"(sha256:[0-9a-f]{64})"',
       'g'
     ) as m;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_grant_service(p_role name)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_table record;
+begin
+  execute format('grant usage on schema public to %I', p_role);
+  for v_table in select c.oid::regclass as name, c.relname, coalesce(bit_or(t.tgtype::integer), 0) as refused
+  from
+    pg_class as c
+    left join pg_trigger as t on t.tgrelid = c.oid and t.tgname = 'refuse_change'
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  group by c.oid, c.relname loop
+    execute format('revoke all on %s from %I', v_table.name, p_role);
+    execute
+      format(
+        'grant select%s%s%s on %s to %I',
+        case
+          when v_table.relname != 'migrations' then ', insert'
+        end,
+        -- Of a trigger's type 16 is update, 8 is delete.
+        case
+          when v_table.relname != 'migrations'
+          and v_table.refused & 16 = 0 then ', update'
+        end,
+        case
+          when v_table.relname != 'migrations'
+          and v_table.refused & 8 = 0 then ', delete'
+        end,
+        v_table.name,
+        p_role
+      );
+  end loop;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
  RETURNS timestamp with time zone
@@ -1378,6 +1515,50 @@ begin
   end if;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_kept_text(p_kind text, p_name text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    case p_kind
+      when 'status-list' then (
+        select
+          json_build_object(
+            'url',
+            l.url,
+            'domain',
+            l.domain,
+            'number',
+            l.number,
+            'version',
+            l.version,
+            'credential',
+            l.credential
+          )::text
+        from status_lists as l
+        where l.url = p_name
+      )
+      when 'checkpoint' then (
+        select to_json(c)::text
+        from checkpoints as c
+        where c.day = p_name::date
+      )
+      when 'revoked' then (
+        select
+          json_build_object(
+            'principal',
+            k.principal,
+            'state',
+            k.state,
+            'version',
+            array_position(array['active', 'retired', 'compromised'], k.state)
+          )::text
+        from principal_keys as k
+        where 'key:' || k.kid = p_name
+      )
+    end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1487,6 +1668,23 @@ begin
   where hash in (select svc_evidence_of(jws) from receipts where receipt_id >= v_from and receipt_id < v_to);
   update evidence_naming set named_before = v_to;
   return v_read;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note(p_kind text, p_name text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into fence_notes (kind, name)
+  values (p_kind, p_name)
+  on conflict (kind, name) do update set version = fence_notes.version + 1;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform svc_note(tg_argv[0], coalesce(tg_argv[2], '') || (to_jsonb(new) ->> tg_argv[1]));
+  return null;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_now()
@@ -1629,6 +1827,20 @@ AS $function$
 begin
   raise exception '% on % is refused: the table is append-only', tg_op, tg_table_name
     using errcode = 'insufficient_privilege';
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_reserved()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_name text := coalesce(tg_argv[1], '') || (to_jsonb(new) ->> tg_argv[0]);
+begin
+  if exists (select from reserved_names as r where r.name = v_name) then
+    raise exception 'the name % was registered in a span that a restore lost', v_name
+      using errcode = 'unique_violation';
+  end if;
+  return new;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_release_keys(p_decisions svc_decision[], p_before text[], p_after text[])
@@ -1780,6 +1992,21 @@ begin
   end loop;
   update ledger_seal set sealed_until = v_until where sealed_until < v_until;
   return v_until = v_now;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_seal_until(p_until timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+declare
+  v_from timestamptz;
+begin
+  select sealed_until into strict v_from from ledger_seal;
+  for v_day in svc_ms(v_from) / 86400000..svc_ms(p_until) / 86400000 loop
+    perform pg_advisory_xact_lock(2, v_day::integer);
+  end loop;
+  update ledger_seal set sealed_until = p_until where sealed_until < p_until;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_settle_budgets(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])

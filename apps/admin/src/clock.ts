@@ -1,5 +1,6 @@
 /** `svc-admin clock`: shows the clocks and the effects of one that ran ahead; `clock repair` undoes these. */
 import { type ClockState, readClockState, repairClock } from '@svc/store-pg';
+import { type Command, databaseUrlFrom } from './command.ts';
 
 interface Shown {
   readonly isJson: boolean;
@@ -9,8 +10,27 @@ interface Shown {
 const AGREE_MS = 5_000;
 const SEALED_BEHIND_MS = 3_000;
 
+const options = { json: { type: 'boolean' } } as const;
+
+export const clockCommand: Command = {
+  name: 'clock',
+  help: `where the clocks are, and what one that was ahead has sealed, closed or dated too early. Nothing is written.
+  --json       one JSON document instead of a report`,
+  options,
+  run: (values, env) => showClock(databaseUrlFrom(env), { isJson: values.json === true }),
+};
+
+export const clockRepairCommand: Command = {
+  name: 'clock repair',
+  help: `the time is right now: what was sealed or closed too early is undone, and processes that wait for an operator go on.
+Refused where the clocks of the database and of this machine are over 5 s apart. As the owner of the tables.
+  --json       one JSON document instead of a report`,
+  options,
+  run: (values, env) => repair(databaseUrlFrom(env), { isJson: values.json === true }),
+};
+
 /** Answers the exit code: 1 where something is wrong. */
-export const showClock = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
+const showClock = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
   const state = await readClockState(databaseUrl);
   const nowMs = Date.now();
   const faults = findFaults(state, nowMs);
@@ -23,7 +43,7 @@ export const showClock = async (databaseUrl: string, { isJson }: Shown): Promise
 };
 
 /** Rejects if the clocks of the database and of this machine differ by more than 5 s. */
-export const repair = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
+const repair = async (databaseUrl: string, { isJson }: Shown): Promise<number> => {
   const done = await repairClock(databaseUrl, Date.now());
   if (isJson) console.log(JSON.stringify(done, null, 2));
   else

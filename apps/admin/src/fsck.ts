@@ -1,14 +1,22 @@
 /** The report of `svc-admin fsck`: progress and faults on standard error as they come, the summary on standard output. */
 import { type CheckSummary, checkDatabase, type Fault, type Progress } from '@svc/fsck';
+import { type Command, databaseUrlFrom } from './command.ts';
 
 /** More are counted, not shown: a database of another service would name every row. */
 const MAX_SHOWN = 1_000;
 
+export const fsckCommand: Command = {
+  name: 'fsck',
+  help: `reads the whole database in one snapshot and proves that it is what it must be: every Receipt and its signature,
+every closed day and its chain, every status list against the revocations, every artifact against its hash, every
+count against the Receipts. Nothing is written; the service may be at work.
+  --json       one JSON document instead of a report`,
+  options: { json: { type: 'boolean' } },
+  run: (values, env) => fsck(databaseUrlFrom(env), { isJson: values.json === true }),
+};
+
 /** Answers the exit code. */
-export const fsck = async (
-  databaseUrl: string,
-  { isJson }: { readonly isJson: boolean },
-): Promise<number> => {
+const fsck = async (databaseUrl: string, { isJson }: { readonly isJson: boolean }): Promise<number> => {
   const shown: Fault[] = [];
   const progress = isJson ? SILENT : createProgress(process.stderr.isTTY === true);
   const summary = await checkDatabase({

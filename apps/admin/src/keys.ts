@@ -6,20 +6,25 @@ import { type Config, findKeyFile, loadSecrets, withdrawKey } from '@svc/config'
 import { createLogger, openService, readConfig } from '@svc/process';
 import { reSignStatusLists, type ServiceDeps, type ServiceKeyRecord } from '@svc/service';
 import { createStore } from '@svc/store-pg';
+import { type Command, databaseUrlFrom } from './command.ts';
 
 type Purpose = 'receipt' | 'status';
 
-const USAGE =
-  'svc-admin keys lists the keys of the service; svc-admin keys compromise KID is the way back from a leak';
+export const keysCommand: Command = {
+  name: 'keys',
+  help: 'lists the keys that the service ever had, and when each was in force.',
+  options: {},
+  run: (_, env) => list(databaseUrlFrom(env)),
+};
 
-/** Answers the exit code. */
-export const keys = async (given: readonly string[], databaseUrl: string): Promise<number> => {
-  const [action, name, ...rest] = given;
-  if (action === undefined) return list(databaseUrl);
-  if (action === 'compromise' && name !== undefined && rest.length === 0)
-    return compromise(name, readConfig({ ...process.env, DATABASE_URL: databaseUrl }), databaseUrl);
-  console.error(USAGE);
-  return 2;
+export const keysCompromiseCommand: Command = {
+  name: 'keys compromise',
+  operand: 'KID',
+  help: `the way back when receipt-<n> or status-<n> has leaked: takes it out of its key file, with a new key in front where it
+was the active one, has every node stop signing with it, publishes that no date under it counts, and signs status lists
+anew. In the environment of the API; may be repeated.`,
+  options: {},
+  run: (_, env, kid) => compromise(kid, readConfig(env), databaseUrlFrom(env)),
 };
 
 const list = async (databaseUrl: string): Promise<number> => {

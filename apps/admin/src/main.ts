@@ -1,65 +1,57 @@
 #!/usr/bin/env node
-/** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: faults were found, 2: could not be told. */
-import { parseOptions } from '@svc/cli/options';
-import { repair, showClock } from './clock.ts';
-import { fsck } from './fsck.ts';
-import { keys } from './keys.ts';
+/** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: something was found, 2: could not be told. */
+import { parseOptions, UsageError } from '@svc/cli/options';
+import { clockCommand, clockRepairCommand } from './clock.ts';
+import type { Command } from './command.ts';
+import { fenceResetCommand, fenceShowCommand } from './fence.ts';
+import { fsckCommand } from './fsck.ts';
+import { keysCommand, keysCompromiseCommand } from './keys.ts';
+import { migrateCommand } from './migrate.ts';
+import { restoreCommand } from './restore.ts';
 
-type Command = (databaseUrl: string, options: { readonly isJson: boolean }) => Promise<number>;
+const COMMANDS: readonly Command[] = [
+  fsckCommand,
+  migrateCommand,
+  keysCompromiseCommand,
+  keysCommand,
+  clockRepairCommand,
+  clockCommand,
+  fenceShowCommand,
+  fenceResetCommand,
+  restoreCommand,
+];
 
-const COMMANDS: Readonly<Record<string, Command>> = { fsck, clock: showClock, 'clock repair': repair };
+const indent = (text: string): string => text.replace(/^/gm, '    ');
+
+const describe = ({ name, operand, help }: Command): string =>
+  `  ${name}${operand === undefined ? '' : ` ${operand}`}\n${indent(help)}\n`;
 
 const HELP = `svc-admin <command>
 
-  fsck           reads the whole database in one snapshot and proves that it is what it must be: every Receipt and its
-                 signature, every closed day and its chain, every status list against the revocations, every artifact
-                 against its hash, every count against the Receipts. Nothing is written; the service may be at work.
-  clock          where the clocks are, and what one that was ahead has sealed, closed or dated too early. Nothing is written
-  clock repair   the time is right now: what was sealed or closed too early is undone, and processes that wait for an operator
-                 go on. Refused where the clocks of the database and of this machine are over 5 s apart. As the owner of
-                 the tables
+${COMMANDS.map(describe).join('\n')}
+  --help       this text
 
-    --json       one JSON document instead of a report
-
-  keys           lists the keys that the service ever had, and when each was in force
-
-  keys compromise KID
-                 the way back when receipt-<n> or status-<n> has leaked: takes it out of its key file, with a new key in
-                 front where it was the active one, has every node stop signing with it, publishes that no date under
-                 it counts, and signs status lists anew. In the environment of the API; may be repeated.
-
-  --help         this text
-
-DATABASE_URL names the database. Exit codes: 0 no fault, 1 faults (each is named), 2 it could not be read.
+DATABASE_URL names the database; what is about keys or the fence reads the environment of the API. Exit codes: 0 well,
+1 something was found (each is named), 2 it could not be told.
 `;
 
-const main = async (): Promise<number> => {
-  const { positionals, values } = parseOptions(process.argv.slice(2), {
-    help: { type: 'boolean' },
-    json: { type: 'boolean' },
-  });
-  if (values.help === true) {
+const main = async (given: readonly string[]): Promise<number> => {
+  const words = given.filter((one) => !one.startsWith('-'));
+  const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  if (given.includes('--help')) {
     console.log(HELP);
     return 0;
   }
-  const [first, ...rest] = positionals;
-  const command = COMMANDS[positionals.join(' ')];
-  if (first !== 'keys' && command === undefined) {
-    const problem = first === undefined ? 'No command' : `Unknown: ${positionals.join(' ')}`;
-    console.error(`${problem}\n\n${HELP}`);
-    return 2;
-  }
-  const databaseUrl = process.env.DATABASE_URL;
-  if (databaseUrl === undefined || databaseUrl === '') {
-    console.error('DATABASE_URL is not set: it names the database');
-    return 2;
-  }
-  return command === undefined
-    ? keys(rest, databaseUrl)
-    : command(databaseUrl, { isJson: values.json === true });
+  if (command === undefined)
+    throw new UsageError(`${words.length === 0 ? 'No command' : `Unknown: ${words.join(' ')}`}\n\n${HELP}`);
+  const { positionals, values } = parseOptions(given, command.options);
+  const operands = positionals.slice(command.name.split(' ').length);
+  if (operands.length !== (command.operand === undefined ? 0 : 1))
+    throw new UsageError(`${command.name} takes ${command.operand ?? 'nothing'}\n\n${HELP}`);
+  return command.run(values, process.env, operands[0] ?? '');
 };
 
-main().then(
+main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
   },

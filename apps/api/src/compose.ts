@@ -22,6 +22,7 @@ import {
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { buildEndpoints } from './endpoints/index.ts';
+import { refuseWhileUnsure } from './endpoints/refuse-while-unsure.ts';
 import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages } from './http/index.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
@@ -83,15 +84,18 @@ const listen = async (
     logger,
     metrics: createHttpMetrics(registry),
     authenticate: (token, options) => authenticator.authenticate(token, options),
-    handlers: buildEndpoints({
-      service,
-      verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
-      isHealthy,
-      authenticator,
-      demo,
-      selfServe,
-      vectors: readVectorSetName(VECTORS),
-    }),
+    handlers: refuseWhileUnsure(
+      buildEndpoints({
+        service,
+        verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
+        isHealthy,
+        authenticator,
+        demo,
+        selfServe,
+        vectors: readVectorSetName(VECTORS),
+      }),
+      service.holds,
+    ),
     features: featuresOf({ sandbox: demo !== null, 'self-serve': selfServe !== null }),
     pages: loadPages(PAGES, { hasSandbox: config.demo }),
     limits,

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const AHEAD_MS = 26 * 3_600_000;
 const stores = withStores();
-const log = { warn: () => {}, error: () => {} };
+const log = { info: () => {}, warn: () => {}, error: () => {} };
 const { privateKey } = generateKeyPairSync('ed25519');
 let clock: MovableClock;
 let store: (typeof stores)['first'];

@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertHosted } from './harness.ts';
 
 const database = withDatabase();
-const log = { warn: () => {}, error: () => {} };
+const log = { info: () => {}, warn: () => {}, error: () => {} };
 let store: Store;
 let clock: DatabaseClock;
 beforeAll(async () => {

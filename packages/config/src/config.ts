@@ -12,6 +12,15 @@ export interface OutboundMap {
   readonly txt: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What tells a database that was set back or replaced (protocol §10). */
+export interface FenceConfig {
+  /** `file:///folder` or `s3://bucket/prefix`. */
+  readonly place: string;
+  /** Of the S3-compatible storage; null: Amazon's. */
+  readonly endpoint: string | null;
+  readonly maxAgeMs: number;
+}
+
 export interface SelfServeLimits {
   /** Calls of one provision key, per node. */
   readonly perMinute: number;
@@ -52,6 +61,8 @@ export interface Config {
   /** Host name (with port) that serves status lists at the bare path, or null if they live under `baseUrl`. */
   readonly statusHost: string | null;
   readonly database: Database;
+  /** Null: none. */
+  readonly fence: FenceConfig | null;
   readonly dataDir: string;
   /** Null: generate one and print it (development). */
   readonly adminToken: string | null;

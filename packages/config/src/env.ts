@@ -70,6 +70,23 @@ export const VARIABLES = {
     production: 'required',
     secret: true,
   }),
+  SVC_FENCE: variable({
+    parse: values.fencePlace,
+    standard: 'none',
+    meaning:
+      'What tells a restored or replaced database: file:///<folder> or s3://<bucket>/<prefix>, apart from the database and its backups; none: nothing does.',
+    production: 'required',
+  }),
+  SVC_FENCE_ENDPOINT: variable({
+    parse: values.address,
+    standard: "Amazon's, by AWS_REGION",
+    meaning: 'Address of the S3-compatible storage that SVC_FENCE names.',
+  }),
+  SVC_FENCE_MAX_AGE_MS: variable({
+    parse: values.integer(500, 10_000),
+    standard: '1000',
+    meaning: 'Nothing is decided while the fence was last confirmed longer ago than this.',
+  }),
   SVC_DATA_DIR: variable({
     parse: values.path,
     standard: '.data',

@@ -1,5 +1,13 @@
 /** Configuration of the apps (protocol §14). */
-export type { Config, Database, OutboundMap, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
+export type {
+  Config,
+  Database,
+  FenceConfig,
+  OutboundMap,
+  ParsedConfig,
+  SelfServeLimits,
+  TenantLimits,
+} from './config.ts';
 export { openDataDir } from './data-dir.ts';
 export { describeVariables, VARIABLES } from './env.ts';
 export { findKeyFile, type WithdrawnKey, withdrawKey } from './key-files.ts';

@@ -11,6 +11,7 @@ const PRODUCTION: Environment = {
   SVC_ADMIN_TOKEN: TOKEN,
   SVC_RECEIPT_KEYS: '/keys/receipt.json',
   SVC_STATUS_KEYS: '/keys/status.json',
+  SVC_FENCE: 'file:///var/lib/svc-fence',
 };
 
 const configOf = (env: Environment): Config => {
@@ -36,6 +37,7 @@ describe('configuration', () => {
       statusBaseUrl: 'http://localhost:8080/status-lists',
       statusHost: null,
       database: { kind: 'embedded' },
+      fence: null,
       dataDir: '.data',
       adminToken: null,
       provisionKeys: [],
@@ -135,6 +137,12 @@ describe('configuration', () => {
       [TOKEN, `${TOKEN},${'b'.repeat(40)}`],
       ['short', `${TOKEN},`, `${TOKEN},${TOKEN}`],
     ],
+    [
+      'SVC_FENCE',
+      ['none', 'file:///var/lib/svc-fence', 's3://backups', 's3://backups/svc/one'],
+      ['/var/lib/svc-fence', 'file://x', 's3:///x', 'https://x', 's3://b?x'],
+    ],
+    ['SVC_FENCE_MAX_AGE_MS', ['500', '1000', '10000'], ['0', '499', '10001']],
     ['SVC_DEMO', ['0', '1'], ['true', 'yes', '2']],
     ['SVC_SELF_SERVE', ['0'], ['on']],
     ['SVC_SELF_SERVE_PER_MINUTE', ['1', '100000'], ['0', 'none']],
@@ -235,14 +243,30 @@ describe('production', () => {
     expect(configOf(PRODUCTION)).toMatchObject({ env: 'production', domain: 'svc.example', demo: false });
   });
 
-  it.each(['DATABASE_URL', 'SVC_ADMIN_TOKEN', 'SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS', 'SVC_BASE_URL'])(
-    'requires %s',
-    (name) => {
-      const faults = faultsOf({ ...PRODUCTION, [name]: undefined });
-      expect(faults).toHaveLength(1);
-      expect(faults[0]).toContain(name);
-    },
-  );
+  it.each([
+    'DATABASE_URL',
+    'SVC_ADMIN_TOKEN',
+    'SVC_RECEIPT_KEYS',
+    'SVC_STATUS_KEYS',
+    'SVC_BASE_URL',
+    'SVC_FENCE',
+  ])('requires %s', (name) => {
+    const faults = faultsOf({ ...PRODUCTION, [name]: undefined });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(name);
+  });
+
+  it('does without a fence only where that is said', () => {
+    expect(configOf({ ...PRODUCTION, SVC_FENCE: 'none' }).fence).toBeNull();
+    expect(
+      configOf({ ...PRODUCTION, SVC_FENCE: 's3://fences/p', SVC_FENCE_ENDPOINT: 'http://store:9000' }).fence,
+    ).toEqual({
+      place: 's3://fences/p',
+      endpoint: 'http://store:9000',
+      maxAgeMs: 1_000,
+    });
+    expect(faultsOf({ ...PRODUCTION, SVC_FENCE_ENDPOINT: 'http://store:9000' })).toHaveLength(1);
+  });
 
   it('requires the sandbox keys where self-serve gives out starters', () => {
     const selfServe = { ...PRODUCTION, SVC_SELF_SERVE: '1', SVC_PROVISION_KEYS: 'p'.repeat(32) };

@@ -1,7 +1,7 @@
 /**
  * Environment → Config (protocol §14). Pure. All faults are reported together. No fault contains a secret.
  */
-import type { Config, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
+import type { Config, FenceConfig, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
 import { CLIENT_VARIABLES, DEFAULT_PORTS, VARIABLES, type Variable, type VariableName } from './env.ts';
 import { findNearName } from './near-name.ts';
 import { didDomain, type Value } from './values.ts';
@@ -91,6 +91,8 @@ const crossFaults = (read: Read): string[] => {
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
   if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
     faults.push('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS: without a key nobody can sign up');
+  if (read.SVC_FENCE_ENDPOINT !== undefined && !read.SVC_FENCE?.startsWith('s3:'))
+    faults.push('SVC_FENCE_ENDPOINT needs SVC_FENCE=s3://<bucket>/<prefix>');
   return faults;
 };
 
@@ -111,6 +113,7 @@ const buildConfig = (read: Read): Config => {
     statusHost: statusHostOf(statusBaseUrl, baseUrl),
     database:
       read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
+    fence: fenceOf(read),
     dataDir: read.SVC_DATA_DIR ?? '.data',
     adminToken: read.SVC_ADMIN_TOKEN ?? null,
     provisionKeys: read.SVC_PROVISION_KEYS ?? [],
@@ -126,6 +129,12 @@ const buildConfig = (read: Read): Config => {
     trustProxyHops: read.SVC_TRUST_PROXY ?? 0,
     outboundMap: read.SVC_OUTBOUND_MAP ?? null,
   };
+};
+
+const fenceOf = (read: Read): FenceConfig | null => {
+  const place = read.SVC_FENCE ?? 'none';
+  if (place === 'none') return null;
+  return { place, endpoint: read.SVC_FENCE_ENDPOINT ?? null, maxAgeMs: read.SVC_FENCE_MAX_AGE_MS ?? 1_000 };
 };
 
 const selfServeLimits = (read: Read): SelfServeLimits => ({

@@ -99,6 +99,7 @@ describe('configured key files', () => {
 describe.runIf(process.platform !== 'win32')('key files that others may read', () => {
   const PRODUCTION = {
     SVC_ENV: 'production',
+    SVC_FENCE: 'none',
     SVC_DOMAIN: 'svc.example',
     DATABASE_URL: 'postgres://db.invalid/svc',
     SVC_ADMIN_TOKEN: 'a'.repeat(32),

@@ -50,6 +50,12 @@ export const databaseUrl: ValueParser<string> = (text) =>
     ? good(text)
     : bad('must be a postgres:// or postgresql:// address');
 
+/** `none`, `file:///folder` or `s3://bucket/prefix`. */
+export const fencePlace: ValueParser<string> = (text) =>
+  text === 'none' || /^(file:\/\/\/[^?#\s]+|s3:\/\/[a-z0-9.-]{3,63}(\/[^?#\s]*)?)$/.test(text)
+    ? good(text)
+    : bad('must be none, file:///<folder> or s3://<bucket>/<prefix>');
+
 /** A domain in DID spelling: LDH labels, a port after `%3A`. */
 export const didDomain: ValueParser<string> = (text) =>
   parseDidWeb(`did:web:${text}`)?.path.length === 0

@@ -9,6 +9,7 @@ import { dayChecks } from './checks/days.ts';
 import { evidenceCheck } from './checks/evidence.ts';
 import { publishedListCheck } from './checks/published-lists.ts';
 import { receiptCheck } from './checks/receipts.ts';
+import { restoreCheck } from './checks/restores.ts';
 import { ruleChecks } from './checks/rules.ts';
 import { statusListCheck } from './checks/status-lists.ts';
 import { usageChecks } from './checks/usage.ts';
@@ -18,6 +19,7 @@ import { loadServiceKeys } from './service-keys.ts';
 const CHECKS: readonly Check[] = [
   receiptCheck,
   ...dayChecks,
+  restoreCheck,
   statusListCheck,
   publishedListCheck,
   evidenceCheck,

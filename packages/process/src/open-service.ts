@@ -18,6 +18,7 @@ import {
 import { createStore, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import { ConfigurationError } from './configuration.ts';
+import { openFence } from './open-fence.ts';
 
 export interface OpenedService {
   readonly service: ServiceDeps;
@@ -38,6 +39,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   await migrateAt(databaseUrl, config);
   const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
   const log: ServiceDeps['log'] = {
+    info: (event, fields) => logger.info(fields, event),
     warn: (event, fields) => logger.warn(fields, event),
     error: (event, fields) => logger.error(fields, event),
   };
@@ -48,11 +50,6 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
     const clock = await DatabaseClock.start({ store, holds, log });
-    const close = async () => {
-      keys.stop();
-      clock.stop();
-      await store.close();
-    };
     const service = {
       store,
       clock,
@@ -64,6 +61,13 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       entitlements,
       selfTestOrgs: config.selfTestOrgs,
       maxLiveKeys: config.tenantLimits.liveKeys,
+    };
+    const fence = await openFence(service, config);
+    const close = async () => {
+      await fence.close();
+      keys.stop();
+      clock.stop();
+      await store.close();
     };
     return { service: { ...service, ...outsideOf(config) }, close };
   } catch (error) {

@@ -27,6 +27,8 @@ export * from './entitlements/entitlement.ts';
 export * from './entitlements/entitlement-policy.ts';
 export * from './entitlements/entitlement-standing.ts';
 export * from './errors.ts';
+export { Fence, type FenceOptions, type FenceProblem } from './fence/fence.ts';
+export { formatHead, HEAD_KEY, parseHead } from './fence/head.ts';
 export * from './grants/allocate-grant.ts';
 export * from './grants/get-consumption.ts';
 export { permuteIndex } from './grants/index-permutation.ts';
@@ -61,6 +63,7 @@ export * from './ports/consumption.ts';
 export * from './ports/decisions.ts';
 export * from './ports/entitlements.ts';
 export * from './ports/evidence.ts';
+export * from './ports/fence.ts';
 export * from './ports/grants.ts';
 export * from './ports/hosted-principals.ts';
 export * from './ports/orgs.ts';
@@ -68,6 +71,7 @@ export * from './ports/outcomes.ts';
 export * from './ports/platform.ts';
 export * from './ports/principals.ts';
 export * from './ports/relying-parties.ts';
+export * from './ports/restores.ts';
 export * from './ports/retention.ts';
 export * from './ports/self-serve.ts';
 export * from './ports/service-keys.ts';
@@ -90,6 +94,9 @@ export * from './principals/verify-principal.ts';
 export * from './relying-parties/managed-document.ts';
 export * from './relying-parties/relying-parties.ts';
 export * from './relying-parties/verify-relying-party.ts';
+export * from './restore/plan-restore.ts';
+export { type LoggedRevocations, readRevocationLog } from './restore/read-log.ts';
+export { type Restore, restoreLedger } from './restore/restore-ledger.ts';
 export {
   SANDBOX_GRANT_SECONDS,
   SANDBOX_REQUEST,

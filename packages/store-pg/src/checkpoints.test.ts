@@ -13,7 +13,7 @@ const stores = withStores();
 const { privateKey } = generateKeyPairSync('ed25519');
 const sizes = [0, 1, 300, 256, 257, 0];
 const days = sizes.map((_, i) => daysAgo(sizes.length - i));
-const log = { warn: () => {}, error: () => {} };
+const log = { info: () => {}, warn: () => {}, error: () => {} };
 const leaves = new Map<string, ReceiptId[]>();
 
 const deps = (store = stores.first) =>
@@ -141,6 +141,7 @@ describe('reading what is stored again', () => {
   const check = async () => {
     const events: unknown[] = [];
     const log = {
+      info: () => {},
       warn: () => {},
       error: (event: string, fields: object) => events.push({ event, ...fields }),
     };

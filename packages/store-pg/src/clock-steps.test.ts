@@ -12,7 +12,7 @@ const DAY_AND_MORE_MS = 26 * 3_600_000;
 const BACK_MS = [-30_000, -300_000];
 
 const stores = withStores();
-const log = { warn: () => {}, error: () => {} };
+const log = { info: () => {}, warn: () => {}, error: () => {} };
 let clock: MovableClock;
 let store: (typeof stores)['first'];
 let world: World;

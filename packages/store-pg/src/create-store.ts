@@ -9,6 +9,7 @@ import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { describeHealth } from './describe-health.ts';
 import { toStoreError } from './errors.ts';
 import { runExclusive } from './exclusive.ts';
+import { lineageStore } from './lineage-store.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 import { repositories } from './repositories/repositories.ts';
 import { retentionStore } from './retention-store.ts';
@@ -53,6 +54,8 @@ export interface StorePoolSizes {
   readonly urgent: number;
   readonly bulk: number;
   readonly reports: number;
+  /** Of the fence: nothing else may be in its way. */
+  readonly lineage: number;
 }
 
 export interface StoreOptions {
@@ -90,6 +93,7 @@ const defaultPoolSizes: StorePoolSizes = {
   urgent: 4,
   bulk: 2,
   reports: 2,
+  lineage: 2,
 };
 
 /** Tenants whose view of the store is remembered. */
@@ -142,8 +146,9 @@ export function createStore(options: StoreOptions): Store {
     // Long work is short beside waiting for long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs }),
+    lineage: openPool(sizes.lineage, deadlines.readMs),
   };
-  const { commits, budgetCommits, reads, ledgerReads, admin } = pools;
+  const { commits, budgetCommits, reads, ledgerReads, admin, lineage } = pools;
 
   const ensurePartitions = async () => {
     try {
@@ -161,6 +166,7 @@ export function createStore(options: StoreOptions): Store {
   const shared = {
     retention: retentionStore(database),
     clock: clockStore(database),
+    lineage: lineageStore(pooledDatabase(lineage, lineage)),
     exclusive: <T>(name: string, work: (lost: AbortSignal) => Promise<T>) =>
       runExclusive(databaseUrl, deadlines, name, work),
     ensureReceiptPartitions: ensurePartitions,

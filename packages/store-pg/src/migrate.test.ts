@@ -60,12 +60,15 @@ describe('migrate', () => {
          sha256 text not null, ran_at timestamptz not null default clock_timestamp())`,
     );
     await expect(migrate(emptyUrl())).rejects.toThrow('migrations_name_check');
-    const [left] = await runSql(emptyUrl(), `select to_regclass('service_keys') as "table"`);
+    const [left] = await runSql(emptyUrl(), `select to_regprocedure('svc_grant_service(name)') as "table"`);
     expect(left).toEqual({ table: null });
     await runSql(emptyUrl(), 'alter table migrations drop constraint migrations_name_check');
     await migrate(emptyUrl());
-    const [there] = await runSql(emptyUrl(), `select to_regclass('service_keys')::text as "table"`);
-    expect(there).toEqual({ table: 'service_keys' });
+    const [there] = await runSql(
+      emptyUrl(),
+      `select to_regprocedure('svc_grant_service(name)')::text as "table"`,
+    );
+    expect(there).toEqual({ table: 'svc_grant_service(name)' });
   });
 });
 

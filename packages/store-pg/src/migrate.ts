@@ -38,7 +38,9 @@ export async function migrate(databaseUrl: string): Promise<void> {
       if (migration?.name !== name || hashOf(migration) !== sha256)
         throw madeByAnother(`its migration ${name} is not the one of this version`);
     }
-    for (const migration of migrations.slice(recorded.length)) await run(client, migration);
+    const missing = migrations.slice(recorded.length);
+    if (missing.length > 0) await openRecord(client, missing);
+    for (const migration of missing) await run(client, migration);
     await ensurePartitionsOn(client);
   } finally {
     await client.end();
@@ -59,6 +61,21 @@ async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
   );
   const { hasRecord, isEmpty } = found[0] ?? { hasRecord: false, isEmpty: false };
   if (!hasRecord && !isEmpty) throw madeByAnother('it has no record of its migrations');
+  if (!hasRecord) return [];
+  const { rows } = await client.query<Recorded>('select name, sha256 from migrations order by name');
+  return rows;
+}
+
+async function openRecord(client: pg.Client, missing: readonly Migration[]): Promise<void> {
+  const { rows } = await client.query<{ may: boolean }>(
+    `select has_schema_privilege('public', 'create') as may`,
+  );
+  if (rows[0]?.may !== true)
+    throw new StoreError(
+      'refused',
+      `migrations are missing (${missing.map(({ name }) => name).join(', ')}), and this role may not run them: ` +
+        'run svc-admin migrate as the owner of the database',
+    );
   await client.query(
     `create table if not exists migrations (
       name text collate "C" primary key,
@@ -66,8 +83,18 @@ async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
       ran_at timestamptz not null default clock_timestamp()
     )`,
   );
-  const { rows } = await client.query<Recorded>('select name, sha256 from migrations order by name');
-  return rows;
+}
+
+/** Gives a role what the running service needs. By the owner of the schema, after each migration. */
+export async function grantService(databaseUrl: string, role: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_MS });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('select svc_grant_service($1)', [role]);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Cut off anywhere, it has not run: the transaction ends with the session. */

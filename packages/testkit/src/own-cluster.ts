@@ -12,6 +12,8 @@ export interface OwnCluster {
   /** A superuser's URL on the server's `postgres` database. */
   readonly adminUrl: string;
   readonly port: number;
+  /** Where the cluster really lies: `cluster/pgdata` in it is the server's. */
+  readonly dataDir: string;
   /** The postmaster's process id: another one after a restart. */
   readonly pid: number;
   /** Sends a signal to the postmaster and then to every process of its own. SIGSTOP and SIGCONT: Linux and macOS. */
@@ -56,6 +58,7 @@ export async function startOwnCluster({
     url: databaseUrl(adminUrl, 'svc'),
     adminUrl,
     port,
+    dataDir,
     get pid() {
       return server.pid;
     },

@@ -28,6 +28,12 @@ export {
 } from './inclusion/verify-inclusion.ts';
 export { findUntimely, type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
 export {
+  RESTORE_TYP,
+  type RestoreStatement,
+  type RestoreStatementToVerify,
+  verifyRestoreStatement,
+} from './restore-statement.ts';
+export {
   DID_DOCUMENT_MAX_CHARS,
   type KeyPurpose,
   openServiceKeys,

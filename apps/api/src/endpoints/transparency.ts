@@ -9,6 +9,7 @@ import {
   type InclusionAnswer,
   listLeaves,
   notFound,
+  type RestoreRecord,
   type ServiceDeps,
   type ServiceIdentity,
 } from '@svc/service';
@@ -46,6 +47,11 @@ export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparen
         'X-Svc-Root': checkpoint.root,
       },
     };
+  },
+
+  listRestores: async () => {
+    const restores = await deps.store.restores.list();
+    return { status: 200, body: { restores: restores.map(presentRestore) }, headers: UNTIL_THE_NEXT };
   },
 
   getInclusion: async ({ params: { receipt_id } }) => {
@@ -92,6 +98,16 @@ const presentCheckpoint = ({ baseUrl }: ServiceIdentity, record: CheckpointRecor
   checkpoint_hash: record.hash,
   leaves_url: `${baseUrl}/checkpoints/${record.day}/leaves`,
   created_at: formatTimestamp(record.createdAtMs),
+});
+
+const presentRestore = (record: RestoreRecord) => ({
+  epoch: record.epoch,
+  lost_from: formatTimestamp(record.lostFromMs),
+  lost_until: formatTimestamp(record.lostUntilMs),
+  quarantined_until: formatTimestamp(record.quarantinedUntilMs),
+  reinstated_days: [...record.reinstatedDays],
+  restored_at: formatTimestamp(record.restoredAtMs),
+  statement: record.statement,
 });
 
 const presentInclusion = (

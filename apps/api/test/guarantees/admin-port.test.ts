@@ -14,7 +14,7 @@ it('/livez and /readyz answer 200 with what was looked at', async () => {
     200,
     {
       ok: true,
-      checks: { storage: 'ok', clock: 'ok', restore: 'ok', keys: 'ok', http: 'ok', content: 'ok' },
+      checks: { storage: 'ok', clock: 'ok', fence: 'ok', keys: 'ok', http: 'ok', content: 'ok' },
     },
   ]);
   expect(live.headers).toMatchObject({
@@ -62,7 +62,7 @@ it('without its database it lives, is not ready and says so in public; with it a
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     await expect.poll(async () => (await get('/readyz')).status).toBe(503);
     expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
-      ...{ storage: 'unreachable', clock: 'ok', restore: 'ok', keys: 'ok', http: 'ok', content: 'unknown' },
+      ...{ storage: 'unreachable', clock: 'ok', fence: 'ok', keys: 'ok', http: 'ok', content: 'unknown' },
     });
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');
@@ -81,13 +81,13 @@ it('while something holds, nothing is decided: /verify and both health addresses
   const other = await issueGrant(tenants);
   const body = await verifyBody(tenants, grant);
   const { holds } = deployment.process.service;
-  holds.set('restore', 'the database is 90 s behind the fence');
+  holds.set('fence', 'the database is 90 s behind the fence');
   try {
     const refused = await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
     expect([refused.status, refused.json.error]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(refused.text).not.toContain('fence');
     const ready = await get('/readyz');
-    expect([ready.status, JSON.parse(ready.text).checks.restore]).toEqual([
+    expect([ready.status, JSON.parse(ready.text).checks.fence]).toEqual([
       503,
       'the database is 90 s behind the fence',
     ]);
@@ -97,7 +97,7 @@ it('while something holds, nothing is decided: /verify and both health addresses
     expect(order.status).toBe(503);
     expect((await tenants.principal.grants.revoke(other.grantId)).grantId).toBe(other.grantId);
   } finally {
-    holds.set('restore', null);
+    holds.set('fence', null);
   }
   expect((await get('/readyz')).status).toBe(200);
   const decided = await deployment.call('POST', '/verify', { key: tenants.rpKey, body });

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
 import { DOMAIN } from './api-node.ts';
 
@@ -12,6 +13,7 @@ export const productionEnv = (): Record<string, string> => {
   return {
     SVC_ENV: 'production',
     SVC_BASE_URL: `https://${DOMAIN}`,
+    SVC_FENCE: pathToFileURL(join(folder, 'fence')).href,
     SVC_RECEIPT_KEYS: writeKeys(folder, 'receipt'),
     SVC_STATUS_KEYS: writeKeys(folder, 'status'),
     // Of the sandbox Principal.

@@ -20,6 +20,8 @@ export interface Tenants {
   readonly agent: Agent;
   readonly rpDid: string;
   readonly rpKey: string;
+  /** The same tenants, speaking to another node. */
+  at?(baseUrl: string): Tenants;
 }
 
 export interface Answer {
@@ -97,18 +99,18 @@ export const createTenants = async (baseUrl: string, rp: Record<string, unknown>
     verify_rate_limit_per_minute: 1_000_000,
     ...rp,
   });
-  return {
+  const agent = agentFromJwk((await generateAgentKey()).privateJwk);
+  const signer = signerFromJwk(key.privateJwk, `${principal.did}#key-1`);
+  const at = (nodeUrl: string): Tenants => ({
     principalDid: principal.did,
     principalKey: principal.api_key,
-    principal: createPrincipalClient({
-      baseUrl,
-      apiKey: principal.api_key,
-      signer: signerFromJwk(key.privateJwk, `${principal.did}#key-1`),
-    }),
-    agent: agentFromJwk((await generateAgentKey()).privateJwk),
+    principal: createPrincipalClient({ baseUrl: nodeUrl, apiKey: principal.api_key, signer }),
+    agent,
     rpDid: relyingParty.did,
     rpKey: relyingParty.api_key,
-  };
+    at,
+  });
+  return at(baseUrl);
 };
 
 export const ACTION = {

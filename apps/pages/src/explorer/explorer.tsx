@@ -7,6 +7,7 @@ import { Chain } from './chain.tsx';
 import { readService, type Service } from './check-day.ts';
 import { LookUp } from './look-up.tsx';
 import { usePlace } from './place.ts';
+import { Restores } from './restores.tsx';
 import './explorer.css';
 
 export const Explorer = () => {
@@ -33,6 +34,7 @@ export const Explorer = () => {
       {service !== null && (
         <>
           <LookUp receiptId={place.receipt} service={service} />
+          <Restores service={service} />
           <Chain openDay={place.day} service={service} />
         </>
       )}

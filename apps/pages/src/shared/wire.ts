@@ -9,6 +9,7 @@ export type DecisionSummary = DecisionList['decisions'][number];
 export type Decision = Body<Routes['getDecision'], 200>;
 export type Attestation = Decision['outcomes'][number];
 export type Checkpoint = Body<Routes['getCheckpoint'], 200>;
+export type Restore = Body<Routes['listRestores'], 200>['restores'][number];
 export type InclusionProof = Body<Routes['getInclusion'], 200>;
 export type InclusionPending = Body<Routes['getInclusion'], 202>;
 export type Metrics = Body<Routes['getMetrics'], 200>;

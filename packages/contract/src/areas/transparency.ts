@@ -8,6 +8,7 @@ import {
   checkpointsClosed,
   inclusionPending,
   inclusionProof,
+  restoreList,
 } from '../resources/checkpoint.ts';
 import { defineRoute, json, stream } from '../route.ts';
 
@@ -64,6 +65,21 @@ export const transparencyRoutes = {
       }),
     },
     errors: { NOT_FOUND: 'This day is not closed.' },
+  }),
+
+  listRestores: defineRoute({
+    method: 'get',
+    path: '/restores',
+    tag: 'Transparency',
+    summary: 'List the restores of the ledger',
+    description: [
+      'Each time the database had to be set back to a backup: the span of which decisions may be missing, and the signed',
+      'statement. Empty for a ledger that never lost anything.',
+    ].join('\n'),
+    auth: [],
+    limiter: 'public',
+    responses: { 200: json(restoreList, 'The restores.') },
+    errors: {},
   }),
 
   getInclusion: defineRoute({

@@ -56,6 +56,39 @@ export const checkpoint = z
     example: exampleCheckpoint,
   });
 
+const exampleRestore = {
+  epoch: 1,
+  lost_from: '2026-11-20T09:59:58.000Z',
+  lost_until: '2026-11-20T10:20:10.000Z',
+  quarantined_until: '2026-11-20T10:25:23.000Z',
+  reinstated_days: [],
+  restored_at: '2026-11-20T10:24:00.000Z',
+  statement: EXAMPLE.jws,
+};
+
+/** Not in the interface: what an honest service says when its database had to be set back (protocol §12). */
+export const restore = z
+  .strictObject({
+    epoch: z.int().min(1),
+    lost_from: timestamp,
+    lost_until: timestamp,
+    quarantined_until: timestamp,
+    reinstated_days: z.array(day),
+    restored_at: timestamp,
+    statement: compactJws,
+  })
+  .meta({
+    id: 'Restore',
+    description: 'A span of which the ledger may lack what was promised in it, with the signed statement.',
+    example: exampleRestore,
+  });
+
+export const restoreList = z.strictObject({ restores: z.array(restore) }).meta({
+  id: 'RestoreList',
+  description: 'Restores of the ledger, the first one first.',
+  example: { restores: [exampleRestore] },
+});
+
 export const checkpointsClosed = z
   .strictObject({ closed: z.array(day), latest: day.nullable() })
   .meta({ id: 'CheckpointsClosed', example: { closed: ['2026-11-20'], latest: '2026-11-20' } });

@@ -13,6 +13,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { revokeInLists } from '../grants/status-list.ts';
 import { notYetVisible, passBarrier } from '../lib/barrier.ts';
+import { logRevocation } from '../lib/revocation-log.ts';
 import type { AgentRecord } from '../ports/agents.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
@@ -92,6 +93,7 @@ const recordRevocations = async (
   }
   await tx.principals.findForUpdate(principal);
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
+  logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const lists = await revokeInLists(deps, tx, inForce);
   const grants = await tx.grants.listNamingAgent(principal, did);

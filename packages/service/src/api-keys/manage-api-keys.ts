@@ -6,6 +6,7 @@ import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, notFound } from '../errors.ts';
+import { logRevocation } from '../lib/revocation-log.ts';
 import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
 import type { Repositories } from '../ports/store.ts';
 import { type IssuedApiKey, issueApiKey } from './api-key.ts';
@@ -70,6 +71,7 @@ export const revokeOwnedKey = async (
   return deps.store.transaction(async (tx) => {
     const revoked = await tx.apiKeys.revoke(subject, keyId);
     if (revoked === null) return (await tx.apiKeys.findById(keyId)) ?? key;
+    logRevocation(deps, { key_id: keyId });
     const event = await auditedKey(tx, 'api_key.revoke', revoked, requestId);
     await tx.audit.insert(auditEvent(deps, caller, event));
     return revoked;

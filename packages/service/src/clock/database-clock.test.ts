@@ -6,7 +6,7 @@ import { DatabaseClock } from './database-clock.ts';
 
 const DATABASE_MS = Date.parse('2026-11-20T10:00:00.000Z');
 const HOUR = 3_600_000;
-const log = { warn: () => {}, error: () => {} };
+const log = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** A database whose clock runs with the fake timers, and can be stepped. */
 const createDatabase = () => {

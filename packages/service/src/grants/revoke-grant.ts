@@ -17,6 +17,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import { notYetVisible } from '../lib/barrier.ts';
 import { Batcher } from '../lib/batcher.ts';
+import { logRevocation } from '../lib/revocation-log.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { revokeInLists } from './status-list.ts';
@@ -92,6 +93,7 @@ const recordRevocations = async (
   const found = await tx.grants.listForUpdate(principal, [...asked.keys()]);
   const inForce = found.filter(({ revocationRecordedAtMs }) => revocationRecordedAtMs === null);
   if (inForce.length > 0) {
+    logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
     await revokeInLists(deps, tx, inForce);
     await tx.grants.recordRevocation(inForce.map(({ id }) => id));
     await tx.audit.insertAll(

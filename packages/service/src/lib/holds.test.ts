@@ -5,7 +5,7 @@ import { Holds } from './holds.ts';
 const withLog = () => {
   const logged: [string, unknown][] = [];
   const note = (event: string, fields: unknown) => void logged.push([event, fields]);
-  return { logged, holds: new Holds({ warn: note, error: note }) };
+  return { logged, holds: new Holds({ info: note, warn: note, error: note }) };
 };
 
 describe('holds', () => {
@@ -18,18 +18,31 @@ describe('holds', () => {
   it('refuse until each of them has let go, and tell the reasons to the log alone', () => {
     const { holds } = withLog();
     holds.set('clock', 'it jumped');
-    holds.set('restore', 'it is old');
+    holds.set('fence', 'it is old');
     const refusal = catchError(() => holds.assertNone());
     expect(refusal).toBeInstanceOf(ServiceError);
     expect(refusal).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
-      detail: 'held: clock: it jumped; restore: it is old',
+      detail: 'held: clock: it jumped; fence: it is old',
     });
     expect(refusal.message).not.toContain('jumped');
     holds.set('clock', null);
     expect(() => holds.assertNone()).toThrow();
-    holds.set('restore', null);
+    holds.set('fence', null);
     expect(() => holds.assertNone()).not.toThrow();
+  });
+
+  it('that are watched are asked each time, and refuse more than decisions where they say so', () => {
+    const { holds } = withLog();
+    let hold: { reason: string; isOfAll: boolean } | null = null;
+    holds.watch('fence', () => hold);
+    expect(() => holds.assertNone()).not.toThrow();
+    hold = { reason: 'late', isOfAll: false };
+    expect(holds.list()).toEqual([{ name: 'fence', reason: 'late', isOfAll: false }]);
+    expect(() => holds.assertNone()).toThrow();
+    expect(() => holds.assertSure()).not.toThrow();
+    hold = { reason: 'behind', isOfAll: true };
+    expect(() => holds.assertSure()).toThrow(ServiceError);
   });
 
   it('log their beginning and their end, once each', () => {

@@ -7,20 +7,23 @@ import { ServiceError } from '../errors.ts';
 import type { Log } from '../ports/platform.ts';
 
 /**
- * `clock`: what time it is is in doubt. `restore`: the database is older than what was acknowledged. `keys`: the key that
- * signs has ended.
+ * `clock`: what time it is is in doubt. `fence`: the database may not be the one that made the last promises (fence.ts).
+ * `keys`: the key that signs has ended.
  */
-export const HOLD_NAMES = ['clock', 'restore', 'keys'] as const;
+export const HOLD_NAMES = ['clock', 'fence', 'keys'] as const;
 export type HoldName = (typeof HOLD_NAMES)[number];
 
 export interface Hold {
   readonly name: HoldName;
   /** For the operator: what is wrong, and what ends it. */
   readonly reason: string;
+  /** Nothing that the database says may be relied on, not even a revocation that it takes. */
+  readonly isOfAll?: boolean;
 }
 
 export class Holds {
   private readonly reasons = new Map<HoldName, string>();
+  private readonly watched = new Map<HoldName, () => Omit<Hold, 'name'> | null>();
 
   constructor(private readonly log: Log) {}
 
@@ -33,20 +36,37 @@ export class Holds {
     if (before !== undefined && reason === null) this.log.warn('hold.ended', { hold: name, reason: before });
   }
 
+  /**
+   * What is asked each time, for a hold that begins because nothing was heard in time: no timer that could be late itself
+   * stands between. `ask` must answer from memory.
+   */
+  watch(name: HoldName, ask: () => Omit<Hold, 'name'> | null): void {
+    this.watched.set(name, ask);
+  }
+
   list(): readonly Hold[] {
-    return [...this.reasons].map(([name, reason]) => ({ name, reason }));
+    const held: Hold[] = [...this.reasons].map(([name, reason]) => ({ name, reason }));
+    for (const [name, ask] of this.watched) {
+      const hold = ask();
+      if (hold !== null) held.push({ ...hold, name });
+    }
+    return held;
   }
 
   /** Throws `SERVICE_UNAVAILABLE` while anything holds. The reasons go to the log, not to the caller. */
   assertNone(): void {
-    if (this.reasons.size === 0) return;
-    const detail = this.list()
-      .map(({ name, reason }) => `${name}: ${reason}`)
-      .join('; ');
-    throw new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'The service does not decide for now. Nothing was allowed; retry shortly.',
-      { detail: `held: ${detail}` },
-    );
+    refuse(this.list(), 'The service does not decide for now. Nothing was allowed; retry shortly.');
+  }
+
+  /** The same while something holds more than decisions. */
+  assertSure(): void {
+    const held = this.list().filter(({ isOfAll }) => isOfAll === true);
+    refuse(held, 'The service cannot tell for now whether its records are the latest; retry later.');
   }
 }
+
+const refuse = (held: readonly Hold[], message: string): void => {
+  if (held.length === 0) return;
+  const detail = held.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  throw new ServiceError('SERVICE_UNAVAILABLE', message, { detail: `held: ${detail}` });
+};

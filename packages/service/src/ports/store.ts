@@ -15,11 +15,13 @@ import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
 import type { EntitlementRepository } from './entitlements.ts';
 import type { EvidenceRepository } from './evidence.ts';
+import type { LineageStore } from './fence.ts';
 import type { GrantRepository, RevocationStore } from './grants.ts';
 import type { OrgRepository } from './orgs.ts';
 import type { OutcomeRepository } from './outcomes.ts';
 import type { PrincipalRepository } from './principals.ts';
 import type { RelyingPartyRepository } from './relying-parties.ts';
+import type { RestoreRepository } from './restores.ts';
 import type { RetentionStore } from './retention.ts';
 import type { SelfServeRepository } from './self-serve.ts';
 import type { ServiceKeyRepository } from './service-keys.ts';
@@ -59,6 +61,7 @@ export interface Store extends Repositories {
   readonly revocation: RevocationStore;
   readonly retention: RetentionStore;
   readonly clock: ClockStore;
+  readonly lineage: LineageStore;
   /**
    * Runs `work` if nobody else runs work of this name, on any node. The lock lives on a connection of its own; `lost`
    * is aborted when that breaks, and somebody else may run the work then. So a lock keeps work from being done twice,
@@ -113,4 +116,5 @@ export interface Repositories {
   readonly serviceKeys: ServiceKeyRepository;
   readonly selfServe: SelfServeRepository;
   readonly conformanceRuns: ConformanceRunRepository;
+  readonly restores: RestoreRepository;
 }

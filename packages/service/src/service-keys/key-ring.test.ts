@@ -68,7 +68,7 @@ let ring: KeyRing | undefined;
 beforeEach(() => {
   database = memory();
   files = setsOf([R1]);
-  holds = new Holds({ warn: () => {}, error: () => {} });
+  holds = new Holds({ info: () => {}, warn: () => {}, error: () => {} });
 });
 afterEach(() => ring?.stop());
 

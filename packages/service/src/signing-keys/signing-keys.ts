@@ -4,11 +4,12 @@
  */
 import { type DidWeb, sha256Of } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
+import { logRevocation } from '../lib/revocation-log.ts';
 import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
@@ -16,7 +17,7 @@ import { storeDocument } from '../principals/store-document.ts';
 
 /** Which key of which Principal, and who asks. */
 export interface KeyRequest {
-  readonly caller: Caller;
+  readonly caller: Caller | SystemActor;
   readonly principal: DidWeb;
   readonly kid: string;
   readonly requestId: string;
@@ -54,6 +55,7 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
     async (tx) => {
       const { principal, key } = await lockKey(tx, request);
       if (key.state === 'compromised') return;
+      logRevocation(deps, { principal: principal.did, kid: key.kid });
       await moveKey(deps, tx, request, key, 'compromised');
       if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
     },

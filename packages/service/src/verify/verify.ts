@@ -83,6 +83,8 @@ export class Verifier {
         throw serviceUnavailable('verify: deadline');
       });
       this.observer.onAnswer?.(answer);
+      // A process that was stopped in between, or whose database was replaced, must not hand out what it stored there.
+      this.deps.holds.assertNone();
       return answer;
     } catch (error) {
       if (error instanceof StoreError) throw serviceUnavailable(error.message, error);

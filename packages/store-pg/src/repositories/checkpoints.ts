@@ -80,7 +80,8 @@ export function checkpointRepository(database: Database): CheckpointRepository {
       database.read<CheckpointRecord>({
         text: `select ${columns} from checkpoints
           left join content_checks using (day)
-          where checked_at is null or checked_at < clock_timestamp() - make_interval(hours => $1)
+          where (checked_at is null or checked_at < clock_timestamp() - make_interval(hours => $1))
+            and not exists (select from restores where checkpoints.day = any (reinstated_days))
           order by checked_at nulls first, day limit $2`,
         values: [hours, limit],
       }),

@@ -16,6 +16,7 @@ import { outcomeRepository } from './outcomes.ts';
 import { principalRepository } from './principals.ts';
 import { receiptRepository } from './receipts.ts';
 import { relyingPartyRepository } from './relying-parties.ts';
+import { restoreRepository } from './restores.ts';
 import { selfServeRepository } from './self-serve.ts';
 import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
@@ -44,6 +45,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   serviceKeys: serviceKeyRepository,
   selfServe: selfServeRepository,
   conformanceRuns: conformanceRunRepository,
+  restores: restoreRepository,
 };
 
 const DATABASE = Symbol('database');

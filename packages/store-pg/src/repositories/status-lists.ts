@@ -14,7 +14,7 @@ const insertSql = `
 const takeOrdinalSql = `
   update status_lists set next_ordinal = next_ordinal + 1
   where url = (select url from status_lists where principal = $1 order by number desc limit 1)
-    and next_ordinal < least(size_bits, $2::integer)
+    and next_ordinal < least(size_bits, $2::integer) and not is_closed
   returning url, next_ordinal - 1 as ordinal, size_bits as "sizeBits", permutation_key as "permutationKey"`;
 
 const updateSql = `
@@ -50,6 +50,7 @@ export function statusListRepository(database: Database): StatusListRepository {
         text: `select greatest(
             (select max(number) from status_lists where domain = $1),
             (select max(number) from released_status_lists where domain = $1),
+            (select max(least_list_number) - 1 from restores),
             0) + 1 as number`,
         values: [domain],
       });

@@ -623,6 +623,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   getLatestCheckpoint: [
     { what: 'names nobody', outcomes: { anybody: 404 }, call: () => ({ path: '/checkpoints/latest' }) },
   ],
+  listRestores: [{ what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/restores' }) }],
   getCheckpoint: [
     {
       what: 'names an open day',

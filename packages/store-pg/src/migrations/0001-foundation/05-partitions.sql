@@ -17,10 +17,13 @@ as $$
   from generate_series(0, 9) as i;
 $$;
 
--- Creates the missing partitions of the days from first to last and answers how many there were.
+-- Creates the missing partitions of the days from first to last and answers how many there were. With the rights of the
+-- owner of the schema: the running service may be a role that can make no table (0005-roles).
 create function svc_ensure_receipt_partitions(p_first date, p_last date)
 returns integer
 language plpgsql
+security definer
+set search_path = public, pg_temp
 as $$
 declare
   v_day date;
@@ -29,6 +32,9 @@ declare
   v_end timestamptz;
   v_created integer := 0;
 begin
+  if p_last - p_first > 400 then
+    raise exception 'partitions for more than 400 days at once';
+  end if;
   perform pg_advisory_xact_lock(3, 0);
   for v_day in select d::date from generate_series(p_first, p_last, interval '1 day') as d loop
     v_name := 'receipts_' || to_char(v_day, 'YYYYMMDD');

@@ -1,0 +1,24 @@
+/** A command of `svc-admin`: one file each, listed in main.ts. */
+import { UsageError } from '@svc/cli/options';
+import type { Environment } from '@svc/config';
+
+export interface Command {
+  /** Its words: `fsck`, `keys compromise`. */
+  readonly name: string;
+  /** Lines of at most 100 characters; its options last. */
+  readonly help: string;
+  readonly options: Readonly<
+    Record<string, { readonly type: 'boolean' | 'string'; readonly multiple?: boolean }>
+  >;
+  /** What stands behind its words: `KID`. */
+  readonly operand?: string;
+  /** Answers the exit code: 0 well, 1 something was found, 2 it could not be told. Rejects with what a person should read. */
+  run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
+}
+
+/** Throws `UsageError`. */
+export const databaseUrlFrom = (env: Environment): string => {
+  const url = env.DATABASE_URL;
+  if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set: it names the database');
+  return url;
+};

@@ -1,0 +1,78 @@
+/** `svc-admin fence`: what the fence names and whether the database has it; `fence reset` begins it anew. */
+import { UsageError } from '@svc/cli/options';
+import type { Environment } from '@svc/config';
+import { type OpenedOutside, openOutside } from '@svc/fence';
+import { type FenceHead, formatHead, HEAD_KEY, parseHead, type ServiceDeps } from '@svc/service';
+import type { Command } from './command.ts';
+import { withService } from './open.ts';
+
+type Opened = OpenedOutside['outside'];
+
+/** Rejects where there is no fence to speak of. */
+export const withFence = <T>(
+  env: Environment,
+  work: (service: ServiceDeps, outside: Opened) => Promise<T>,
+): Promise<T> =>
+  withService(env, async (service, configured) => {
+    if (configured === null) throw new UsageError('SVC_FENCE names no fence');
+    const { outside, close } = await openOutside(configured.place, configured.endpoint);
+    try {
+      return await work(service, outside);
+    } finally {
+      close();
+    }
+  });
+
+export const fenceShowCommand: Command = {
+  name: 'fence show',
+  help: 'shows what the fence names, and whether the database has it (0) or not (1).',
+  options: {},
+  run: (_, env) => withFence(env, show),
+};
+
+const show = async ({ store, identity }: ServiceDeps, outside: Opened): Promise<number> => {
+  const found = await outside.find(HEAD_KEY);
+  if (found === null) {
+    console.log(
+      'There is no fence yet. The service makes the first one, unless the database had one already.',
+    );
+    return 1;
+  }
+  const head = parseHead(identity.did, found.text);
+  if ('problem' in head) throw new Error(head.problem);
+  const isKnown = await store.restores.isKnownHead(head);
+  console.log(
+    `${describeHead(head)}\n${isKnown ? 'The database has it.' : 'The database lacks it: run svc-admin restore.'}`,
+  );
+  return isKnown ? 0 : 1;
+};
+
+export const describeHead = ({ epoch, seq, atMs }: FenceHead): string =>
+  `The fence names beat ${seq} of ${new Date(atMs).toISOString()}, epoch ${epoch}.`;
+
+export const fenceResetCommand: Command = {
+  name: 'fence reset',
+  help: `begins the fence anew at what this database has, where it was lost or is older than the database remembers. Whoever
+does this vouches that the database is the latest one: nothing else can tell any more.
+  --database-is-the-latest`,
+  options: { 'database-is-the-latest': { type: 'boolean' } },
+  run: (values, env) => {
+    if (values['database-is-the-latest'] !== true)
+      throw new UsageError('fence reset needs --database-is-the-latest, said by somebody who knows');
+    return withFence(env, reset);
+  },
+};
+
+const reset = async ({ store, identity, random }: ServiceDeps, outside: Opened): Promise<number> => {
+  const found = await outside.find(HEAD_KEY);
+  const former = found === null ? null : parseHead(identity.did, found.text);
+  const formerSeq = former === null || 'problem' in former ? 0 : former.seq;
+  const { epoch, seq } = await store.restores.findLast();
+  const nonce = Buffer.from(random.bytes(16)).toString('hex');
+  const head = { epoch, seq: Math.max(seq, formerSeq) + 1, nonce, atMs: Math.floor(await store.now()) };
+  await store.transaction((tx) => tx.restores.adopt(head));
+  if (!(await outside.put(HEAD_KEY, formatHead(identity.did, head), found?.tag ?? null)))
+    throw new Error('the fence moved meanwhile: a service is at work; look again');
+  console.log(describeHead(head));
+  return 0;
+};

@@ -1,0 +1,25 @@
+/** The service as `svc-admin` works on it: with the environment of the API, and without deciding anything. */
+import { type Environment, type FenceConfig, loadSecrets } from '@svc/config';
+import { createLogger, openService, readConfig } from '@svc/process';
+import type { ServiceDeps } from '@svc/service';
+import { databaseUrlFrom } from './command.ts';
+
+/** `fence`: as it is configured; nothing keeps it up meanwhile. Rejects when the database cannot be asked. */
+export const withService = async <T>(
+  env: Environment,
+  work: (service: ServiceDeps, fence: FenceConfig | null) => Promise<T>,
+): Promise<T> => {
+  const databaseUrl = databaseUrlFrom(env);
+  const config = readConfig(env);
+  const opened = await openService({
+    config: { ...config, fence: null },
+    secrets: loadSecrets(config),
+    databaseUrl,
+    logger: createLogger('error'),
+  });
+  try {
+    return await work(opened.service, config.fence);
+  } finally {
+    await opened.close();
+  }
+};

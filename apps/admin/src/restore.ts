@@ -1,0 +1,71 @@
+/** `svc-admin restore`: makes a database that was restored to an earlier moment the one that decides again (docs/operations.md). */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import {
+  findKept,
+  findLostSpan,
+  type LostSpan,
+  type Restore,
+  readRevocationLog,
+  restoreLedger,
+} from '@svc/service';
+import type { Command } from './command.ts';
+import { describeHead, withFence } from './fence.ts';
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  help: `holds a database that was restored from a backup against the fence, and says what it lacks; nothing is changed and
+the exit code is 1. With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no
+Proof that was spent is fresh, and signs a statement about the lost span. Stop every process of the former database first.
+  --log FILE   a log of the API, with its lines "revocation"; as many as there are
+  --apply      do it`,
+  options: { apply: { type: 'boolean' }, log: { type: 'string', multiple: true } },
+  run: (values, env) =>
+    withFence(env, async (service, outside) => {
+      const logged = await readLogs((values.log as readonly string[] | undefined) ?? []);
+      const span = await findLostSpan(service, outside);
+      if (span === null) {
+        console.log('The database has what the fence names: there is nothing to restore.');
+        return 0;
+      }
+      console.log(describeSpan(span));
+      if (values.apply === true) {
+        console.log(describeRestore(await restoreLedger(service, outside, span, logged)));
+        return 0;
+      }
+      const { lists, checkpoints, lostNames } = await findKept(service, outside);
+      console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
+      console.log(`In the log: ${logged.grants.size} revoked Grants. Lost names: ${lostNames.length}.`);
+      console.log(
+        'Nothing was changed. Stop every process of the former database, then repeat with --apply.',
+      );
+      return 1;
+    }),
+};
+
+const readLogs = async (paths: readonly string[]) => {
+  const lines: string[] = [];
+  for (const path of paths)
+    for await (const line of createInterface({ input: createReadStream(path, 'utf8') }))
+      if (line.includes('"revocation"')) lines.push(line);
+  return readRevocationLog(lines);
+};
+
+const at = (ms: number): string => new Date(ms).toISOString();
+
+const describeSpan = ({ head, lostFromMs, lostUntilMs, quarantinedUntilMs }: LostSpan): string =>
+  [
+    describeHead(head),
+    'The database lacks it.',
+    `  lost            from ${at(lostFromMs)} to ${at(lostUntilMs)}`,
+    `  decisions from  ${at(quarantinedUntilMs)} on`,
+  ].join('\n');
+
+const describeRestore = ({ restore, revoked, reservedNames }: Restore): string =>
+  [
+    `Restored as epoch ${restore.epoch}.`,
+    `  revoked again   ${revoked.grants} Grants, ${revoked.keys} keys of Principals, ${revoked.apiKeys} API keys`,
+    `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : restore.reinstatedDays.join(', ')}`,
+    `  reserved        ${reservedNames.length === 0 ? 'no name' : reservedNames.join(', ')}`,
+    'Start the service. It answers at once, and decides from the time above on; GET /restores shows the statement.',
+  ].join('\n');

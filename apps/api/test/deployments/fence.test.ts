@@ -1,0 +1,151 @@
+/** A deployment and its fence (protocol §10): the first start, two nodes, storage that fails, and fences that are not the one. */
+
+import { HEAD_KEY } from '@svc/service';
+import { withDatabase } from '@svc/testkit';
+import { startS3Server } from '@svc/testkit/s3-server';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type ApiNode, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { createFence, readiness, svcAdmin, type TestFence, until } from '../world/fence.ts';
+import {
+  call,
+  callUntilSettled,
+  createTenants,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const database = withDatabase();
+const s3 = await startS3Server('fences');
+const S3_ENV = {
+  SVC_FENCE: 's3://fences/svc',
+  SVC_FENCE_ENDPOINT: s3.endpoint,
+  SVC_FENCE_MAX_AGE_MS: '2000',
+};
+let sql: Client;
+let api: ApiNodes | null = null;
+
+beforeAll(async () => {
+  process.env.AWS_ACCESS_KEY_ID = 'test';
+  process.env.AWS_SECRET_ACCESS_KEY = 'test';
+  sql = new Client({ connectionString: database.url });
+  await sql.connect();
+});
+afterEach(async () => {
+  s3.behave('well');
+  await api?.stop();
+  api = null;
+  s3.objects.clear();
+  await sql.query('truncate fence_beats');
+});
+afterAll(async () => {
+  await sql.end();
+  await s3.stop();
+});
+
+const start = async (count: number, env: Readonly<Record<string, string>>): Promise<ApiNode> => {
+  await api?.stop();
+  api = await startApiNodes(count, database.url, env);
+  return api.processes[0] as ApiNode;
+};
+
+const headOf = async ({ outside }: TestFence) => {
+  const found = await outside.find(HEAD_KEY);
+  return found === null ? null : (JSON.parse(found.text) as { seq: number; at_ms: number });
+};
+
+const decide = async ({ baseUrl }: ApiNode, tenants: Tenants, grant: HeldGrant) =>
+  call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: await verifyBody(tenants, grant) });
+
+it('the first start makes the fence, and two nodes keep it at most a second behind', async () => {
+  const fence = createFence();
+  await start(2, fence.env);
+  for (const node of api?.processes ?? []) expect((await readiness(node)).checks.fence).toBe('ok');
+  const first = await headOf(fence);
+  await until(async () => ((await headOf(fence))?.seq ?? 0) > (first?.seq ?? 0) + 3);
+  const ages: number[] = [];
+  for (let look = 0; look < 20; look++) {
+    const { rows } = await sql.query<{ ms: number }>('select svc_ms(clock_timestamp())::float8 as ms');
+    ages.push((rows[0]?.ms ?? 0) - ((await headOf(fence))?.at_ms ?? 0));
+    await until(async () => (await headOf(fence))?.seq !== undefined);
+  }
+  expect(ages.sort((a, b) => a - b)[10]).toBeLessThan(1_000);
+}, 60_000);
+
+it.each(['hang', 'fail'] as const)(
+  'storage that begins to %s stops decisions, and neither revocations nor reads; then all goes on by itself',
+  async (how) => {
+    const node = await start(2, S3_ENV);
+    const tenants = await createTenants(node.baseUrl);
+    const grant = await issueGrant(tenants);
+    expect(receiptOf(await decide(node, tenants, grant)).decision).toBe('ALLOW');
+    const { grantId } = await issueGrant(tenants);
+    s3.behave(how);
+    await until(async () => (await readiness(node)).status === 503);
+    expect((await readiness(node)).checks.fence).toContain('was not confirmed');
+    expect((await decide(node, tenants, grant)).status).toBe(503);
+    const revoked = await callUntilSettled(node.baseUrl, 'POST', '/revoke', {
+      key: tenants.principalKey,
+      body: { grant_id: grantId },
+    });
+    expect(revoked.status).toBe(200);
+    expect((await call(node.baseUrl, 'GET', '/me', { key: tenants.rpKey })).status).toBe(200);
+    s3.behave('well');
+    await until(async () => (await readiness(node)).status === 200);
+    expect(receiptOf(await decide(node, tenants, grant)).decision).toBe('ALLOW');
+  },
+  60_000,
+);
+
+it('a process that never saw its fence answers nothing from the database, until it does', async () => {
+  s3.behave('fail');
+  const node = await start(1, S3_ENV);
+  expect((await readiness(node)).checks.fence).toContain('not confirmed yet');
+  for (const path of ['/status-lists/a.example/1', '/checkpoints/latest'])
+    expect((await call(node.baseUrl, 'GET', path)).status).toBe(503);
+  expect((await call(node.baseUrl, 'GET', '/.well-known/did.json')).status).toBe(200);
+  s3.behave('well');
+  await until(async () => (await readiness(node)).status === 200);
+  expect((await call(node.baseUrl, 'GET', '/checkpoints/latest')).status).toBe(404);
+}, 60_000);
+
+it('a fence that was set back itself is moved on; one that is gone, or is of another service, is refused', async () => {
+  const fence = createFence();
+  const node = await start(1, fence.env);
+  const early = await fence.outside.find(HEAD_KEY);
+  const seqOf = async () => (await headOf(fence))?.seq ?? 0;
+  const begun = await seqOf();
+  await until(async () => (await seqOf()) > begun + 4);
+  const put = async (text: string) => {
+    let isPut = false;
+    while (!isPut)
+      isPut = await fence.outside.put(HEAD_KEY, text, (await fence.outside.find(HEAD_KEY))?.tag ?? null);
+  };
+  await put(early?.text ?? '');
+  await until(async () => (await seqOf()) > begun + 6);
+  expect((await readiness(node)).status).toBe(200);
+
+  await api?.stop();
+  api = null;
+  const elsewhere = createFence();
+  const lost = await start(1, elsewhere.env);
+  expect((await readiness(lost)).checks.fence).toContain('svc-admin fence');
+  const unsure = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset');
+  expect(unsure).toMatchObject({ code: 2, text: expect.stringContaining('--database-is-the-latest') });
+  const reset = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset', '--database-is-the-latest');
+  expect(reset.code).toBe(0);
+  await until(async () => (await readiness(lost)).status === 200);
+  expect(await svcAdmin(database.url, elsewhere.env, 'fence', 'show')).toMatchObject({ code: 0 });
+
+  const head = JSON.parse((await elsewhere.outside.find(HEAD_KEY))?.text ?? '{}') as object;
+  while ((await readiness(lost)).status === 200)
+    await putAt(elsewhere, JSON.stringify({ ...head, service: 'did:web:other.example' }));
+  expect((await readiness(lost)).checks.fence).toBe('the fence is that of did:web:other.example');
+}, 60_000);
+
+const putAt = async ({ outside }: TestFence, text: string) => {
+  await outside.put(HEAD_KEY, text, (await outside.find(HEAD_KEY))?.tag ?? null);
+};

@@ -1,0 +1,282 @@
+/**
+ * A backup is restored (protocol §10, docs/operations.md): what came after it is forgotten by the database, and by nothing
+ * else. A real base backup, rolled forward to a point in time; then the service, `svc-admin restore`, and the service again.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatTimestamp, ulidTimeMs } from '@svc/protocol';
+import {
+  type ArchivedCluster,
+  type RestoredCluster,
+  startArchivedCluster,
+} from '@svc/testkit/archived-cluster';
+import { createDatabase } from '@svc/testkit/database';
+import { moveClockOf } from '@svc/testkit/store/movable-clock';
+import { verifyRestoreStatement } from '@svc/transparency';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { createFence, readiness, svcAdmin, until, untilKept } from '../world/fence.ts';
+import {
+  call,
+  callJson,
+  callUntilSettled,
+  createTenants,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const EACH = 12;
+/** The end of the quarantine lies so far behind the last head. */
+const QUARANTINE_MS = 330_000;
+
+const fence = createFence();
+let cluster: ArchivedCluster;
+let restored: RestoredCluster;
+const sessions: Client[] = [];
+
+const connect = async (url: string): Promise<Client> => {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  sessions.push(client);
+  return client;
+};
+
+const withNodes = async <T>(
+  url: string,
+  work: (nodes: ApiNodes['processes'], api: ApiNodes) => Promise<T>,
+) => {
+  const api = await startApiNodes(2, url, fence.env);
+  try {
+    return await work(api.processes, api);
+  } finally {
+    await api.stop();
+  }
+};
+
+interface Before {
+  readonly tenants: Tenants;
+  readonly grants: readonly HeldGrant[];
+}
+
+const issueMany = (tenants: Tenants, count: number) =>
+  Promise.all(Array.from({ length: count }, () => issueGrant(tenants)));
+
+const verify = (baseUrl: string, { rpKey }: Tenants, body: unknown) =>
+  callUntilSettled(baseUrl, 'POST', '/verify', { key: rpKey, body });
+
+const indexesOf = async (sql: Client) => {
+  const { rows } = await sql.query<{ entry: string }>(
+    `select status_list_url || '#' || status_index as entry from grants`,
+  );
+  return rows.map(({ entry }) => entry);
+};
+
+/** What the former database promised in the span that is lost. */
+interface Lost {
+  readonly revoked: readonly HeldGrant[];
+  readonly logOnly: HeldGrant;
+  readonly spent: readonly object[];
+  readonly entries: readonly string[];
+  readonly slug: string;
+  readonly receipts: readonly string[];
+  readonly log: readonly string[];
+}
+
+let before: Before;
+let lost: Lost;
+
+const promiseAndLose = async (): Promise<Lost> => {
+  const sql = await connect(cluster.url);
+  return withNodes(cluster.url, async ([first, second]) => {
+    if (first === undefined || second === undefined) throw new Error('two nodes');
+    const { grants } = before;
+    const tenants = before.tenants.at?.(first.baseUrl) ?? before.tenants;
+    const slug = 'taken-in-the-lost-span';
+    await createTenants(first.baseUrl);
+    await callJson(first.baseUrl, 'POST', '/orgs', { key: ADMIN_TOKEN, body: { slug, name: 'Lost' } });
+    const spent = await Promise.all(grants.slice(EACH).map((grant) => verifyBody(tenants, grant)));
+    const answers = await Promise.all(
+      spent.map((body, i) => verify(i % 2 ? first.baseUrl : second.baseUrl, tenants, body)),
+    );
+    const receipts = answers.map(receiptOf);
+    expect(receipts.map(({ decision }) => decision)).toEqual(Array(EACH).fill('ALLOW'));
+    const revoked = grants.slice(0, EACH);
+    for (const { grantId } of revoked.slice(0, -1)) await tenants.principal.grants.revoke(grantId);
+    await issueMany(tenants, EACH);
+    const entries = await indexesOf(sql);
+    await untilKept(sql);
+    // The last revocation is one that is lost beside the fence too: only the log has it.
+    await sql.query('alter table status_lists disable trigger note_list');
+    const logOnly = revoked.at(-1) as HeldGrant;
+    await tenants.principal.grants.revoke(logOnly.grantId);
+    return {
+      ...{ revoked, logOnly, spent, entries, slug },
+      receipts: receipts.map(({ receipt_id }) => receipt_id),
+      log: [...first.log, ...second.log],
+    };
+  });
+};
+
+beforeAll(async () => {
+  cluster = await startArchivedCluster();
+  await moveClockOf(cluster.url);
+  before = await withNodes(cluster.url, async ([node]) => {
+    const tenants = await createTenants(node?.baseUrl ?? '', { proof_window_seconds: 300 });
+    await cluster.takeBaseBackup();
+    return { tenants, grants: await issueMany(tenants, 2 * EACH) };
+  });
+  await cluster.markPoint('before');
+  lost = await promiseAndLose();
+  restored = await cluster.restoreTo('before');
+}, 240_000);
+
+afterEach(() => vi.useRealTimers());
+afterAll(async () => {
+  await Promise.all(sessions.map((session) => session.end()));
+  await restored?.stop();
+  await cluster?.stop();
+});
+
+describe('a restored backup', () => {
+  it('is noticed: nothing is decided, given out or shown from it, and /readyz says why', async () => {
+    await withNodes(restored.url, async (nodes) => {
+      for (const node of nodes) {
+        const { status, checks } = await readiness(node);
+        expect([status, checks.fence]).toEqual([503, expect.stringContaining('svc-admin restore')]);
+      }
+      const [node] = nodes;
+      const baseUrl = node?.baseUrl ?? '';
+      const { tenants } = before;
+      for (const body of lost.spent)
+        expect((await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).status).toBe(503);
+      const revoked = await verifyBody(tenants, lost.logOnly);
+      expect((await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: revoked })).status).toBe(
+        503,
+      );
+      const others: [string, string, unknown, string][] = [
+        ['POST', '/grants', { agent: tenants.agent.did }, tenants.principalKey],
+        ['POST', '/revoke', { grant_id: lost.logOnly.grantId }, tenants.principalKey],
+        ['POST', '/orgs', { slug: lost.slug, name: 'Other' }, ADMIN_TOKEN],
+        ['POST', '/checkpoints/close', undefined, ADMIN_TOKEN],
+        ['GET', `/decisions/${lost.receipts[0]}`, undefined, tenants.rpKey],
+        ['GET', `/status-lists/${lost.entries[0]?.split('/status-lists/')[1]?.split('#')[0]}`, undefined, ''],
+      ];
+      for (const [method, path, body, key] of others)
+        expect([
+          path,
+          (await call(baseUrl, method, path, { ...(key && { key }), ...(body !== undefined && { body }) }))
+            .status,
+        ]).toEqual([path, 503]);
+      expect((await call(baseUrl, 'GET', '/.well-known/did.json')).status).toBe(200);
+    });
+  }, 60_000);
+
+  it('without a fence allows what was revoked, and spends Proofs again: the drill can fail', async () => {
+    const copy = await createDatabase(restored.adminUrl, restored.url);
+    const api = await startApiNodes(1, copy.url, { SVC_FENCE: 'none' });
+    try {
+      const baseUrl = api.processes[0]?.baseUrl ?? '';
+      const { tenants } = before;
+      const late = await verifyBody(tenants, lost.revoked[0] as HeldGrant);
+      expect(receiptOf(await verify(baseUrl, tenants, late)).decision).toBe('ALLOW');
+      const second = await Promise.all(lost.spent.map((body) => verify(baseUrl, tenants, body)));
+      expect(second.map((answer) => receiptOf(answer).decision)).toContain('ALLOW');
+    } finally {
+      await api.stop();
+      await copy.drop();
+    }
+  }, 60_000);
+
+  it('is put in order by svc-admin restore: nothing lost is allowed again, nothing is given twice, and a statement says so', async () => {
+    const log = join(fence.folder, 'api.log');
+    writeFileSync(log, lost.log.join(''));
+    const looked = await svcAdmin(restored.url, fence.env, 'restore', '--log', log);
+    expect(looked).toMatchObject({ code: 1, text: expect.stringContaining('Nothing was changed') });
+    const applied = await svcAdmin(restored.url, fence.env, 'restore', '--apply', '--log', log);
+    expect(applied.text).toContain(`revoked again   ${EACH} Grants`);
+    expect(applied.code).toBe(0);
+    expect(await svcAdmin(restored.url, fence.env, 'restore')).toMatchObject({ code: 0 });
+    expect(await svcAdmin(restored.url, fence.env, 'fsck')).toMatchObject({ code: 0 });
+
+    const { tenants } = before;
+    await withNodes(restored.url, async ([node]) => {
+      const baseUrl = node?.baseUrl ?? '';
+      expect(await readiness(node as never)).toMatchObject({
+        status: 503,
+        checks: { fence: expect.stringContaining('a restore is settling') },
+      });
+      for (const body of lost.spent)
+        expect((await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).status).toBe(503);
+    });
+
+    // The quarantine passes, by the clock of the database and by that of the nodes.
+    const sql = await connect(restored.url);
+    await sql.query('update clock.ahead set ms = $1', [QUARANTINE_MS]);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + QUARANTINE_MS });
+    await withNodes(restored.url, async (nodes) => {
+      const [first, second] = nodes;
+      if (first === undefined || second === undefined) throw new Error('two nodes');
+      await until(async () => (await readiness(first)).status === 200);
+      const again = await Promise.all(lost.spent.map((body) => verify(second.baseUrl, tenants, body)));
+      expect(again.map((answer) => receiptOf(answer).reason)).toEqual(Array(EACH).fill('PROOF_EXPIRED'));
+      const late = await Promise.all(
+        lost.revoked.map(async (grant) => verify(first.baseUrl, tenants, await verifyBody(tenants, grant))),
+      );
+      expect(late.map((answer) => receiptOf(answer).reason)).toEqual(Array(EACH).fill('AUTHORITY_REVOKED'));
+
+      // What was not touched in the lost span goes on, and no Receipt is of a time before the quarantine's end.
+      const live = await verify(
+        first.baseUrl,
+        tenants,
+        await verifyBody(tenants, before.grants[EACH] as HeldGrant),
+      );
+      const receipt = receiptOf(live);
+      expect(receipt.decision).toBe('ALLOW');
+      expect(receipt.receipt_id > ([...lost.receipts].sort().at(-1) ?? '')).toBe(true);
+
+      await issueMany(tenants.at?.(first.baseUrl) ?? tenants, EACH);
+      const fresh = (await indexesOf(sql)).filter((entry) => !lost.entries.includes(entry));
+      expect(fresh).toHaveLength(EACH);
+      const taken = await call(first.baseUrl, 'POST', '/orgs', {
+        key: ADMIN_TOKEN,
+        body: { slug: lost.slug, name: 'Somebody else' },
+      });
+      expect(taken.status).toBe(409);
+
+      const document = await callJson<object>(first.baseUrl, 'GET', '/.well-known/did.json');
+      const { restores } = await callJson<{ restores: { statement: string }[] }>(
+        first.baseUrl,
+        'GET',
+        '/restores',
+      );
+      const said = verifyRestoreStatement({
+        statement: restores[0]?.statement ?? '',
+        serviceDidDocument: document,
+      });
+      expect(said).toMatchObject({ ok: true, statement: { epoch: 1, revoked_again: EACH, previous: null } });
+      if (!said.ok) throw new Error(said.problem);
+      const { lost_from: from, lost_until: to } = said.statement;
+      for (const id of lost.receipts) {
+        const at = formatTimestamp(ulidTimeMs(id.slice(4)) ?? 0);
+        expect(from <= at && at <= to).toBe(true);
+      }
+    });
+  }, 120_000);
+
+  it('leaves the former database behind: nodes that still stand on it decide nothing', async () => {
+    await withNodes(cluster.url, async ([node]) => {
+      expect((await readiness(node as never)).checks.fence).toContain('replaced');
+      const body = await verifyBody(before.tenants, before.grants[EACH] as HeldGrant);
+      const { status } = await call(node?.baseUrl ?? '', 'POST', '/verify', {
+        key: before.tenants.rpKey,
+        body,
+      });
+      expect(status).toBe(503);
+    });
+  }, 60_000);
+});

@@ -1,0 +1,10 @@
+/** `GET /restores` (protocol §12). What stands in it after a restore: test/deployments/restore.test.ts. */
+import { expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
+
+const deployment = withDeployment();
+
+it('is empty for a ledger that was never set back, and may be kept for a minute', async () => {
+  const { status, json, headers } = await deployment.call('GET', '/restores');
+  expect([status, json, headers['cache-control']]).toEqual([200, { restores: [] }, 'public, max-age=60']);
+});

@@ -1,0 +1,52 @@
+/** A fence in a folder of its own, and what is asked about it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openFolder } from '@svc/fence';
+import type { OutsideStore } from '@svc/service';
+import { programFile } from '@svc/testkit/process/program-file';
+import { startProgram } from '@svc/testkit/process/start-program';
+import { afterAll } from 'vitest';
+import { type ApiNode, nodeEnv } from './api-node.ts';
+import { call } from './tenants.ts';
+
+export interface TestFence {
+  readonly folder: string;
+  readonly outside: OutsideStore;
+  /** For the environment of nodes. Loaded machines stall: what it bounds is shown elsewhere. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export const createFence = (): TestFence => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-fence-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { SVC_FENCE: pathToFileURL(folder).href, SVC_FENCE_MAX_AGE_MS: '5000' };
+  return { folder, outside: openFolder(folder), env };
+};
+
+export const readiness = async ({ adminUrl }: ApiNode) => {
+  const { status, text } = await call(adminUrl, 'GET', '/readyz');
+  const { checks } = JSON.parse(text) as { checks: Readonly<Record<string, string>> };
+  return { status, checks };
+};
+
+/** Resolves when `look` answers true; the test's own deadline ends it otherwise. */
+export const until = async (look: () => Promise<boolean>): Promise<void> => {
+  while (!(await look())) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+
+/** Nothing waits to be kept any more. */
+export const untilKept = (sql: {
+  query(text: string): Promise<{ rowCount: number | null }>;
+}): Promise<void> => until(async () => (await sql.query('select from fence_notes')).rowCount === 0);
+
+export const svcAdmin = async (
+  databaseUrl: string,
+  env: Readonly<Record<string, string>>,
+  ...parameters: string[]
+): Promise<{ readonly code: number | null; readonly text: string }> => {
+  const program = startProgram(programFile('apps/admin'), nodeEnv(databaseUrl, env), parameters);
+  const code = await program.ended;
+  return { code, text: program.log.join('\n') };
+};

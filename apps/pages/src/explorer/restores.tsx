@@ -1,0 +1,47 @@
+/** Spans that the ledger lost because its database was set back to a backup, as the service states them, signed. */
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, problemText } from '../shared/api.ts';
+import { JwsView } from '../shared/jws-view.tsx';
+import { PartsList } from '../shared/parts-list.tsx';
+import type { Restore } from '../shared/wire.ts';
+import type { Service } from './check-day.ts';
+import { checkRestore } from './check-restore.ts';
+
+/** Nothing where nothing was ever lost. */
+export const Restores = ({ service }: { readonly service: Service }) => {
+  const [restores, setRestores] = useState<readonly Restore[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    callApi<{ restores: Restore[] }>('restores').then(
+      ({ body }) => setRestores(body.restores),
+      (error) => setProblem(problemText(error)),
+    );
+  }, []);
+  if (problem === null && restores.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="restores">
+      <div class="card-head">
+        <h2 id="restores">Lost spans</h2>
+        <p>UTC</p>
+      </div>
+      <p class="soft">
+        The database was set back to a backup. A Receipt of such a span is as valid as any other; the ledger
+        may lack it.
+      </p>
+      {problem !== null && (
+        <p class="note note-warn" role="status">
+          {problem}
+        </p>
+      )}
+      {restores.map((restore) => (
+        <details key={restore.epoch} data-epoch={restore.epoch}>
+          <summary>
+            {restore.lost_from} to {restore.lost_until}
+          </summary>
+          <PartsList parts={checkRestore(restore, service)} />
+          <JwsView jws={restore.statement} name={`restore ${restore.epoch}`} />
+        </details>
+      ))}
+    </section>
+  );
+};

@@ -1,0 +1,81 @@
+/**
+ * Objects in a bucket of S3 or whatever speaks its protocol with conditional writes (`If-Match`, `If-None-Match` on
+ * PutObject). Credentials and region come from where the SDK always looks for them.
+ */
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import type { OutsideStore } from '@svc/service';
+
+export interface BucketPlace {
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  /** Null: Amazon's, by region. */
+  readonly endpoint: string | null;
+}
+
+export interface Bucket extends OutsideStore {
+  close(): void;
+}
+
+/** Somebody else was first: the condition failed, or another conditional write of the object is under way. */
+const LOST = new Set([409, 412]);
+
+export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): Bucket => {
+  const client = new S3Client({
+    // A round that failed is followed by another: nothing is repeated below it.
+    maxAttempts: 1,
+    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+    ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+  });
+  return {
+    async find(key) {
+      try {
+        const { Body, ETag } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + key }));
+        if (Body === undefined || ETag === undefined) throw new Error(`${key} came without body or ETag`);
+        return { text: await Body.transformToString('utf-8'), tag: ETag };
+      } catch (error) {
+        if (error instanceof NoSuchKey) return null;
+        throw error;
+      }
+    },
+    async put(key, text, tag) {
+      const condition = tag === null ? { IfNoneMatch: '*' } : { IfMatch: tag };
+      try {
+        await client.send(
+          new PutObjectCommand({
+            Bucket,
+            Key: prefix + key,
+            Body: text,
+            ContentType: 'application/json',
+            ...condition,
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof S3ServiceException && LOST.has(error.$metadata.httpStatusCode ?? 0))
+          return false;
+        throw error;
+      }
+    },
+    async list(folder) {
+      const keys: string[] = [];
+      let ContinuationToken: string | undefined;
+      do {
+        const page = await client.send(
+          new ListObjectsV2Command({ Bucket, Prefix: `${prefix}${folder}/`, ContinuationToken }),
+        );
+        keys.push(...(page.Contents ?? []).map(({ Key = '' }) => Key.slice(prefix.length)));
+        ContinuationToken = page.NextContinuationToken;
+      } while (ContinuationToken !== undefined);
+      return keys;
+    },
+    close: () => client.destroy(),
+  };
+};

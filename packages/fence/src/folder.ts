@@ -1,0 +1,108 @@
+/**
+ * Objects in a folder that all processes of a deployment see, on one machine or by a network file system with atomic links.
+ *
+ * An object is a folder, each state of it a file named by its number; the highest counts. The next state is written aside,
+ * flushed, and linked under its number, which succeeds once: that is the comparison and the setting in one. The latest
+ * states stay, so that their numbers stay taken. A writer so late that the number it takes was free again finds itself
+ * further behind than anybody can get who was in time.
+ */
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { OutsideObject, OutsideStore } from '@svc/service';
+
+/** So many states of an object stay. */
+const KEPT_STATES = 5;
+/** By so many states a write that was in time may be overtaken until it looks. */
+const OVERTAKEN_BY = 2;
+
+export const openFolder = (root: string): OutsideStore => {
+  const find = async (key: string): Promise<OutsideObject | null> => {
+    const folder = join(root, key);
+    for (;;) {
+      const latest = (await statesOf(folder)).at(-1);
+      if (latest === undefined) return null;
+      const text = await orNull(readFile(join(folder, String(latest)), 'utf8'));
+      // Otherwise it was replaced since.
+      if (text !== null) return { text, tag: String(latest) };
+    }
+  };
+  return {
+    find,
+    async put(key, text, tag) {
+      const folder = join(root, key);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const states = await statesOf(folder);
+      if ((states.at(-1) ?? 0) !== Number(tag ?? 0)) return false;
+      const next = Number(tag ?? 0) + 1;
+      if (!(await place(folder, next, text))) return false;
+      const now = await statesOf(folder);
+      if ((now.at(-1) ?? next) > next + OVERTAKEN_BY) return false;
+      await Promise.all(
+        now.slice(0, -KEPT_STATES).map((state) => rm(join(folder, String(state)), { force: true })),
+      );
+      return true;
+    },
+    async list(folder) {
+      const names = (await orNull(readdir(join(root, folder)))) ?? [];
+      return names.map((name) => `${folder}/${name}`);
+    },
+  };
+};
+
+/** Ascending. */
+const statesOf = async (folder: string): Promise<readonly number[]> => {
+  const names = (await orNull(readdir(folder))) ?? [];
+  return names
+    .filter((name) => /^[1-9][0-9]*$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+};
+
+/** False: somebody else has placed that state. When it answers true, the state survives a crash of the machine. */
+const place = async (folder: string, state: number, text: string): Promise<boolean> => {
+  const draft = join(folder, `draft-${randomBytes(8).toString('hex')}`);
+  try {
+    await writeFlushed(draft, text);
+    await link(draft, join(folder, String(state)));
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await flushFolder(folder);
+  if (state === 1) await flushFolder(dirname(folder));
+  return true;
+};
+
+const writeFlushed = async (path: string, text: string): Promise<void> => {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
+const flushFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** Null where there is no such file or folder. */
+const orNull = async <T>(reading: Promise<T>): Promise<T | null> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+};

@@ -1,0 +1,45 @@
+import { startS3Server } from '@svc/testkit/s3-server';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openOutside } from '../src/index.ts';
+import { describeOutside } from './contract.ts';
+
+const server = await startS3Server('backups');
+const opened: { close(): void }[] = [];
+beforeAll(() => {
+  process.env.AWS_ACCESS_KEY_ID = 'test';
+  process.env.AWS_SECRET_ACCESS_KEY = 'test';
+});
+afterAll(async () => {
+  for (const one of opened) one.close();
+  await server.stop();
+});
+
+let prefixes = 0;
+const open = async () => {
+  const one = await openOutside(`s3://backups/svc/${prefixes++}`, server.endpoint);
+  opened.push(one);
+  return one.outside;
+};
+
+const ready = await Promise.all(Array.from({ length: 6 }, open));
+describeOutside('a bucket', () => {
+  const outside = ready.pop();
+  if (outside === undefined) throw new Error('open more');
+  return outside;
+});
+
+it('a bucket lists more than a page, and the keys of its own prefix alone', async () => {
+  const [outside, other] = [await open(), await open()];
+  const keys = Array.from({ length: 5 }, (_, i) => `names/${i}`);
+  for (const key of keys) await outside.put(key, '{}', null);
+  await other.put('names/else', '{}', null);
+  expect([...(await outside.list('names'))].sort()).toEqual(keys);
+});
+
+it('a bucket that answers with an error, or cannot be reached, is no empty bucket', async () => {
+  const outside = await open();
+  server.behave('fail');
+  await expect(outside.find('head')).rejects.toThrow();
+  await expect(outside.put('head', '1', null)).rejects.toThrow();
+  server.behave('well');
+});

@@ -1,0 +1,75 @@
+/**
+ * Every restore is stated: signed by the service, each naming the statement before it, and the row says what was signed. Days
+ * that a statement names kept their checkpoints without all of their Receipts (protocol §10).
+ */
+import { createHash } from 'node:crypto';
+import { nativeCrypto } from '@svc/protocol/native';
+import { type RestoreStatement, verifyRestoreStatement } from '@svc/transparency';
+import type { Check, CheckContext } from '../check.ts';
+
+interface Row {
+  readonly epoch: number;
+  readonly lostFrom: string;
+  readonly lostUntil: string;
+  readonly quarantinedUntil: string;
+  readonly days: readonly string[];
+  readonly statement: string;
+}
+
+const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
+const utc = (column: string) => `to_char(${column} at time zone 'UTC', ${TIME})`;
+
+const RESTORES = `
+  select epoch, ${utc('lost_from')} as "lostFrom", ${utc('lost_until')} as "lostUntil",
+    ${utc('quarantined_until')} as "quarantinedUntil", reinstated_days::text[] as days, statement
+  from restores order by epoch`;
+
+export const restoreCheck: Check = {
+  name: 'restores',
+  promise: 'every restore is stated by the service, and names the statement of the one before',
+  countSql: 'select count(*) from restores',
+  async run(context) {
+    let previous: string | null = null;
+    for (const row of await context.query<Row>(RESTORES)) {
+      const said = readStatement(context, row);
+      if (typeof said === 'string') context.report(`epoch ${row.epoch}`, said);
+      else compare(context, row, said, previous);
+      previous = `sha256:${createHash('sha256').update(row.statement).digest('hex')}`;
+      context.advance(1);
+    }
+  },
+};
+
+const readStatement = ({ keys }: CheckContext, { statement }: Row): RestoreStatement | string => {
+  const verified = verifyRestoreStatement({
+    statement,
+    serviceDidDocument: keys.document,
+    crypto: nativeCrypto,
+  });
+  return verified.ok ? verified.statement : verified.problem;
+};
+
+const compare = (
+  { report }: CheckContext,
+  row: Row,
+  said: RestoreStatement,
+  previous: string | null,
+): void => {
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['epoch', row.epoch, said.epoch],
+    ['lost_from', row.lostFrom, said.lost_from],
+    ['lost_until', row.lostUntil, said.lost_until],
+    ['quarantined_until', row.quarantinedUntil, said.quarantined_until],
+    ['reinstated_days', row.days.join(), said.reinstated_days.join()],
+    ['previous', previous, said.previous],
+  ];
+  for (const [name, stored, signed] of pairs)
+    if (stored !== signed)
+      report(`epoch ${row.epoch}`, `${name} is stored as ${stored}, and the statement says ${signed}`);
+};
+
+/** Days of which a statement of the service says that Receipts below their checkpoints are lost. */
+export const listReinstatedDays = async (context: CheckContext): Promise<ReadonlySet<string>> => {
+  const statements = (await context.query<Row>(RESTORES)).map((row) => readStatement(context, row));
+  return new Set(statements.flatMap((said) => (typeof said === 'string' ? [] : said.reinstated_days)));
+};

@@ -1,0 +1,32 @@
+/** The fence of a process (protocol §10): opened where the configuration says, watched by its holds, closed with it. */
+import type { Config } from '@svc/config';
+import { openOutside } from '@svc/fence';
+import { Fence, type ServiceDeps } from '@svc/service';
+
+export interface OpenedFence {
+  close(): Promise<void>;
+}
+
+type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log' | 'holds'>;
+
+/** Resolves after the first look, whatever it found: a process that may not decide starts all the same, and says why. */
+export const openFence = async (
+  service: Deps,
+  { env, fence: configured }: Pick<Config, 'env' | 'fence'>,
+): Promise<OpenedFence> => {
+  if (configured === null) {
+    if (env === 'production')
+      service.log.warn('fence.none', { why: 'nobody would notice a restored backup' });
+    return { close: async () => {} };
+  }
+  const { outside, close } = await openOutside(configured.place, configured.endpoint);
+  const fence = new Fence(service, { outside, maxAgeMs: configured.maxAgeMs });
+  service.holds.watch('fence', () => fence.problem());
+  await fence.start();
+  return {
+    close: async () => {
+      await fence.stop();
+      close();
+    },
+  };
+};

@@ -1,0 +1,163 @@
+/**
+ * The fence as one process keeps it (protocol §10). In rounds of about a quarter of a second it reads the head outside, holds
+ * it against the database's lineage, and publishes the next beat. What is asked on the path of a decision is memory alone:
+ * whether the head that was last confirmed is young enough.
+ *
+ * A round proves that the database in hand had the head outside when the round began. So a process decides only on the
+ * database that the fence stands for, and at most `maxAgeMs` after it could last tell; a database that was set back, or a
+ * replaced one that woke up, lacks the head and is refused. Two that both go on are told apart by the nonces: of two
+ * beats on one head, compare-and-set lets one out.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceDeps } from '../deps.ts';
+import { withinMs } from '../lib/deadline.ts';
+import type { Beat, FenceHead, HeadVerdict, OutsideStore } from '../ports/fence.ts';
+import { formatHead, HEAD_KEY, parseHead } from './head.ts';
+import { keepNotes } from './keep-notes.ts';
+
+export interface FenceOptions {
+  readonly outside: OutsideStore;
+  /** How long after a head no more is decided on it. */
+  readonly maxAgeMs: number;
+}
+
+export interface FenceProblem {
+  /** `stale`: it could not be told lately. `behind`: the database is not the one. `quarantine`: a restore is settling. */
+  readonly kind: 'stale' | 'behind' | 'quarantine';
+  readonly reason: string;
+  /** Beyond decisions: the database may not be the one, so nothing that it says or takes counts. */
+  readonly isOfAll: boolean;
+}
+
+const ROUND_MS = 250;
+
+const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
+  behind:
+    'the database lacks what the fence names: it was restored to an earlier moment, or replaced; run svc-admin restore',
+  diverged:
+    'the fence names another history of this database: it was restored or replaced; run svc-admin restore',
+  forgotten: 'the fence is older than the database remembers; see svc-admin fence',
+  gone: 'the database had a fence, and there is none where SVC_FENCE says; see svc-admin fence',
+};
+
+type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
+
+export class Fence {
+  readonly #stopping = new AbortController();
+  /** When the confirmed head was made at the latest, by the monotonic clock. */
+  #headMs = Number.NEGATIVE_INFINITY;
+  #refusal: FenceProblem | null = null;
+  #failure = 'it has not been read yet';
+  #lastSeq = 0;
+  #told: string | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #keeping: Promise<void> | null = null;
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly options: FenceOptions,
+  ) {}
+
+  /** Rounds from now on until `stop`. Resolves after the first, whatever it found. */
+  async start(): Promise<void> {
+    await this.round();
+    this.#running = this.#goOn();
+  }
+
+  /** Why nothing may be decided now, or null. Asks nobody. */
+  problem(): FenceProblem | null {
+    if (this.#refusal !== null) return this.#refusal;
+    const ageMs = performance.now() - this.#headMs;
+    if (ageMs <= this.options.maxAgeMs) return null;
+    // A process that has never seen its fence knows nothing of its database; one that has, goes on with all but decisions.
+    const isOfAll = !Number.isFinite(ageMs);
+    const age = isOfAll ? 'yet' : `for ${Math.round(ageMs)} ms`;
+    return { kind: 'stale', reason: `the fence was not confirmed ${age}: ${this.#failure}`, isOfAll };
+  }
+
+  /** One look outside. Never rejects. */
+  async round(): Promise<void> {
+    try {
+      await withinMs(this.options.maxAgeMs, this.#look(), () => {
+        throw new Error(`no answer within ${this.options.maxAgeMs} ms`);
+      });
+    } catch (error) {
+      this.#failure = error instanceof Error ? error.message : String(error);
+    }
+    this.#tell();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await this.#keeping;
+  }
+
+  async #goOn(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await delay(ROUND_MS, undefined, { signal, ref: false }).catch(() => {});
+      if (!signal.aborted) await this.round();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, random, identity } = this.deps;
+    const { outside } = this.options;
+    const startedMs = performance.now();
+    const found = await outside.find(HEAD_KEY);
+    const head = found === null ? null : parseHead(identity.did, found.text);
+    if (head !== null && 'problem' in head) return this.#refuse(head.problem);
+    const nonce = Buffer.from(random.bytes(16)).toString('hex');
+    const sentMs = performance.now();
+    const beat = await store.lineage.beat(head, nonce);
+    if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict]);
+    this.#note(head);
+    if (beat.verdict === 'known') this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
+    else if (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null))
+      this.#confirm(beat, sentMs);
+    else return;
+    this.#keeping ??= this.#keep();
+  }
+
+  async #keep(): Promise<void> {
+    try {
+      await keepNotes(this.deps, this.options.outside, this.#stopping.signal);
+    } catch (error) {
+      this.deps.log.warn('fence.not_kept', { error: error instanceof Error ? error.message : String(error) });
+    } finally {
+      this.#keeping = null;
+    }
+  }
+
+  #confirm({ quarantineMs }: Beat, headMs: number): void {
+    this.#headMs = Math.max(this.#headMs, headMs);
+    const reason = `a restore is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
+    this.#refusal = quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false } : null;
+  }
+
+  #refuse(reason: string): void {
+    this.#refusal = { kind: 'behind', reason, isOfAll: true };
+  }
+
+  #note(head: FenceHead | null): void {
+    const seq = head?.seq ?? 0;
+    if (seq < this.#lastSeq) this.deps.log.warn('fence.went_back', { from: this.#lastSeq, to: seq });
+    this.#lastSeq = seq;
+  }
+
+  /** In the log when it changes, and no oftener. */
+  #tell(): void {
+    const problem = this.problem();
+    const kind = problem?.kind ?? null;
+    if (kind === this.#told) return;
+    this.#told = kind;
+    if (problem === null) this.deps.log.warn('fence.confirmed', { seq: this.#lastSeq });
+    else this.deps.log.error('fence.refuses', { fence: problem.kind, reason: problem.reason });
+  }
+}
+
+const headOf = ({ epoch, seq, atMs }: Beat, nonce: string): FenceHead => {
+  if (seq === null || atMs === null) throw new Error('a beat without its place');
+  return { epoch, seq, nonce, atMs };
+};

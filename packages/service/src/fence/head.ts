@@ -1,0 +1,22 @@
+/** The text of the fence's head: a JSON object that names its service, so that two deployments never take one for theirs. */
+import { isJsonObject, parseStrictJson } from '@svc/protocol';
+import type { FenceHead } from '../ports/fence.ts';
+
+export const HEAD_KEY = 'head';
+
+export const formatHead = (service: string, { epoch, seq, nonce, atMs }: FenceHead): string =>
+  JSON.stringify({ version: 1, service, epoch, seq, nonce, at_ms: atMs });
+
+/** The head, or what is wrong with it. */
+export const parseHead = (service: string, text: string): FenceHead | { readonly problem: string } => {
+  const json = parseStrictJson(text);
+  if (!json.ok || !isJsonObject(json.value) || json.value.version !== 1)
+    return { problem: 'the fence holds no head that this version can read' };
+  const { service: of, epoch, seq, nonce, at_ms: atMs } = json.value;
+  if (of !== service) return { problem: `the fence is that of ${String(of)}` };
+  if (!isCount(epoch) || !isCount(seq) || typeof nonce !== 'string' || !isCount(atMs))
+    return { problem: 'the head of the fence is malformed' };
+  return { epoch, seq, nonce, atMs };
+};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

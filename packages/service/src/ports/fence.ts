@@ -1,0 +1,71 @@
+/**
+ * The fence (protocol §10): what is kept outside the database, so that a database that was set back, or was replaced and
+ * woke up, is told from the one that made the last promises.
+ */
+
+/** What the fence names: the latest beat of the one database that may decide. */
+export interface FenceHead {
+  /** How many restores the lineage has behind it. */
+  readonly epoch: number;
+  readonly seq: number;
+  /** 32 hex characters, drawn anew for each beat. */
+  readonly nonce: string;
+  /** When the beat was made, by the database's clock. */
+  readonly atMs: number;
+}
+
+/** One object outside, and the tag of this state of it. */
+export interface OutsideObject {
+  readonly text: string;
+  readonly tag: string;
+}
+
+/**
+ * Objects outside the database, by keys of `[a-z0-9-]` segments with `/` between. What `put` has answered is durable and
+ * seen by every later `find`. Methods reject when that cannot be told; a `put` that rejects may have taken place.
+ */
+export interface OutsideStore {
+  find(key: string): Promise<OutsideObject | null>;
+  /** Compare and set. `tag` null: there must be none yet. False: there is another state, and nothing has changed. */
+  put(key: string, text: string, tag: string | null): Promise<boolean>;
+  /** The keys below a folder, in any order. */
+  list(folder: string): Promise<readonly string[]>;
+}
+
+/**
+ * `known`: the head is a beat of this database, `ageMs` old. `next`: so it is, and the beat in hand is to be published in
+ * its place. The others: this database must not decide, because the head is later than all that it has (`behind`), is
+ * another than the one it had (`diverged`), is older than it remembers (`forgotten`), or is missing (`gone`).
+ */
+export type HeadVerdict = 'known' | 'next' | 'behind' | 'diverged' | 'forgotten' | 'gone';
+
+export interface Beat {
+  readonly verdict: HeadVerdict;
+  /** Of the head if `known`, of the new beat if `next`, else null. */
+  readonly seq: number | null;
+  readonly atMs: number | null;
+  readonly ageMs: number | null;
+  readonly epoch: number;
+  /** How long a restore forbids decisions yet; 0: not at all. */
+  readonly quarantineMs: number;
+}
+
+export type KeptKind = 'status-list' | 'checkpoint' | 'name' | 'revoked';
+
+/** Something that changed and is to be kept outside. */
+export interface FenceNote {
+  readonly kind: KeptKind;
+  readonly name: string;
+  readonly version: number;
+  /** A JSON object as text; null where the name says all. */
+  readonly text: string | null;
+}
+
+/** On connections of its own: whatever else is asked of the database is not in its way. */
+export interface LineageStore {
+  /** Holds the head against the lineage, and continues that with a beat of this nonce where it is time. */
+  beat(head: Pick<FenceHead, 'seq' | 'nonce'> | null, nextNonce: string): Promise<Beat>;
+  listNotes(limit: number): Promise<readonly FenceNote[]>;
+  /** Those that have not changed since they were listed. */
+  forgetNotes(notes: readonly FenceNote[]): Promise<void>;
+}

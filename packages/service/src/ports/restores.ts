@@ -1,0 +1,50 @@
+/** Restores of the database to an earlier state, and what `svc-admin restore` needs for one (protocol §10). */
+import type { GrantId } from '@svc/protocol';
+import type { CheckpointRecord, Day } from './checkpoints.ts';
+import type { FenceHead } from './fence.ts';
+
+export interface RestoreRecord {
+  readonly epoch: number;
+  /** What was promised between these two may be missing. */
+  readonly lostFromMs: number;
+  readonly lostUntilMs: number;
+  /** No decision is stored that is dated before. */
+  readonly quarantinedUntilMs: number;
+  readonly reinstatedDays: readonly Day[];
+  readonly leastListNumber: number;
+  /** The signed statement, a compact JWS. */
+  readonly statement: string;
+  readonly restoredAtMs: number;
+}
+
+export interface RestoreRepository {
+  /** Ascending epochs. */
+  list(): Promise<readonly RestoreRecord[]>;
+  /** The last moment of which the database knows by itself. */
+  knownUntilMs(): Promise<number>;
+  /** Whether this head is a beat of the lineage. */
+  isKnownHead(head: Pick<FenceHead, 'seq' | 'nonce'>): Promise<boolean>;
+  /** How many restores there were, and the number of the latest beat; 0 for none. */
+  findLast(): Promise<{ readonly epoch: number; readonly seq: number }>;
+  insert(restore: Omit<RestoreRecord, 'restoredAtMs'>): Promise<void>;
+  /** Makes the head a beat of the lineage, in the place of what the database has there and after. */
+  adopt(head: FenceHead): Promise<void>;
+  /** Refuses every decision that is dated earlier, from now on. */
+  sealUntil(ms: number): Promise<void>;
+  /** No further entry is taken from any list there is. */
+  closeLists(): Promise<void>;
+  highestListNumber(): Promise<number>;
+  /** Grants of a list that are not revoked here, with their entries. */
+  listUnrevoked(url: string): Promise<readonly { readonly id: GrantId; readonly index: number }[]>;
+  /** What this list says from now on counts as later than what was kept under that version. */
+  raiseListVersion(url: string, version: number): Promise<void>;
+  /** Of these names, those that nobody has here. */
+  listUnknownNames(names: readonly string[]): Promise<readonly string[]>;
+  reserveNames(names: readonly string[], epoch: number): Promise<void>;
+  /** Revokes an API key whose subject does not matter. False: there is none, or it is revoked. */
+  revokeApiKey(keyId: string): Promise<boolean>;
+  /** Puts a published checkpoint back, closes its day, and leaves its tiles out. */
+  reinstate(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): Promise<void>;
+  /** Domains of hosted Principals are due to be checked. */
+  recheckDomains(): Promise<void>;
+}

@@ -1,0 +1,54 @@
+/**
+ * Days that were closed in a lost span keep the checkpoint that was published: a second one would be a fork. It is put back
+ * as it was signed, without tiles; which Receipts are below it is no longer known here, and the statement says so.
+ */
+import type { JsonObject, Sha256 } from '@svc/protocol';
+import { verifyCheckpoint } from '@svc/transparency';
+import type { ServiceDeps } from '../deps.ts';
+import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
+import { buildServiceDidDocument } from '../service-keys/service-identity.ts';
+import type { Kept } from './kept.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto'>;
+
+export type LostCheckpoint = Omit<CheckpointRecord, 'createdAtMs'>;
+
+/** Those that were kept and are not in this database, by ascending days. */
+export const listLostCheckpoints = async (
+  deps: Deps,
+  kept: readonly Kept[],
+): Promise<readonly LostCheckpoint[]> => {
+  const lost: LostCheckpoint[] = [];
+  for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1)))
+    if ((await deps.store.checkpoints.find(day)) === null) lost.push(readCheckpoint(deps, day, row));
+  return lost;
+};
+
+/** Only what the service signed counts; the content root it never publishes. */
+const readCheckpoint = (
+  { identity, crypto }: Deps,
+  day: Day,
+  { jws, content_root: contentRoot }: JsonObject,
+): LostCheckpoint => {
+  const text = String(jws);
+  const verified = verifyCheckpoint({
+    checkpoint: text,
+    serviceDidDocument: buildServiceDidDocument(identity),
+    crypto,
+  });
+  if (!verified.ok || verified.checkpoint.day !== day)
+    throw new Error(`the checkpoint of ${day} beside the fence is not the service's`);
+  const { checkpoint, kid } = verified;
+  return {
+    day,
+    treeSize: checkpoint.tree_size,
+    root: checkpoint.root as Sha256,
+    previousRoot: checkpoint.previous_root as Sha256 | null,
+    firstReceiptId: checkpoint.first_receipt_id as CheckpointRecord['firstReceiptId'],
+    lastReceiptId: checkpoint.last_receipt_id as CheckpointRecord['lastReceiptId'],
+    kid,
+    jws: text,
+    hash: `sha256:${crypto.sha256Hex(text)}` as Sha256,
+    contentRoot: String(contentRoot) as Sha256,
+  };
+};

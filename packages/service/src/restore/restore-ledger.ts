@@ -1,0 +1,98 @@
+/**
+ * Makes a database that was set back the one that may decide again (protocol §10), in steps of which each can be repeated:
+ *
+ *   claim      the fence's head is replaced: whoever stood on it decides no more
+ *   revoke     what was revoked in the lost span is revoked again
+ *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
+ *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
+ *              is allocated from any more, lost names are reserved, and the signed statement is stored
+ *
+ * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew.
+ */
+import type { ServiceDeps } from '../deps.ts';
+import { formatHead, HEAD_KEY } from '../fence/head.ts';
+import type { FenceHead, OutsideStore } from '../ports/fence.ts';
+import type { RestoreRecord } from '../ports/restores.ts';
+import type { Kept } from './kept.ts';
+import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
+import { findKept, type LostSpan } from './plan-restore.ts';
+import type { LoggedRevocations } from './read-log.ts';
+import { type RevokedAgain, revokeAgain } from './revoke-again.ts';
+import { signRestoreStatement } from './statement.ts';
+
+export interface Restore {
+  readonly restore: Omit<RestoreRecord, 'restoredAtMs'>;
+  readonly revoked: RevokedAgain;
+  readonly reservedNames: readonly string[];
+}
+
+/**
+ * Lists of one domain that may have been opened in the last second before the fence, and the last one of which it was told.
+ * Numbers are not scarce.
+ */
+const LIST_NUMBER_MARGIN = 10_000;
+const SETTLE_DEADLINE_MS = 60_000;
+
+/** Rejects with what stands in the way; then the database is still behind the fence. */
+export const restoreLedger = async (
+  deps: ServiceDeps,
+  outside: OutsideStore,
+  span: LostSpan,
+  logged: LoggedRevocations,
+): Promise<Restore> => {
+  const claimed = await claim(deps, outside, span);
+  const { lists, checkpoints, revoked, lostNames } = await findKept(deps, outside);
+  const counts = await revokeAgain(deps, lists, revoked, logged);
+  const lost = await listLostCheckpoints(deps, checkpoints);
+  const last = (await deps.store.restores.list()).at(-1);
+  const { lostFromMs, lostUntilMs, quarantinedUntilMs } = span;
+  const restore = {
+    ...{ lostFromMs, lostUntilMs, quarantinedUntilMs },
+    epoch: Math.max(span.head.epoch, last?.epoch ?? 0) + 1,
+    reinstatedDays: lost.map(({ day }) => day),
+    leastListNumber: (await highestListNumber(deps, lists)) + LIST_NUMBER_MARGIN,
+  };
+  const previous = last?.statement ?? null;
+  const statement = await signRestoreStatement(deps, { ...restore, revokedAgain: counts.grants, previous });
+  await settle(deps, { claimed, restore: { ...restore, statement }, lost, lostNames });
+  return { restore: { ...restore, statement }, revoked: counts, reservedNames: lostNames };
+};
+
+/** Of the same instant as the head that it replaces, so that the lost span stays the same for whoever begins anew. */
+const claim = async (
+  { identity, random }: ServiceDeps,
+  outside: OutsideStore,
+  { head, tag }: LostSpan,
+): Promise<FenceHead> => {
+  const nonce = Buffer.from(random.bytes(16)).toString('hex');
+  const claimed = { ...head, seq: head.seq + 1, nonce };
+  if (await outside.put(HEAD_KEY, formatHead(identity.did, claimed), tag)) return claimed;
+  throw new Error('the fence moved: a service still works on the former database; stop it, then begin again');
+};
+
+const highestListNumber = async ({ store }: ServiceDeps, lists: readonly Kept[]): Promise<number> =>
+  lists.reduce(
+    (highest, { kept }) => Math.max(highest, Number(kept.number)),
+    await store.restores.highestListNumber(),
+  );
+
+interface Settlement {
+  readonly claimed: FenceHead;
+  readonly restore: Restore['restore'];
+  readonly lost: readonly LostCheckpoint[];
+  readonly lostNames: readonly string[];
+}
+
+const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: Settlement): Promise<void> =>
+  store.transaction(
+    async ({ restores }) => {
+      await restores.sealUntil(restore.quarantinedUntilMs);
+      for (const checkpoint of lost) await restores.reinstate(checkpoint);
+      await restores.insert(restore);
+      await restores.closeLists();
+      await restores.reserveNames(lostNames, restore.epoch);
+      await restores.recheckDomains();
+      await restores.adopt(claimed);
+    },
+    { deadlineMs: SETTLE_DEADLINE_MS },
+  );

@@ -1,0 +1,34 @@
+/** What the service says of a restore, signed as checkpoints are (protocol §12): which span may lack what was promised in it. */
+import { formatTimestamp, jcs, signCompactJws } from '@svc/protocol';
+import { RESTORE_TYP, type RestoreStatement } from '@svc/transparency';
+import type { ServiceDeps } from '../deps.ts';
+import type { Day } from '../ports/checkpoints.ts';
+
+export interface Restored {
+  readonly epoch: number;
+  readonly lostFromMs: number;
+  readonly lostUntilMs: number;
+  readonly quarantinedUntilMs: number;
+  readonly reinstatedDays: readonly Day[];
+  readonly revokedAgain: number;
+  /** Of the statement before this one, a compact JWS. */
+  readonly previous: string | null;
+}
+
+export const signRestoreStatement = (
+  { identity, clock, crypto }: Pick<ServiceDeps, 'identity' | 'clock' | 'crypto'>,
+  restored: Restored,
+): Promise<string> => {
+  const statement: RestoreStatement = {
+    iss: identity.did,
+    epoch: restored.epoch,
+    lost_from: formatTimestamp(restored.lostFromMs),
+    lost_until: formatTimestamp(restored.lostUntilMs),
+    quarantined_until: formatTimestamp(restored.quarantinedUntilMs),
+    reinstated_days: [...restored.reinstatedDays],
+    revoked_again: restored.revokedAgain,
+    previous: restored.previous === null ? null : `sha256:${crypto.sha256Hex(restored.previous)}`,
+    iat: Math.floor(clock.nowMs() / 1000),
+  };
+  return signCompactJws(identity.statusKeys.signer, { typ: RESTORE_TYP }, jcs({ ...statement }));
+};

@@ -1,0 +1,93 @@
+/** The lineage of a database against the head of its fence: what is known, what continues it, and what must not decide. */
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const stores = withStores();
+const nonce = (name: string) => name.padEnd(32, '0');
+const beat = (head: [number, string] | null, next: string, store = stores.first) =>
+  store.lineage.beat(head && { seq: head[0], nonce: nonce(head[1]) }, nonce(next));
+/** The next beat is due. */
+const pass = () => runSql(stores.url, `update fence_beats set at = at - interval '1 second'`);
+
+beforeEach(() => runSql(stores.url, 'truncate fence_beats'));
+
+describe('a lineage', () => {
+  it('begins with a first fence, and goes on from each head', async () => {
+    expect(await beat(null, 'a')).toMatchObject({
+      verdict: 'next',
+      seq: 1,
+      ageMs: 0,
+      epoch: 0,
+      quarantineMs: 0,
+    });
+    await pass();
+    expect(await beat([1, 'a'], 'b')).toMatchObject({ verdict: 'next', seq: 2 });
+    await pass();
+    expect(await beat([2, 'b'], 'c', stores.second)).toMatchObject({ verdict: 'next', seq: 3 });
+  });
+
+  it('knows its head and tells its age while another has just made the next beat', async () => {
+    await beat(null, 'a');
+    await pass();
+    await beat([1, 'a'], 'b');
+    const known = await beat([1, 'a'], 'c', stores.second);
+    expect(known).toMatchObject({ verdict: 'known', seq: 1 });
+    expect(known.ageMs).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('goes on where the beat before it never came out', async () => {
+    await beat(null, 'a');
+    await pass();
+    await beat([1, 'a'], 'lost');
+    await pass();
+    expect(await beat([1, 'a'], 'c')).toMatchObject({ verdict: 'next', seq: 3 });
+  });
+
+  it.each([
+    ['behind', 'lacks the head', [2, 'x']],
+    ['diverged', 'has another beat in the place of the head', [1, 'x']],
+    ['gone', 'had a fence where there is none', null],
+  ] as const)('is %s where it %s, and makes no beat then', async (verdict, _, head) => {
+    await beat(null, 'a');
+    await pass();
+    expect(await beat(head === null ? null : [...head], 'b')).toMatchObject({ verdict, seq: null });
+    expect(await beat([1, 'a'], 'c')).toMatchObject({ verdict: 'next', seq: 2 });
+  });
+
+  it('is behind where it never had a beat and there is a head', async () => {
+    expect(await beat([7, 'x'], 'b')).toMatchObject({ verdict: 'behind' });
+  });
+
+  it('forgets heads that are older than 50,000 beats, and says so', async () => {
+    await runSql(
+      stores.url,
+      `insert into fence_beats values (60000, '${nonce('z')}', now() - interval '1 minute')`,
+    );
+    expect(await beat([1, 'a'], 'b')).toMatchObject({ verdict: 'forgotten' });
+  });
+
+  it('of two nodes at once, one makes the beat', async () => {
+    await beat(null, 'a');
+    for (let round = 0; round < 10; round++) {
+      await pass();
+      const head: [number, string] = [1, 'a'];
+      const both = await Promise.all([beat(head, `b${round}`), beat(head, `c${round}`, stores.second)]);
+      expect(both.map(({ verdict }) => verdict).sort()).toEqual(['known', 'next']);
+    }
+  });
+});
+
+describe('notes', () => {
+  it('of what changes while it is copied are not forgotten', async () => {
+    await runSql(stores.url, `select svc_note('name', 'did:web:a.example')`);
+    const listed = await stores.first.lineage.listNotes(10);
+    expect(listed).toEqual([{ kind: 'name', name: 'did:web:a.example', version: 1, text: null }]);
+    await runSql(stores.url, `select svc_note('name', 'did:web:a.example')`);
+    await stores.first.lineage.forgetNotes(listed);
+    const again = await stores.first.lineage.listNotes(10);
+    expect(again).toMatchObject([{ version: 2 }]);
+    await stores.first.lineage.forgetNotes(again);
+    expect(await stores.first.lineage.listNotes(10)).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+/** Restores of this database to an earlier state (protocol §10). */
+import type { GrantId } from '@svc/protocol';
+import type { CheckpointRecord, FenceHead, RestoreRecord, RestoreRepository } from '@svc/service';
+import type { Database } from '../database.ts';
+
+const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
+  quarantined_until as "quarantinedUntilMs", reinstated_days::text[] as "reinstatedDays",
+  least_list_number as "leastListNumber", statement, restored_at as "restoredAtMs"`;
+
+const insertSql = `
+  insert into restores (epoch, lost_from, lost_until, quarantined_until, reinstated_days, least_list_number, statement)
+  values ($1, to_timestamp($2 / 1000.0), to_timestamp($3 / 1000.0), to_timestamp($4 / 1000.0), $5::date[], $6, $7)`;
+
+// Everything up to its latest beat, or up to the ledger's seal where it never had a fence.
+const knownUntilSql = `
+  select svc_ms(coalesce((select at from fence_beats order by seq desc limit 1), (select sealed_until from ledger_seal))) as ms`;
+
+const reinstateSql = `
+  with closed as (
+    insert into closed_days (day) values ($1::date) on conflict do nothing
+  )
+  insert into checkpoints (day, tree_size, root, previous_day, previous_root, first_receipt_id, last_receipt_id,
+    kid, jws, hash, content_root)
+  values ($1::date, $2, $3, case when $4::text is not null then $1::date - 1 end, $4, $5, $6, $7, $8, $9, $10)`;
+
+export function restoreRepository(database: Database): RestoreRepository {
+  const write = async (text: string, values: readonly unknown[]): Promise<void> => {
+    await database.write({ text, values });
+  };
+  return {
+    list: () =>
+      database.read<RestoreRecord>({ text: `select ${columns} from restores order by epoch`, values: [] }),
+    async knownUntilMs() {
+      const [row] = await database.read<{ ms: number }>({ text: knownUntilSql, values: [] });
+      return row?.ms ?? 0;
+    },
+    async isKnownHead({ seq, nonce }) {
+      const text = 'select seq from fence_beats where seq = $1 and nonce = $2';
+      return (await database.read({ text, values: [seq, nonce] })).length > 0;
+    },
+    async findLast() {
+      const text = `select coalesce((select max(epoch) from restores), 0) as epoch,
+        coalesce((select max(seq) from fence_beats), 0) as seq`;
+      const [row] = await database.read<{ epoch: number; seq: number }>({ text, values: [] });
+      return row ?? { epoch: 0, seq: 0 };
+    },
+    insert: (restore) =>
+      write(insertSql, [
+        restore.epoch,
+        restore.lostFromMs,
+        restore.lostUntilMs,
+        restore.quarantinedUntilMs,
+        restore.reinstatedDays,
+        restore.leastListNumber,
+        restore.statement,
+      ]),
+    async adopt({ seq, nonce, atMs }: FenceHead) {
+      await write('delete from fence_beats where seq >= $1', [seq]);
+      await write('insert into fence_beats (seq, nonce, at) values ($1, $2, to_timestamp($3 / 1000.0))', [
+        seq,
+        nonce,
+        atMs,
+      ]);
+    },
+    sealUntil: (ms) => write('select svc_seal_until(to_timestamp($1 / 1000.0))', [ms]),
+    closeLists: () => write('update status_lists set is_closed = true where not is_closed', []),
+    async highestListNumber() {
+      const text = 'select coalesce(max(number), 0) as number from status_lists';
+      return (await database.read<{ number: number }>({ text, values: [] }))[0]?.number ?? 0;
+    },
+    listUnrevoked: (url) =>
+      database.read<{ id: GrantId; index: number }>({
+        text: `select id, status_index as index from grants
+          where status_list_url = $1 and revocation_recorded_at is null order by id`,
+        values: [url],
+      }),
+    raiseListVersion: (url, version) =>
+      write('update status_lists set version = $2 where url = $1 and version < $2', [url, version]),
+    async listUnknownNames(names) {
+      const rows = await database.read<{ name: string }>({
+        text: `select name from unnest($1::text[]) as name
+          where not exists (select from principals where did = name)
+            and not exists (select from relying_parties where did = name)
+            and not exists (select from orgs where 'org:' || slug = name)
+          order by name`,
+        values: [names],
+      });
+      return rows.map(({ name }) => name);
+    },
+    reserveNames: (names, epoch) =>
+      write('insert into reserved_names (name, epoch) select unnest($1::text[]), $2 on conflict do nothing', [
+        names,
+        epoch,
+      ]),
+    async revokeApiKey(keyId) {
+      const rows = await database.write({
+        text: 'update api_keys set revoked_at = svc_now() where key_id = $1 and revoked_at is null returning key_id',
+        values: [keyId],
+      });
+      return rows.length > 0;
+    },
+    reinstate: (checkpoint) => write(reinstateSql, valuesOf(checkpoint)),
+    recheckDomains: () => write(`update principals set last_checked_at = null where kind = 'hosted'`, []),
+  };
+}
+
+const valuesOf = (checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): readonly unknown[] => [
+  checkpoint.day,
+  checkpoint.treeSize,
+  checkpoint.root,
+  checkpoint.previousRoot,
+  checkpoint.firstReceiptId,
+  checkpoint.lastReceiptId,
+  checkpoint.kid,
+  checkpoint.jws,
+  checkpoint.hash,
+  checkpoint.contentRoot,
+];

@@ -1,0 +1,88 @@
+/**
+ * What a service states when its database had to be set back to a backup (protocol §12): a compact JWS by a status key with
+ * exactly the header `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-restore+jwt"}`, over the RFC 8785 form of its payload.
+ */
+import {
+  type CryptoPort,
+  encodeBase64urlText,
+  type JsonObject,
+  jcs,
+  parseCompactJws,
+  portableCrypto,
+} from '@svc/codec';
+import { openServiceKeys, type ServiceKeyFailure } from './service-keys.ts';
+
+export const RESTORE_TYP = 'svc-restore+jwt';
+const MAX_CHARS = 65_536;
+
+export interface RestoreStatement {
+  readonly iss: string;
+  /** 1 for the first restore of a ledger. */
+  readonly epoch: number;
+  /** RFC 3339 UTC: of what was promised between these two, the ledger may lack anything. */
+  readonly lost_from: string;
+  readonly lost_until: string;
+  /** Nothing was decided before. */
+  readonly quarantined_until: string;
+  /** Days whose published checkpoints were put back without the Receipts below them. */
+  readonly reinstated_days: readonly string[];
+  /** How many Grants were revoked again. */
+  readonly revoked_again: number;
+  /** Hash of the statement before this one, null for the first. */
+  readonly previous: string | null;
+  /** Seconds since the epoch. */
+  readonly iat: number;
+}
+
+export interface RestoreStatementToVerify {
+  /** The compact JWS. */
+  readonly statement: string;
+  /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
+  readonly serviceDidDocument: unknown;
+  /** Portable JavaScript unless given. */
+  readonly crypto?: CryptoPort;
+}
+
+/** Verifies that the service signed this statement. Never throws. */
+export const verifyRestoreStatement = ({
+  statement: text,
+  serviceDidDocument,
+  crypto = portableCrypto,
+}: RestoreStatementToVerify):
+  | { readonly ok: true; readonly statement: RestoreStatement; readonly kid: string }
+  | { readonly ok: false; readonly problem: string } => {
+  const refuse = (problem: string) => ({ ok: false as const, problem });
+  const jws = parseCompactJws(text, MAX_CHARS);
+  if (!jws.ok) return refuse(`a statement must be a compact JWS: ${jws.problem}`);
+  const { header, payload, signingInput, signature } = jws;
+  const kid = typeof header.kid === 'string' ? header.kid : '';
+  const canonical = [{ alg: 'EdDSA', kid, typ: RESTORE_TYP }, payload].map((part) =>
+    encodeBase64urlText(jcs(part)),
+  );
+  if (canonical.join('.') !== signingInput)
+    return refuse('header or payload are not as a statement has them');
+  if (!isStatement(payload) || !kid.startsWith(`${payload.iss}#status-`))
+    return refuse('the payload is no statement of its signer');
+  const faults: ServiceKeyFailure[] = [];
+  const keys = openServiceKeys(serviceDidDocument, faults);
+  const wrong = keys?.check(
+    'status',
+    { kid, signingInput, signature, signedAtMs: payload.iat * 1_000 },
+    crypto,
+  );
+  if (wrong) faults.push(wrong);
+  if (faults.length > 0) return refuse(faults.map(({ message }) => message).join('; '));
+  return { ok: true, statement: payload, kid };
+};
+
+const TEXTS = ['iss', 'lost_from', 'lost_until', 'quarantined_until'] as const;
+const COUNTS = ['epoch', 'revoked_again', 'iat'] as const;
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isStatement = (payload: JsonObject): payload is JsonObject & RestoreStatement =>
+  Object.keys(payload).length === TEXTS.length + COUNTS.length + 2 &&
+  TEXTS.every((name) => isText(payload[name])) &&
+  COUNTS.every((name) => Number.isSafeInteger(payload[name])) &&
+  Array.isArray(payload.reinstated_days) &&
+  payload.reinstated_days.every(isText) &&
+  (payload.previous === null || isText(payload.previous));
