@@ -14,6 +14,8 @@ export const productionEnv = (): Record<string, string> => {
     SVC_ENV: 'production',
     SVC_BASE_URL: `https://${DOMAIN}`,
     SVC_FENCE: pathToFileURL(join(folder, 'fence')).href,
+    // Loaded machines stall; the bound itself is tested elsewhere.
+    SVC_FENCE_MAX_AGE_MS: '10000',
     SVC_RECEIPT_KEYS: writeKeys(folder, 'receipt'),
     SVC_STATUS_KEYS: writeKeys(folder, 'status'),
     // Of the sandbox Principal.
