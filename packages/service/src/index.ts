@@ -97,6 +97,7 @@ export * from './relying-parties/verify-relying-party.ts';
 export * from './restore/plan-restore.ts';
 export { type LoggedRevocations, readRevocationLog } from './restore/read-log.ts';
 export { type Restore, restoreLedger } from './restore/restore-ledger.ts';
+export { signRestoreStatement } from './restore/statement.ts';
 export {
   SANDBOX_GRANT_SECONDS,
   SANDBOX_REQUEST,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
+import { type ServiceDeps, signRestoreStatement } from '@svc/service';
 import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
 import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +17,14 @@ import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenant
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-fsck-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const deployment = withProcesses({ SVC_DATA_DIR: dataDir });
+
+/** A span that was lost, as its statement has it. */
+const statedRestore = async (service: ServiceDeps) => {
+  const span = { lostFromMs: 1_000, lostUntilMs: 2_000, quarantinedUntilMs: 3_000 };
+  const restore = { epoch: 1, ...span, reinstatedDays: [] };
+  const statement = await signRestoreStatement(service, { ...restore, revokedAgain: 0, previous: null });
+  return { ...restore, leastListNumber: 1, statement };
+};
 
 let tenants: Tenants;
 let allowId: string;
@@ -54,7 +63,9 @@ beforeAll(async () => {
   expect(moved.json.consumption).toEqual({ cause: 'restore', version: 2 });
   [budgetId, consumedId] = [budget.grantId, consumed.receipt_id];
   await tenants.principal.grants.revoke(grant.grantId);
-  const closed = await closeToday(deployment, dataDir, async ({ store }) => {
+  const closed = await closeToday(deployment, dataDir, async (service) => {
+    const { store } = service;
+    await store.restores.insert(await statedRestore(service));
     await deployment.sql.query('update ledger_seal set sealed_until = clock_timestamp()');
     expect(await store.usage.countSealed(1_000)).toBe(4);
   });
@@ -258,6 +269,10 @@ const tamperings: readonly Tampering[] = [
     change: `insert into closed_days (day) values ('${daysAgo(-5)}')`,
     undo: `delete from closed_days where day = '${daysAgo(-5)}'`,
   },
+  row('restores', 'a span that nobody stated', "lost_until = lost_until - interval '1 second'", [
+    'restores',
+    () => 'epoch 1',
+  ]),
   row('deployment', 'an earlier first day', 'first_day = first_day - 1', ['chain', ofToday]),
   {
     what: 'evidence gone that a Receipt names',
