@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Action, Capability } from '@svc/protocol';
+import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
@@ -156,29 +157,20 @@ it('a relying party that changes its profile meanwhile decides each by the one o
   expect(await logOf(grant)).toEqual({ events: ALLOW, receipts: ALLOW, uses: ALLOW });
 });
 
-/** Changes a function in force, for the rest of the file. */
-const alterFunction = async (name: string, part: string, replacement: string) => {
-  const { rows } = await deployment.sql.query<{ source: string }>(
-    'select pg_get_functiondef($1::regproc) as source',
-    [name],
-  );
-  const changed = rows[0]?.source.replace(part, () => replacement) ?? '';
-  expect(changed).not.toBe(rows[0]?.source);
-  await deployment.sql.query(changed);
-};
-
 describe('where commits read and then write', () => {
+  const alter = (name: string, part: string, replacement: string) =>
+    alterFunction(deployment.databaseUrl, name, part, replacement);
   beforeAll(async () => {
     await deployment.sql.query('create sequence any_version');
-    await alterFunction('svc_lock_balances', 'perform pg_advisory_xact_lock(9, v_key);', '');
-    await alterFunction('svc_try_balances', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
-    await alterFunction(
+    await alter('svc_lock_balances', 'svc_take_lock(9, v_wanted.key, true, v_deadline)', 'true');
+    await alter('svc_try_balances', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
+    await alter(
       'svc_judge_budgets',
       'not (p.holds and p.ordinal <= coalesce(p.first_lost, p.ordinal))',
       'false',
     );
-    await alterFunction('svc_is_within', 'p_spent + p_delta <= p_limit', 'true');
-    await alterFunction('svc_log_consumption', 'd.balances_version + 1', "nextval('any_version')");
+    await alter('svc_is_within', 'p_spent + p_delta <= p_limit', 'true');
+    await alter('svc_log_consumption', 'd.balances_version + 1', "nextval('any_version')");
   });
 
   it('budgets are overdrawn: the test can fail', async () => {

@@ -8,6 +8,7 @@ import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
+import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
@@ -196,26 +197,14 @@ const agentTarget = async (shop: Tenants): Promise<Target> => {
   return { tenants, grants, path, reason: 'AUTHORITY_REVOKED' };
 };
 
-/** A stored function's definition. */
-const sourceOf = async (name: string): Promise<string> => {
-  const text = 'select pg_get_functiondef(oid) as source from pg_proc where proname = $1';
-  return (await sql.query<{ source: string }>(text, [name])).rows[0]?.source ?? '';
-};
-
-const FUNCTIONS = ['svc_commit_decisions', 'svc_take_locks', 'svc_pass_barrier'] as const;
-const originals = new Map<string, string>();
-beforeAll(async () => {
-  for (const name of FUNCTIONS) originals.set(name, await sourceOf(name));
-});
+const originals: string[] = [];
 afterEach(async () => {
-  for (const source of originals.values()) await sql.query(source);
+  for (const source of originals.splice(0).reverse()) await sql.query(source);
 });
 
 /** Replaces a part of a function, until the end of the test. */
-const alter = async (name: (typeof FUNCTIONS)[number], part: string, replacement: string): Promise<void> => {
-  const source = await sourceOf(name);
-  expect(source).toContain(part);
-  await sql.query(source.replace(part, () => replacement));
+const alter = async (name: string, part: string, replacement: string): Promise<void> => {
+  originals.push(await alterFunction(database.url, name, part, replacement));
 };
 
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';

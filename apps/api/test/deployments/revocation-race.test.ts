@@ -118,7 +118,7 @@ const takeNoPrincipalLock = () => alter('svc_take_locks', '(1, hashtext(d.used_p
 
 describe('revocations against verifies at two processes', () => {
   afterEach(async () => {
-    for (const source of originals.splice(0)) await sql.query(source);
+    for (const source of originals.splice(0).reverse()) await sql.query(source);
   });
 
   it(`${RACES} races: no ALLOW after the 200, none dated after revoked_at`, async () => {

@@ -27,7 +27,6 @@ import type { Tenant } from '../ports/tenant.ts';
 import type { AllocatedGrant, FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
-import type { Asked } from './evaluate.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
@@ -69,7 +68,7 @@ export class FactLoader {
    * when that is wrong. Rejects when storage cannot be asked.
    */
   async load(
-    { presented: { grant }, tenant }: Pick<Asked, 'presented' | 'tenant'>,
+    { presented: { grant }, tenant }: { readonly presented: Presented; readonly tenant: Tenant },
     proofSpent: boolean,
   ): Promise<LoadedFacts> {
     if (!grant.ok) return NOTHING;
