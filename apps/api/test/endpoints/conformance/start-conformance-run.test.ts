@@ -3,6 +3,7 @@ import { createOwnEngine, serveConformance } from '@svc/conformance/node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
 import { withDeployment } from '../../world/deployment.ts';
+import { untilSettled } from '../../world/tenants.ts';
 
 const engine = await serveConformance(createOwnEngine());
 const MAP = { 'engine.example': engine.url.replace(/\/$/, '') };
@@ -68,11 +69,12 @@ describe('an account', () => {
     const starts = await Promise.all(
       Array.from({ length: 8 }, (_, i) => {
         const { baseUrl } = deployment.processes[i % 2] ?? deployment.process;
-        return fetch(`${baseUrl}/conformance/runs`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${i < 4 ? rpKey : other}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ endpoint: ENDPOINT }),
-        });
+        const headers = {
+          authorization: `Bearer ${i < 4 ? rpKey : other}`,
+          'content-type': 'application/json',
+        };
+        const body = JSON.stringify({ endpoint: ENDPOINT });
+        return untilSettled(() => fetch(`${baseUrl}/conformance/runs`, { method: 'POST', headers, body }));
       }),
     );
     expect(starts.map(({ status }) => status).toSorted()).toEqual([202, ...Array(7).fill(409)]);
