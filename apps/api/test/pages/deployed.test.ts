@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     const { page, expectQuiet } = await visit(baseUrl);
     await page.goto(`${baseUrl}/verify-receipt#jws=${receipt.receipt}`);
     await page.getByRole('heading', { name: 'Valid', exact: true }).waitFor();
-    expect(await page.locator('[data-state=ok]').count()).toBe(11);
+    expect(await page.locator('[data-state=ok]').count()).toBe(12);
     expectQuiet();
   });
 
