@@ -177,7 +177,7 @@ it('two runners at once ask each endpoint once', async () => {
   for (let i = 0; i < 20; i++) ids.push(await insertRun(store, `https://engine.example/${i}`));
   await Promise.all([runOnce(options(hosts)), runOnce(options(hosts))]);
   expect(asked.toSorted()).toEqual(ids.map((_, i) => `/${i}`).toSorted());
-  for (const id of ids) expect((await readRun(store, id)).status).toBe('error');
+  for (const id of ids) expect((await readRun(store, id)).status).toBe('failed');
 });
 
 it('shows liveness, readiness and metrics on its admin port', async () => {

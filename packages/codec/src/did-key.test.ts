@@ -88,6 +88,8 @@ describe('a key as bare base58', () => {
       const text = base58btc.encode(key).slice(1);
       expect(decodeBase58Key(text)).toEqual(key);
       for (const other of [`1${text}`, `z${text}`, ` ${text}`, `${text} `, `${text}0`, `${text}l`])
+        expect(decodeBase58Key(other)).not.toEqual(key);
+      for (const other of [`1${text}`, ` ${text}`, `${text} `, `${text}0`, `${text}l`])
         expect(decodeBase58Key(other)).toBeNull();
     }
     expect(decodeBase58Key('')).toBeNull();

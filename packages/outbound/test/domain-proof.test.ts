@@ -109,7 +109,7 @@ describe('a domain is not proven', () => {
     JSON.stringify({ did: 'did:web:other.example', token: TOKEN }),
     JSON.stringify({ did: DID, token: TOKEN, more: 1 }),
     JSON.stringify({ did: [DID], token: TOKEN }),
-    JSON.stringify([{ did: DID, token: TOKEN }]),
+    JSON.stringify([[{ did: DID, token: TOKEN }]]),
     JSON.stringify({ 'did,token': 1 }),
     `{"__proto__":${BODY}}`,
     `{"did":"${DID}","token":"x","token":"${TOKEN}"}`,
