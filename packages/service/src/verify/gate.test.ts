@@ -23,7 +23,7 @@ const gateAt = (isEnforced: boolean, compOrgs: readonly OrgId[] = []) => {
 
 /** Without an entitlement. */
 const caller = (orgId: OrgId | null): RpCaller =>
-  ({ relyingParty: { orgId }, entitlement: null }) as unknown as RpCaller;
+  ({ relyingParty: { orgId, claimExpiresAtMs: null }, entitlement: null }) as unknown as RpCaller;
 const of = (issuer: string): Presented =>
   ({ grant: { ok: true, value: { issuer } } }) as unknown as Presented;
 const malformed = { grant: { ok: false } } as unknown as Presented;
@@ -37,10 +37,13 @@ it('refuses nothing by memory: what is not covered is to be read again, and refu
   expect(counted).toEqual(['refused']);
 });
 
-it('asks no plan of relying parties outside every org, nor for Grants that name the sandbox', () => {
+it('asks no plan of relying parties outside every org; Grants that name the sandbox are counted and need none', () => {
   const { gate } = gateAt(true);
   expect(gate.guess(caller(null), acme)?.productionCheck).toBeNull();
-  expect(gate.guess(caller(ORG), of(SANDBOX))?.productionCheck).toBeNull();
+  expect(gate.guess(caller(ORG), of(SANDBOX))).toMatchObject({
+    productionCheck: { orgId: ORG, isEnforced: false },
+    namesSandbox: true,
+  });
   expect(gate.guess(caller(ORG), of(`${SANDBOX}2`))).toBeNull();
   expect(gate.guess(caller(ORG), malformed)).toBeNull();
 });
