@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sampled, sampled } from '@svc/testkit/sampled';
+import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { permuteIndex } from './index-permutation.ts';
