@@ -29,8 +29,11 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   status_lists: ['credential', 'credential_hash', 'valid_from'],
 };
 
-/** Which job of a round came first: whether it is set says nothing. */
-const BY_ORDER: Readonly<Record<string, readonly string[]>> = { loose_evidence: ['unused_since'] };
+/** Which job of a round came first, and when the clock was read: whether it is set says nothing. */
+const BY_ORDER: Readonly<Record<string, readonly string[]>> = {
+  clock_mark: ['marked_at'],
+  loose_evidence: ['unused_since'],
+};
 
 /** By table, each row as sorted JSON text; of what varies, only whether it is there. Partitions by name. */
 export type WholeState = Readonly<Record<string, readonly string[]>>;
