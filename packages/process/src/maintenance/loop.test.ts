@@ -51,8 +51,20 @@ describe('a round', () => {
 
   it('is told when its lock is lost', async () => {
     const store = oneLock();
-    const round = runRound({ store, ...atEase }, patientJob('a'), new AbortController().signal);
-    store.lose('job:a');
+    const { run, ...job } = patientJob('a');
+    // Its lock is lost when it has begun.
+    const round = runRound(
+      { store, ...atEase },
+      {
+        ...job,
+        run: (stop) => {
+          const done = run(stop);
+          store.lose('job:a');
+          return done;
+        },
+      },
+      new AbortController().signal,
+    );
     expect(await round).toMatchObject({ outcome: 'done' });
   });
 
