@@ -11,8 +11,8 @@ const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 
 /** Stretches the moment between judging and storing, in which a revocation may come. */
-const slowDown = (url: string) =>
-  alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(0.004);\n${JUDGED}`);
+const slowDown = (url: string, seconds = 0.004) =>
+  alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
 
 describe('revocation against decisions through two nodes', () => {
   it('in 300 races no ALLOW is committed after the acknowledgement or dated after the stamp', async () => {
@@ -28,9 +28,9 @@ describe('revocation against decisions through two nodes', () => {
   }, 120_000);
 
   it('the same races find the fault once commits take no lock', async () => {
-    await slowDown(unlocked.url);
+    await slowDown(unlocked.url, 0.02);
     await alterFunction(unlocked.url, 'svc_take_locks', PRINCIPAL_LOCK, '');
-    const report = await raceRevocations(unlocked.url, { races: 60, untilBreach: true });
+    const report = await raceRevocations(unlocked.url, { races: 1_000, untilBreach: true });
     expect(report.breaches).not.toEqual([]);
   }, 120_000);
 });
