@@ -4,7 +4,7 @@
  * is over that limit, so that one misconfigured neighbour cannot lock the others out. Being known proves nothing;
  * authentication still decides. Whose they were then tells which limits to look at before a look-up is spent on them.
  *
- * Kept as SHA-256, bounded, oldest out first.
+ * Kept as SHA-256, bounded; the one that has not worked for longest goes first.
  */
 import { hash } from 'node:crypto';
 import type { Caller } from './caller.ts';
@@ -20,7 +20,9 @@ export class WorkingCredentials {
   }
 
   add(token: string, caller: Caller): void {
-    this.#known.set(digestOf(token), caller);
+    const digest = digestOf(token);
+    this.#known.delete(digest);
+    this.#known.set(digest, caller);
     if (this.#known.size <= this.capacity) return;
     for (const oldest of this.#known.keys()) {
       this.#known.delete(oldest);

@@ -51,6 +51,10 @@ const summaryOf = (receipt: Receipt | null) => ({
   receipt_id: receipt?.receipt_id ?? null,
 });
 
+/** A key that leaked says of itself in the bundle that it is in force. */
+const PINNED_KEYS_HAVE_NO_END =
+  '  note           when a pinned key was in force is the word of the bundle: pin the DID document to learn of leaked keys';
+
 export const runBundle = async (command: BundleCommand, paint: Paint): Promise<Output> => {
   const bundle = await readText(command.bundle, 'the bundle', MAX_BUNDLE_BYTES);
   const verified = verifyBundle(bundle, await readPin(command), nativeCrypto);
@@ -60,7 +64,9 @@ export const runBundle = async (command: BundleCommand, paint: Paint): Promise<O
   const authenticated = verified.ok && assumed.length === 0;
   const isOnOwnWord = verified.ok && !authenticated && !command.allowUnauthenticated;
   const verdict = isOnOwnWord ? 'undecided' : verdictOf(failures);
-  if (!command.json) return answer(verdict, describeVerified(verdict, found, failures, paint));
+  const advice = verified.ok && command.keys.length > 0 ? [PINNED_KEYS_HAVE_NO_END] : [];
+  if (!command.json)
+    return answer(verdict, [describeVerified(verdict, found, failures, paint), ...advice].join('\n'));
   return answer(
     verdict,
     JSON.stringify({ verdict, authenticated, ...summaryOf(receipt), checkpoint, assumed, failures }),

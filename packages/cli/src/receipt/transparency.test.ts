@@ -143,6 +143,9 @@ describe('svc-receipt verify --bundle', () => {
       authenticated: true,
       decision: 'ALLOW',
     });
+    expect((await verify(...valid, ...keys)).stdout).toContain(
+      'pin the DID document to learn of leaked keys',
+    );
     expect((await verify(...valid, ...keys, '--allow-unauthenticated')).stderr).toContain(
       '--service-did alone',
     );
