@@ -36,8 +36,8 @@ const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
     'the database lacks what the fence names: it was restored to an earlier moment, or replaced; run svc-admin restore',
   diverged:
     'the fence names another history of this database: it was restored or replaced; run svc-admin restore',
-  forgotten: 'the fence is older than the database remembers; see svc-admin fence',
-  gone: 'the database had a fence, and there is none where SVC_FENCE says; see svc-admin fence',
+  forgotten: 'the fence is older than the database remembers; see svc-admin fence show',
+  gone: 'the database had a fence, and there is none where SVC_FENCE says; see svc-admin fence show',
 };
 
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
