@@ -18,11 +18,12 @@ import { verifyStore } from './verify/verify-store.ts';
 
 /**
  * Client-side limits in milliseconds. Work stands in line for a connection, has it within `connectMs` then, and from there
- * on has its own limit.
+ * on has its own limit. A connection that takes longer to open serves those who come later.
  */
 export interface StoreDeadlines {
   readonly connectMs: number;
-  readonly urgentConnectMs: number;
+  /** Of work that waits for seconds anyway, and of revocations. */
+  readonly patientConnectMs: number;
   /** In line for a connection, unless there is another limit. */
   readonly waitMs: number;
   readonly readMs: number;
@@ -68,7 +69,7 @@ export interface StoreOptions {
 
 const defaultDeadlines: StoreDeadlines = {
   connectMs: 400,
-  urgentConnectMs: 1_500,
+  patientConnectMs: 1_500,
   waitMs: 400,
   readMs: 700,
   ledgerWaitMs: 5_000,
@@ -121,6 +122,7 @@ export function createStore(options: StoreOptions): Store {
     });
 
   const waitMs = deadlines.transactionWaitMs;
+  const connectMs = deadlines.patientConnectMs;
   const pools = {
     commits: openPool(sizes.commits, deadlines.commitMs),
     budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
@@ -133,19 +135,20 @@ export function createStore(options: StoreOptions): Store {
     // dear: what a search looks for is mostly recent, or on a disk that does not turn.
     ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, {
       waitMs: deadlines.ledgerWaitMs,
+      connectMs,
       settings: { work_mem: '32MB', random_page_cost: '1.1' },
     }),
-    admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs }),
+    admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs, connectMs }),
     urgent: openPool(sizes.urgent, deadlines.transactionMs, {
       waitMs,
       // On a machine that is short of everything opening one takes long, and just then revocations must go on.
-      connectMs: deadlines.urgentConnectMs,
+      connectMs,
       isKept: true,
       settings: { lock_timeout: `${URGENT_LOCK_MS}` },
     }),
     // Long work is short beside waiting for long work.
-    bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs }),
-    reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs }),
+    bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
+    reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
     lineage: openPool(sizes.lineage, deadlines.readMs),
   };
   const { commits, budgetCommits, reads, ledgerReads, admin, lineage } = pools;

@@ -1,9 +1,10 @@
 import { StoreError } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { untilRow, withSession } from '@svc/testkit/store/session';
 import type pg from 'pg';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DeadlinePool } from './deadline-pool.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { DeadlineError } from './errors.ts';
 
 const database = withDatabase();
@@ -104,4 +105,70 @@ it('has closed every connection when it is closed, and reports nothing of that',
   await own.close();
   expect(ends).toHaveLength(3);
   expect(reported).toEqual([]);
+});
+
+describe('a server that is slow to accept', () => {
+  const startPool = async (change: Partial<DeadlinePoolOptions> = {}) => {
+    const proxy = await startHoldingProxy(database.url);
+    const own = new DeadlinePool({
+      databaseUrl: proxy.url,
+      size: 1,
+      waitMs: 400,
+      connectMs: 100,
+      deadlineMs: 5_000,
+      maxWaiting: 64,
+      onError: () => {},
+      ...change,
+    });
+    onTestFinished(() => own.close());
+    return { proxy, own };
+  };
+  const unavailable = { kind: 'unavailable', message: /^no connection was open within 100 ms$/ };
+
+  it('keeps nobody longer than it may, and what was opened for one who gave up serves the next', async () => {
+    const { proxy, own } = await startPool();
+    await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
+    await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
+    const waiting = own.run(backendPid);
+    proxy.admit();
+    const pid = await waiting;
+    expect(await own.run(backendPid)).toBe(pid);
+    expect(proxy.accepted).toBe(1);
+  });
+
+  it('keeps what is opened when nobody waits for it any more', async () => {
+    const { proxy, own } = await startPool();
+    await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
+    proxy.admit();
+    await withSession(database.url, (session) =>
+      untilRow(
+        session,
+        "select from pg_stat_activity where datname = current_database() and application_name = 'svc' and state = 'idle'",
+      ),
+    );
+    await own.run(backendPid);
+    expect(proxy.accepted).toBe(1);
+  });
+
+  it('is asked for two connections at a time, however many wait', async () => {
+    const { proxy, own } = await startPool({ size: 6 });
+    for (const _ of [1, 2]) {
+      const runs = await Promise.allSettled(Array.from({ length: 12 }, () => own.run(backendPid)));
+      expect(runs.map(({ status }) => status)).toEqual(Array(12).fill('rejected'));
+    }
+    expect(proxy.accepted).toBe(2);
+    proxy.admit();
+    const asleep = (client: pg.ClientBase) => client.query('select pg_sleep(0.05)');
+    await Promise.all(Array.from({ length: 12 }, () => own.run(asleep)));
+    expect(proxy.accepted).toBeLessThanOrEqual(6);
+  });
+
+  it('is given up in the end, and asked anew', async () => {
+    const { proxy, own } = await startPool({ openMs: 200 });
+    await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
+    await expect.poll(() => proxy.held).toBe(0);
+    proxy.admit();
+    expect(await own.run(backendPid)).toBeTypeOf('number');
+    expect(proxy.accepted).toBe(2);
+  });
 });

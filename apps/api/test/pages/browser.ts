@@ -63,6 +63,10 @@ const watch = (page: Page, origin: string): string[] => {
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
+  // The console says that a request failed, and not which.
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()} from ${response.url()}`);
+  });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('request', (request) => {
     const url = request.url();

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { callApi } from './api.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const unavailable = (retryAfter?: string) =>
+  Response.json(
+    { message: 'Storage does not answer.' },
+    { status: 503, ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }) },
+  );
+
+/** Answers these, one after another, and the last for ever. */
+const answering = (...answers: readonly (() => Response)[]) => {
+  const fetched = vi.fn<typeof fetch>();
+  for (const answer of answers.slice(0, -1)) fetched.mockImplementationOnce(async () => answer());
+  fetched.mockImplementation(async () => answers.at(-1)?.() ?? Response.error());
+  vi.stubGlobal('fetch', fetched);
+  return fetched;
+};
+const settled = async <T>(call: Promise<T>) => {
+  const result = call.catch((error: unknown) => error);
+  await vi.runAllTimersAsync();
+  return result;
+};
+
+it('repeats a GET that is answered 503 with Retry-After, when that time has passed', async () => {
+  const fetched = answering(
+    () => unavailable('1'),
+    () => unavailable('2'),
+    () => Response.json({ ok: 1 }),
+  );
+  const startedAt = Date.now();
+  expect(await settled(callApi('me'))).toEqual({ status: 200, body: { ok: 1 } });
+  expect([fetched.mock.calls.length, Date.now() - startedAt]).toEqual([3, 3_000]);
+});
+
+it('repeats it twice at most, and says what was answered then', async () => {
+  const fetched = answering(() => unavailable('1'));
+  expect(await settled(callApi('me'))).toMatchObject({ status: 503, message: 'Storage does not answer.' });
+  expect(fetched).toHaveBeenCalledTimes(3);
+});
+
+it('repeats no POST, nothing without Retry-After, and nothing that is to wait for long', async () => {
+  const fetched = answering(
+    () => unavailable('1'),
+    () => unavailable(),
+    () => unavailable('3600'),
+  );
+  for (const options of [{ body: {} }, {}, {}])
+    expect(await settled(callApi('me', options))).toMatchObject({ status: 503 });
+  expect(fetched).toHaveBeenCalledTimes(3);
+});

@@ -1,0 +1,164 @@
+/**
+ * The open connections of one pool. A caller waits for a connection as long as it can; opening one may take longer. A
+ * connection whose caller has given up is opened to its end all the same and goes to the next one that waits, or to the
+ * pool: were it given up too, a server that is slow to accept would be asked for ever more of them and never be used.
+ */
+import { StoreError, withinMs } from '@svc/service';
+import pg from 'pg';
+import { clientConfig, StoreClient } from './client.ts';
+import { toUnavailable } from './errors.ts';
+
+export interface ConnectionsOptions {
+  readonly databaseUrl: string;
+  readonly size: number;
+  /** Limit of the server for a statement. */
+  readonly deadlineMs: number;
+  /** From when on a server that neither accepts nor refuses counts as dead. Default 3,000. */
+  readonly openMs?: number;
+  /** True: connections are kept open once they are, so that work seldom waits for one to be opened. */
+  readonly isKept?: boolean;
+  /** Settings of the server for these connections. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Hears of idle connections that break. */
+  readonly onError: (error: Error) => void;
+}
+
+interface Waiting {
+  /** Rises with each that waits. */
+  readonly number: number;
+  readonly resolve: (client: pg.PoolClient) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const IDLE_MS = 60_000;
+const CLOSE_MS = 2_000;
+const OPEN_MS = 3_000;
+/** Opened at once: a server that comes back, or is short of time, is not asked for all of them together. */
+const MAX_OPENING = 2;
+
+export class Connections {
+  readonly #pool: pg.Pool;
+  readonly #options: ConnectionsOptions;
+  readonly #clients = new Set<StoreClient>();
+  /** The first to come is the first to get one. */
+  readonly #waiting = new Set<Waiting>();
+  #lastNumber = 0;
+  /** What the pool has been asked for and not answered yet; of these, so many are being opened. */
+  #asked = 0;
+  #opening = 0;
+  #isClosing = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    const clients = this.#clients;
+    this.#pool = new pg.Pool({
+      ...clientConfig(options.databaseUrl, options.deadlineMs, options.settings),
+      max: options.size,
+      connectionTimeoutMillis: options.openMs ?? OPEN_MS,
+      idleTimeoutMillis: IDLE_MS,
+      min: options.isKept === true ? options.size : 0,
+      Client: class extends StoreClient {
+        constructor(config?: pg.ClientConfig) {
+          super(config);
+          clients.add(this);
+          this.once('end', () => clients.delete(this));
+        }
+      },
+    });
+    this.#pool.on('error', (error) => {
+      if (!this.#isClosing) options.onError(error);
+    });
+    // While a client is checked out the pool does not listen: an 'error' event would end the process.
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  /** Opens all connections, one after another. Rejects when one is not had; the next to need it opens it then. */
+  async open(): Promise<void> {
+    const clients: pg.PoolClient[] = [];
+    try {
+      while (clients.length < this.#options.size) clients.push(await this.take(OPEN_MS));
+    } finally {
+      for (const client of clients) this.release(client, true);
+    }
+  }
+
+  /** A connection of the caller's own until `release`. Rejects with `StoreError` `unavailable` where none was had. */
+  async take(waitMs: number): Promise<pg.PoolClient> {
+    let giveUp = () => {};
+    const had = new Promise<pg.PoolClient>((resolve, reject) => {
+      const waiting = { number: ++this.#lastNumber, resolve, reject };
+      giveUp = () => this.#waiting.delete(waiting);
+      this.#waiting.add(waiting);
+      this.#ask();
+    });
+    return withinMs(waitMs, had, () => {
+      giveUp();
+      throw new StoreError('unavailable', `no connection was open within ${waitMs} ms`);
+    });
+  }
+
+  /** Back into the pool, or destroyed where it is not healthy or inside a transaction. */
+  release(client: pg.PoolClient, isHealthy: boolean): void {
+    const isReusable = isHealthy && client.getTransactionStatus() === 'I';
+    client.release(!isReusable);
+    if (!isReusable && client instanceof StoreClient) client.destroy();
+    this.#ask();
+  }
+
+  #ask(): void {
+    while (this.#asked < this.#waiting.size) {
+      const mustOpen = this.#asked - this.#opening >= this.#pool.idleCount;
+      if (mustOpen && this.#opening >= MAX_OPENING) return;
+      void this.#askPool(mustOpen ? 1 : 0);
+    }
+  }
+
+  async #askPool(opening: 0 | 1): Promise<void> {
+    const lastNumber = this.#lastNumber;
+    this.#asked += 1;
+    this.#opening += opening;
+    let give: () => void;
+    try {
+      const client = await this.#pool.connect();
+      give = () => this.#give(client);
+    } catch (error) {
+      give = () => this.#refuse(error, lastNumber);
+    }
+    this.#asked -= 1;
+    this.#opening -= opening;
+    give();
+    this.#ask();
+  }
+
+  #give(client: pg.PoolClient): void {
+    const [first] = this.#waiting;
+    if (first === undefined) this.release(client, true);
+    else {
+      this.#waiting.delete(first);
+      first.resolve(client);
+    }
+  }
+
+  /** A failure is heard by one of those who waited when the pool was asked; who came later is worth a new attempt. */
+  #refuse(error: unknown, lastNumber: number): void {
+    const [first] = this.#waiting;
+    if (first === undefined || first.number > lastNumber) return;
+    this.#waiting.delete(first);
+    first.reject(toUnavailable(error));
+  }
+
+  /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const cut = setTimeout(() => {
+      for (const client of this.#clients) client.destroy();
+    }, CLOSE_MS);
+    try {
+      await this.#pool.end();
+      // The pool lets go of its clients before they have said goodbye.
+      for (const client of this.#clients) await new Promise<void>((resolve) => client.once('end', resolve));
+    } finally {
+      clearTimeout(cut);
+    }
+  }
+}
