@@ -1,6 +1,7 @@
 /** `npm run bench [-- NAME]`: which benchmark, each of them a program of its own. */
 const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   budgets: () => import('./budgets/budgets.ts'),
+  compare: () => import('./compare/compare.ts'),
   day: () => import('./day/day.ts'),
   ledger: () => import('./ledger/ledger.ts'),
   revocations: () => import('./revocations/revocations.ts'),

@@ -47,7 +47,10 @@ export const signDecision = async (
   const { jws, text } = await signReceipt(body, identity.receiptKeys.signer);
   return {
     commit: buildDecisionCommit(grounds, decided, {
-      ...{ receiptId, jws, evaluatedAtMs: nowMs, grantHash: body.grant_hash },
+      receiptId,
+      jws,
+      evaluatedAtMs: nowMs,
+      grantHash: body.grant_hash,
     }),
     answer: { text, decision: decided.decision, reason: decided.reason, replayed: false },
   };
@@ -56,17 +59,16 @@ export const signDecision = async (
 export const buildDecisionCommit = (
   { asked, admission, loaded: { usedPrincipal, facts } }: Grounds,
   decided: Decided,
-  {
-    grantHash,
-    ...signed
-  }: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'> & { grantHash: Sha256 },
+  signed: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'> & { readonly grantHash: Sha256 },
 ): DecisionCommit => {
   const { P3, P9, P15 } = decided.evidence;
   const { balances } = decided.consulted;
   const { caller } = admission;
   const authenticated = AUTHENTICATION.every((id) => decided.outcomes[id] === true);
   return {
-    ...signed,
+    receiptId: signed.receiptId,
+    jws: signed.jws,
+    evaluatedAtMs: signed.evaluatedAtMs,
     decision: decided.decision,
     reason: decided.reason,
     relyingParty: { did: caller.subject, version: caller.relyingParty.version },
@@ -79,7 +81,7 @@ export const buildDecisionCommit = (
     agent: P9?.proof.agent ?? null,
     action: P15 === undefined ? null : actionColumns(P15.action),
     spend: spendOf(decided),
-    bindsGrantHash: decided.decision === 'ALLOW' && !isBound(facts) ? grantHash : null,
+    bindsGrantHash: decided.decision === 'ALLOW' && !isBound(facts) ? signed.grantHash : null,
     idempotency: asked.idempotency,
     productionCheck: isSandboxProven(admission, decided) ? null : admission.productionCheck,
     budget: balances === undefined ? null : { balances, consumption: decided.consumption },

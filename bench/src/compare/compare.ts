@@ -1,0 +1,139 @@
+/**
+ * `npm run bench -- compare --with FILE`: what a decision costs this build of the API against another one, in CPU time of
+ * the server and of its PostgreSQL. The two take turns at the same load, so the machine's mood falls on both.
+ */
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { makeWorld } from '../fixtures/world.ts';
+import { Cleanup } from '../harness/cleanup.ts';
+import { startApiNode } from '../harness/contestants.ts';
+import { type Database, startDatabase } from '../harness/database.ts';
+import { LoadProcess } from '../harness/load-process.ts';
+import type { Program } from '../harness/program.ts';
+import { describeMachine } from '../harness/report.ts';
+import type { LoadReport } from '../load/messages.ts';
+import { median } from '../load/percentile.ts';
+
+const AGENTS = 100;
+const CONNECTIONS = 64;
+const LEAD_IN_MS = 300;
+/** More than either answers. */
+const MOST_PER_SECOND = 3_000;
+
+interface Side {
+  readonly name: 'this' | 'other';
+  readonly url: string;
+  readonly program: Program;
+  readonly database: Database;
+  readonly load: LoadProcess;
+}
+
+type Read = (report: LoadReport) => number;
+const perDecision =
+  (read: Read): Read =>
+  (report) =>
+    (read(report) * 1000) / report.allowed;
+
+const figures: readonly (readonly [string, Read])[] = [
+  ['Node µs', perDecision(({ serverCpuMs }) => serverCpuMs)],
+  ['PostgreSQL µs', perDecision(({ postgresCpuMs }) => postgresCpuMs)],
+  ['both µs', perDecision(({ serverCpuMs, postgresCpuMs }) => serverCpuMs + postgresCpuMs)],
+  ['decisions/s', ({ allowed, seconds: window }) => allowed / window],
+  ['p50 ms', ({ p50Ms }) => p50Ms],
+];
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== 'compare' && arg !== '--'),
+  options: {
+    api: {
+      type: 'string',
+      default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
+    },
+    with: { type: 'string' },
+    pairs: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '2' },
+    json: { type: 'string' },
+  },
+});
+const { api, with: other = '', json } = values;
+const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)];
+if (!existsSync(api) || !existsSync(other) || !(pairs >= 1) || !(seconds >= 1)) {
+  console.error(`usage: npm run bench -- compare --with FILE [options]
+  --with FILE    the other build's apps/api/dist/main.js
+  --api FILE     this build, default apps/api/dist/main.js
+  --pairs N      turns of each, default 10
+  --seconds N    of load in each turn, default 2
+  --json FILE    write every figure of every turn`);
+  process.exit(2);
+}
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  console.log(describeMachine());
+  const sides = [await startSide('this', api, folder), await startSide('other', other, folder)] as const;
+  for (const side of sides) await turn(side);
+  const turns: Record<Side['name'], LoadReport[]> = { this: [], other: [] };
+  for (let pair = 0; pair < pairs; pair++)
+    // ABBA: a machine that grows slower or faster favours neither.
+    for (const side of pair % 2 === 0 ? sides : sides.toReversed()) turns[side.name].push(await turn(side));
+  if (json !== undefined)
+    writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
+  for (const [what, read] of figures)
+    console.log(describe(what, turns.this.map(read), turns.other.map(read)));
+} catch (problem) {
+  console.error(problem instanceof Error ? problem.message : problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}
+
+async function startSide(name: Side['name'], build: string, within: string): Promise<Side> {
+  const folder = join(within, name);
+  mkdirSync(folder);
+  const place = { folder, cleanup };
+  const database = await startDatabase(join(folder, 'database'), cleanup);
+  const node = await startApiNode(place, { name, api: build, databaseUrl: database.url });
+  const worldFile = join(folder, 'world.json');
+  writeFileSync(worldFile, JSON.stringify(await makeWorld(node, AGENTS)), { mode: 0o600 });
+  return {
+    name,
+    url: node.url,
+    program: node.program,
+    database,
+    load: LoadProcess.start(place, { worldFile }),
+  };
+}
+
+async function turn({ name, url, program, database, load }: Side): Promise<LoadReport> {
+  await load.sign(Math.ceil(MOST_PER_SECOND * (seconds + LEAD_IN_MS / 1000)));
+  await database.checkpoint();
+  const report = await load.load({
+    url,
+    connections: CONNECTIONS,
+    leadInMs: LEAD_IN_MS,
+    windowMs: seconds * 1000,
+    serverPid: program.pid,
+    postgresPid: database.postgresPid,
+  });
+  const others = Object.entries(report.others).map(([what, count]) => `${count} × ${what}`);
+  if (others.length > 0) console.log(`${name} answered other than ALLOW: ${others.slice(0, 5).join(', ')}`);
+  if (report.allowed === 0) throw new Error(`${name} allowed nothing`);
+  return report;
+}
+
+/** Medians, and the median of the ratios of each pair with the quartiles between which half of them lie. */
+function describe(what: string, own: readonly number[], others: readonly number[]): string {
+  const ratios = own.map((value, i) => value / (others[i] ?? Number.NaN)).sort((a, b) => a - b);
+  const at = (share: number) => (ratios[Math.round(share * (ratios.length - 1))] ?? Number.NaN).toFixed(3);
+  return [
+    what.padEnd(14),
+    `this ${median(own).toFixed(1).padStart(8)}`,
+    `other ${median(others).toFixed(1).padStart(8)}`,
+    `ratio ${median(ratios).toFixed(3)} (half of them ${at(0.25)} to ${at(0.75)})`,
+  ].join('  ');
+}
