@@ -85,7 +85,7 @@ function treacherousIn(path) {
   let cells = path.split('').map((character, place) => ({ character, places: [place] }));
   for (let before = Number.NaN; before !== cells.length; ) {
     before = cells.length;
-    cells = decodedOnce(cells);
+    cells = joinedOctets(decodedOnce(cells));
   }
   const closed = new Set();
   const close = ({ places }) => {
@@ -104,19 +104,58 @@ function treacherousIn(path) {
   return closed;
 }
 
+/** Escapes of octets and of %u, wherever one stands. */
 function decodedOnce(cells) {
   const decoded = [];
   for (let i = 0; i < cells.length; i++) {
-    const three = cells.slice(i, i + 3);
-    const text = three.map(({ character }) => character).join('');
-    if (!/^%[0-9A-Fa-f]{2}$/.test(text)) decoded.push(cells[i]);
-    else {
-      const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
-      decoded.push({ character, places: three.flatMap(({ places }) => places) });
-      i += 2;
-    }
+    const six = cells.slice(i, i + 6);
+    const text = six.map(({ character }) => character).join('');
+    const [, octet, unit] = /^%(?:([0-9A-Fa-f]{2})|[uU]([0-9A-Fa-f]{4}))/.exec(text) ?? [];
+    const length = octet ? 3 : unit ? 6 : 1;
+    const places = six.slice(0, length).flatMap((cell) => cell.places);
+    if (octet) decoded.push(octetCell(Number.parseInt(octet, 16), places));
+    else if (unit) decoded.push({ character: plain(Number.parseInt(unit, 16)), places });
+    else decoded.push(cells[i]);
+    i += length - 1;
   }
   return decoded;
+}
+
+const octetCell = (octet, places) =>
+  octet < 0x80 ? { character: String.fromCharCode(octet), places } : { character: '\u{fffd}', octet, places };
+
+/** UTF-8 in one to six octets, also where fewer would do. */
+function joinedOctets(cells) {
+  const joined = [];
+  for (let i = 0; i < cells.length; i++) {
+    const bits = cells[i].octet?.toString(2) ?? '';
+    const length = /^(1{2,6})0/.exec(bits.padEnd(9, '0'))?.[1].length ?? 1;
+    const rest = cells.slice(i + 1, i + length);
+    const isWhole = rest.length === length - 1 && rest.every(({ octet }) => octet >= 0x80 && octet < 0xc0);
+    if (length === 1 || !isWhole) joined.push(cells[i]);
+    else {
+      const payload = [bits.slice(length + 1), ...rest.map(({ octet }) => octet.toString(2).slice(2))].join(
+        '',
+      );
+      const places = cells.slice(i, i + length).flatMap((cell) => cell.places);
+      joined.push({ character: plain(Number.parseInt(payload, 2)), places });
+      i += length - 1;
+    }
+  }
+  return joined;
+}
+
+const lookAlikes = {
+  '/': '\u2044\u2215\u29f8\uff0f',
+  '\\': '\u2216\u29f5\ufe68\uff3c',
+  '.': '\u2024\u2025\ufe52\uff0e',
+  ';': '\ufe54\uff1b',
+  '%': '\ufe6a\uff05',
+};
+
+function plain(code) {
+  const character = code > 0x10ffff ? '\u{fffd}' : String.fromCodePoint(code);
+  return Object.keys(lookAlikes).find((ascii) => lookAlikes[ascii].includes(character)) ?? character;
 }
 
 /** One pass over the text with the set of places in the pattern that could come next. */

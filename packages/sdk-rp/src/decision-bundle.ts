@@ -45,8 +45,9 @@ export async function getDecisionBundle(
     return { state: 'pending', day };
   }
   const receiptShown = jsonObject(body.receipt, 'the bundle.receipt');
-  const { inclusion } = body;
-  const signed = { receipt: receiptShown, ...(inclusion !== undefined && { inclusion }) };
-  const receipt = await checkStoredReceipt(trust, keys, receiptId, signed);
+  const { inclusion, attestation } = body;
+  const voucher = inclusion === undefined ? null : { inclusion, attestation };
+  const shown = { receiptId, receipt: receiptShown };
+  const receipt = await checkStoredReceipt(trust, keys, shown, () => Promise.resolve(voucher));
   return { state: 'ready', bundle: body, receipt };
 }

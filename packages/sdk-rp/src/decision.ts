@@ -2,7 +2,7 @@
 import type { Receipt } from '@svc/receipts';
 import { type Attestation, type CallOptions, checkValue, readDecision, type Transport } from '@svc/sdk-core';
 import { aReceiptId } from './receipt-id.ts';
-import { checkStoredReceipt, type Trust } from './trust.ts';
+import { checkStoredReceipt, type Trust, type Voucher } from './trust.ts';
 
 export interface Decision {
   receipt: Receipt;
@@ -30,5 +30,26 @@ export async function getDecision(
     ...call,
   });
   const { receipt, outcomes } = readDecision(body, 'the decision');
-  return { receipt: await checkStoredReceipt(trust, keys, receiptId, { receipt }), outcomes };
+  const findVoucher = () => fetchVoucher(transport, receiptId, call);
+  return { receipt: await checkStoredReceipt(trust, keys, { receiptId, receipt }, findVoucher), outcomes };
+}
+
+/** Null while the day of the decision is open. */
+async function fetchVoucher(
+  transport: Transport,
+  receiptId: string,
+  call: CallOptions,
+): Promise<Voucher | null> {
+  const ask = (what: 'inclusion' | 'attestation') =>
+    transport.send({
+      method: 'GET',
+      path: `/decisions/${receiptId}/${what}`,
+      isPublic: true,
+      hasEffect: false,
+      mayBePending: true,
+      ...call,
+    });
+  const [inclusion, attestation] = await Promise.all([ask('inclusion'), ask('attestation')]);
+  if (inclusion.status === 202 || attestation.status === 202) return null;
+  return { inclusion: inclusion.body, attestation: attestation.body };
 }

@@ -31,27 +31,34 @@ export function receiptError(failures: readonly ReceiptFailure[]): SvcError {
   return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
 }
 
+/** What vouches for a Receipt whose key is not in force any more: answers of the service, not checked yet. */
+export interface Voucher {
+  readonly inclusion: JsonValue;
+  readonly attestation: JsonValue | undefined;
+}
+
 /**
- * The Receipt of an earlier decision, if it is genuine and the one asked for. `inclusion` is the proof beside it, where there
- * is one: it may say that the Receipt is genuine although its key is not in force any more.
+ * The Receipt of an earlier decision, if it is genuine and the one asked for. `findVoucher` is asked only where its key is not
+ * in force any more; null: there is none yet.
  * @throws SvcError `receipt-invalid`
  */
 export async function checkStoredReceipt(
   trust: Trust,
   keys: ServiceKeys,
-  receiptId: string,
-  { receipt, inclusion }: { readonly receipt: JsonValue; readonly inclusion?: JsonValue },
+  { receiptId, receipt }: { readonly receiptId: string; readonly receipt: JsonValue },
+  findVoucher: () => Promise<Voucher | null>,
 ): Promise<Receipt> {
   const { serviceDid, relyingParty, crypto = portableCrypto } = trust;
   const options = serviceDid === undefined ? { crypto } : { crypto, serviceDid };
-  const check = (serviceDidDocument: ServiceKeys) => {
-    const alone = verifyReceipt(receipt, serviceDidDocument, options);
-    const isUntimely = !alone.ok && alone.failures.every(({ code }) => code === 'key-not-in-force');
-    return isUntimely && inclusion !== undefined
-      ? verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument, ...options })
-      : alone;
-  };
-  const checked = await checkWithRenewal<VerifiedReceipt | IncludedReceipt>(trust, keys, check);
+  let checked: VerifiedReceipt | IncludedReceipt = await checkWithRenewal(trust, keys, (document) =>
+    verifyReceipt(receipt, document, options),
+  );
+  const isUntimely = !checked.ok && checked.failures.every(({ code }) => code === 'key-not-in-force');
+  const voucher = isUntimely ? await findVoucher() : null;
+  if (voucher !== null)
+    checked = await checkWithRenewal<IncludedReceipt>(trust, keys, (serviceDidDocument) =>
+      verifyIncludedReceipt({ receipt, ...voucher, serviceDidDocument, ...options }),
+    );
   if (!checked.ok) throw receiptError(checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
   if (checked.receipt.receipt_id !== receiptId || !isOurs) {

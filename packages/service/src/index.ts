@@ -113,6 +113,7 @@ export * from './service-keys/key-set.ts';
 export * from './service-keys/remember-service-keys.ts';
 export * from './service-keys/service-identity.ts';
 export * from './signing-keys/signing-keys.ts';
+export * from './transparency/attest.ts';
 export * from './transparency/check-content.ts';
 export * from './transparency/close-days.ts';
 export * from './transparency/get-bundle.ts';

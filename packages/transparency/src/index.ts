@@ -27,6 +27,7 @@ export {
   verifyReceiptInclusion,
 } from './inclusion/verify-inclusion.ts';
 export { findUntimely, type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
+export { type PinnedKey, readPinnedKeys, type TimedKey } from './pinned-keys.ts';
 export {
   RESTORE_TYP,
   type RestoreStatement,

@@ -38,3 +38,13 @@ export const findUntimely = ({ fromMs, untilMs, isCompromised }: KeyTime, atMs: 
   if (untilMs !== null && !(atMs < untilMs)) return `was in force until ${formatTimestamp(untilMs)}`;
   return null;
 };
+
+/** Both must hold. */
+export const narrowKeyTime = (one: KeyTime, other: KeyTime): KeyTime => ({
+  fromMs: narrow(Math.max, one.fromMs, other.fromMs),
+  untilMs: narrow(Math.min, one.untilMs, other.untilMs),
+  isCompromised: one.isCompromised || other.isCompromised,
+});
+
+const narrow = (choose: (a: number, b: number) => number, a: number | null, b: number | null) =>
+  a === null || b === null ? (a ?? b) : choose(a, b);

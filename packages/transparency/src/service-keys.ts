@@ -6,6 +6,7 @@
 import {
   type CryptoPort,
   decodeMultikey,
+  encodeMultikey,
   type Failure,
   type FailureSink,
   failure,
@@ -17,7 +18,7 @@ import {
   parseStrictJson,
   show,
 } from '@svc/codec';
-import { findUntimely, type KeyTime, readKeyTime } from './key-time.ts';
+import { findUntimely, type KeyTime, narrowKeyTime, readKeyTime } from './key-time.ts';
 
 export type ServiceKeyFailureCode =
   /** The pinned service DID document cannot be read. Nothing is known about the signature. */
@@ -39,9 +40,13 @@ export type KeyPurpose = 'receipt' | 'status';
 
 export const DID_DOCUMENT_MAX_CHARS = 1_048_576;
 
-/** Reads the document, an object or its text. One that has been read can be passed wherever a document is asked for. */
+/**
+ * Reads the document, an object or its text. One that has been read can be passed wherever a document is asked for. `pinned`:
+ * by Multikey, the time that the verifier knows of a key; what the document says of it can only narrow that.
+ */
 export const readServiceKeys = (
   document: unknown,
+  pinned: PinnedTimes = new Map(),
 ):
   | { readonly ok: true; readonly keys: ServiceKeys }
   | { readonly ok: false; readonly failures: readonly ServiceKeyFailure[] } => {
@@ -57,7 +62,7 @@ export const readServiceKeys = (
   const did = member(json, 'id');
   if (typeof did !== 'string' || parseDidWeb(did) === null)
     return refuse(`the id of the DID document must be a did:web DID, not ${show(did)}`);
-  return { ok: true, keys: new ServiceKeys(did, json) };
+  return { ok: true, keys: new ServiceKeys(did, json, pinned) };
 };
 
 /**
@@ -89,18 +94,23 @@ const readJson = (document: unknown): JsonObject | string => {
   return isJsonObject(parsed.value) ? parsed.value : `it is ${show(parsed.value)}`;
 };
 
+type PinnedTimes = ReadonlyMap<string, KeyTime | null>;
+
 /** Of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
 export class ServiceKeys {
   /** By absolute kid, in document order. A kid with several methods is ambiguous and refused. */
   readonly #methods = new Map<string, readonly JsonObject[]>();
   readonly #asserted = new Set<string>();
+  readonly #pinned: PinnedTimes;
   /** Decoded keys, cached on first use. */
   readonly #found = new Map<string, FoundKey>();
 
   constructor(
     readonly did: string,
     document: JsonObject,
+    pinned: PinnedTimes,
   ) {
+    this.#pinned = pinned;
     for (const method of listOf(member(document, 'verificationMethod'))) {
       const kid = isJsonObject(method) ? absolute(did, member(method, 'id')) : null;
       if (kid !== null && isJsonObject(method))
@@ -156,7 +166,8 @@ export class ServiceKeys {
     const time = readKeyTime(method);
     if (time === null)
       return failure('unusable-key', `${kid} must say by RFC 3339 times in UTC when it is in force`);
-    return { key, time };
+    const pinned = this.#pinned.get(encodeMultikey(key)) ?? null;
+    return { key, time: pinned === null ? time : narrowKeyTime(time, pinned) };
   }
 
   /**

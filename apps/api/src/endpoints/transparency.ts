@@ -4,6 +4,7 @@ import {
   type CheckpointRecord,
   closeDays,
   type EvidenceRecord,
+  getAttestation,
   getBundle,
   getInclusion,
   type InclusionAnswer,
@@ -17,7 +18,7 @@ import type { HandlersOf } from '../http/index.ts';
 
 /** What is published never changes. */
 const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-/** A key may end later: then the service adds its attestation. */
+/** What vouches for it can end: a day closed too early is retracted (protocol §12), and so is a key. */
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
@@ -60,15 +61,23 @@ export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparen
     return { status: 200, body: presentInclusion(receipt_id, answer), headers: AN_HOUR };
   },
 
+  getAttestation: async ({ params: { receipt_id } }) => {
+    const answer = await getAttestation(deps, receipt_id);
+    if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
+    const { day, attestation } = answer;
+    return { status: 200, body: { receipt_id, day, attestation }, headers: AN_HOUR };
+  },
+
   getBundle: async ({ caller, params: { receipt_id }, query }) => {
     const answer = await getBundle(deps, caller, receipt_id, query.rp);
     if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
-    const { receiptText, inclusion, didDocument, evidence } = answer;
+    const { receiptText, inclusion, attestation, didDocument, evidence } = answer;
     // The Receipt and the document stand in it as the texts that they are everywhere else.
     const members = [
       `"receipt":${receiptText}`,
       `"inclusion":${JSON.stringify(presentInclusion(receipt_id, inclusion))}`,
       `"checkpoint":${JSON.stringify(presentCheckpoint(deps.identity, inclusion.checkpoint))}`,
+      ...(attestation === null ? [] : [`"attestation":${JSON.stringify(attestation)}`]),
       `"did_document":${didDocument}`,
       `"evidence":${JSON.stringify(evidence.map(presentEvidence))}`,
     ];
@@ -112,13 +121,7 @@ const presentRestore = (record: RestoreRecord) => ({
 
 const presentInclusion = (
   receiptId: ReceiptId,
-  {
-    checkpoint,
-    leaf,
-    leafIndex,
-    auditPath,
-    attestation,
-  }: Extract<InclusionAnswer, { readonly kind: 'proven' }>,
+  { checkpoint, leaf, leafIndex, auditPath }: Extract<InclusionAnswer, { readonly kind: 'proven' }>,
 ) => ({
   receipt_id: receiptId,
   day: checkpoint.day,
@@ -129,7 +132,6 @@ const presentInclusion = (
   audit_path: [...auditPath],
   checkpoint: checkpoint.jws,
   kid: checkpoint.kid,
-  ...(attestation !== null && { attestation }),
 });
 
 const presentPending = (receiptId: ReceiptId, day: string) => ({

@@ -132,7 +132,7 @@ describe('the status host', () => {
     expect(await get('POST /verify')).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  it('serves checkpoints, their leaves and inclusion proofs where they are everywhere else, decisions not', async () => {
+  it('serves checkpoints, their leaves, inclusion proofs and attestations where they are everywhere else, decisions not', async () => {
     const asked: string[] = [];
     const answer = (name: string) => async () => {
       asked.push(name);
@@ -144,6 +144,7 @@ describe('the status host', () => {
         getLatestCheckpoint: answer('latest'),
         getCheckpoint: answer('day'),
         getInclusion: answer('inclusion'),
+        getAttestation: answer('attestation'),
         getDecision: answer('decision'),
         getBundle: answer('bundle'),
       },
@@ -151,7 +152,8 @@ describe('the status host', () => {
     const statusOf = async (line: string) =>
       (await raw(`${line} HTTP/1.1\r\nHost: status.svc.example\r\nConnection: close\r\n\r\n`)).slice(9, 12);
     const decision = '/decisions/drc_01M7VZGC008Q2R7V9X1C4E6H8J';
-    const served = ['/checkpoints/latest', '/checkpoints/2026-11-20', `${decision}/inclusion`];
+    const proofs = [`${decision}/inclusion`, `${decision}/attestation`];
+    const served = ['/checkpoints/latest', '/checkpoints/2026-11-20', ...proofs];
     for (const path of served) {
       expect(await statusOf(`GET ${path}`)).toBe('200');
       expect(await statusOf(`HEAD ${path}`)).toBe('200');
@@ -159,7 +161,8 @@ describe('the status host', () => {
     }
     for (const path of [decision, `${decision}/bundle`, `${decision}/inclusion/x`, '/checkpoints'])
       expect([path, await statusOf(`GET ${path}`)]).toEqual([path, '404']);
-    expect(asked).toEqual(['latest', 'latest', 'day', 'day', 'inclusion', 'inclusion']);
+    const twice = (name: string) => [name, name];
+    expect(asked).toEqual(['latest', 'day', 'inclusion', 'attestation'].flatMap(twice));
   });
 });
 

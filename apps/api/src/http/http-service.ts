@@ -122,7 +122,7 @@ const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boole
 /** The status host serves status lists at the bare path, and beside them what is transparent (interface §Public). */
 const onStatusHost = (url: string): string => (TRANSPARENCY.test(url) ? url : `/status-lists${url}`);
 
-const TRANSPARENCY = /^\/(?:checkpoints\/|decisions\/[^/?]+\/inclusion(?:$|\?))/;
+const TRANSPARENCY = /^\/(?:checkpoints\/|decisions\/[^/?]+\/(?:inclusion|attestation)(?:$|\?))/;
 
 const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): void => {
   const { request, response, requestId, routeId: route, caller } = exchange;

@@ -37,16 +37,18 @@ const RULES: readonly {
   },
 ];
 
-/** Every part. `serviceDocument` is the text of the service's pinned DID document. */
+/**
+ * Every part. `serviceDocument` is the text of the service's pinned DID document, `attestation` the service's, which it takes
+ * where the key of the checkpoint is not in force any more.
+ */
 export const checkInclusion = (
   proof: InclusionProof,
   receiptId: string,
   serviceDocument: string,
+  attestation?: string,
 ): readonly Part[] => {
   const result = verifyReceiptInclusion({
-    receiptId,
-    inclusion: proof,
-    serviceDidDocument: serviceDocument,
+    ...{ receiptId, inclusion: proof, attestation, serviceDidDocument: serviceDocument },
   });
   const failures = result.ok ? [] : result.failures;
   // What is wrong in form keeps the rest from being looked at.
@@ -58,6 +60,9 @@ export const checkInclusion = (
     return { id, name, means, state, failures: failures.filter((one) => partOf(one) === id) };
   });
 };
+
+export const needsAttestation = (parts: readonly Part[]): boolean =>
+  parts.some(({ failures }) => failures.some(({ code }) => code === 'key-not-in-force'));
 
 const ILL_FORMED: ReadonlySet<InclusionFailureCode> = new Set([
   'malformed-inclusion',

@@ -11,6 +11,7 @@ export type Attestation = Decision['outcomes'][number];
 export type Checkpoint = Body<Routes['getCheckpoint'], 200>;
 export type Restore = Body<Routes['listRestores'], 200>['restores'][number];
 export type InclusionProof = Body<Routes['getInclusion'], 200>;
+export type InclusionAttestation = Body<Routes['getAttestation'], 200>;
 export type InclusionPending = Body<Routes['getInclusion'], 202>;
 export type Metrics = Body<Routes['getMetrics'], 200>;
 export type DemoInfo = Body<Routes['getDemoInfo'], 200>;

@@ -1,5 +1,6 @@
 /** The options of `svc-receipt`. Whatever does not fit is a usage error. */
-import { isDay } from '@svc/transparency';
+import { parseUtcTime } from '@svc/codec';
+import { isDay, type PinnedKey } from '@svc/transparency';
 import { assertAllowed, parseOptions, UsageError } from '../options.ts';
 
 const OPTIONS = {
@@ -13,6 +14,7 @@ const OPTIONS = {
   'proof-window': { type: 'string' },
   inclusion: { type: 'string' },
   checkpoint: { type: 'string' },
+  attestation: { type: 'string' },
   bundle: { type: 'string' },
   key: { type: 'string', multiple: true },
   'allow-unauthenticated': { type: 'boolean' },
@@ -26,7 +28,7 @@ const OPTIONS = {
 } as const;
 
 const COMMON_OPTIONS = ['did-document', 'service-did', 'json'];
-const VERIFY_OPTIONS = [...COMMON_OPTIONS, 'inclusion', 'checkpoint'];
+const VERIFY_OPTIONS = [...COMMON_OPTIONS, 'inclusion', 'checkpoint', 'attestation'];
 const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key', 'allow-unauthenticated'];
 const AUDIT_OPTIONS = [
   ...COMMON_OPTIONS,
@@ -54,15 +56,15 @@ export type Command =
       readonly name: 'verify';
       readonly inclusion: string | undefined;
       readonly checkpoint: string | undefined;
+      readonly attestation: string | undefined;
     } & Common)
   | {
       readonly name: 'bundle';
       readonly bundle: string;
       readonly didDocument: string | undefined;
       readonly serviceDid: string | undefined;
-      /** Multikeys. */
-      readonly keys: readonly string[];
-      /** A bundle that vouches for its own keys is valid. */
+      readonly keys: readonly PinnedKey[];
+      /** A bundle that vouches for its own keys, or for their times, is valid. */
       readonly allowUnauthenticated: boolean;
       readonly json: boolean;
     }
@@ -83,7 +85,7 @@ interface MonitorCommand {
   readonly origin: string;
   /** This or at least one of `keys`. */
   readonly didDocument: string | undefined;
-  readonly keys: readonly string[];
+  readonly keys: readonly PinnedKey[];
   readonly serviceDid: string | undefined;
   readonly state: string | undefined;
   /** Null: once. */
@@ -128,11 +130,13 @@ export const parseCommand = (args: readonly string[]): Command => {
   });
 };
 
-const parseVerify = (common: Common, { inclusion, checkpoint }: Values): Command => {
+const parseVerify = (common: Common, { inclusion, checkpoint, attestation }: Values): Command => {
   if (checkpoint !== undefined && inclusion === undefined)
     throw new UsageError('--checkpoint goes with --inclusion, which names the proof that leads to it');
-  assertOneStdin([common.receipt, common.didDocument, inclusion, checkpoint]);
-  return { name: 'verify', ...common, inclusion, checkpoint };
+  if (attestation !== undefined && inclusion === undefined)
+    throw new UsageError('--attestation goes with --inclusion: it vouches for a Receipt that is included');
+  assertOneStdin([common.receipt, common.didDocument, inclusion, checkpoint, attestation]);
+  return { name: 'verify', ...common, inclusion, checkpoint, attestation };
 };
 
 const parseBundle = (bundle: string, values: Values, [, receipt]: readonly string[]): Command => {
@@ -148,11 +152,25 @@ const parseBundle = (bundle: string, values: Values, [, receipt]: readonly strin
     );
   assertOneStdin([bundle, didDocument]);
   const { 'allow-unauthenticated': allowUnauthenticated = false, json } = values;
-  if (allowUnauthenticated && (didDocument !== undefined || keys.length > 0))
+  if (allowUnauthenticated && didDocument !== undefined)
+    throw new UsageError('--allow-unauthenticated is not for --did-document, which authenticates');
+  return {
+    ...{ name: 'bundle', bundle, didDocument, serviceDid, allowUnauthenticated, json },
+    keys: keys.map(parseKey),
+  };
+};
+
+/** `MULTIKEY` or `MULTIKEY@FROM/UNTIL`, where no bound is an empty one. */
+const parseKey = (text: string): PinnedKey => {
+  const at = text.indexOf('@');
+  if (at < 0) return text;
+  const [from = '', until, ...others] = text.slice(at + 1).split('/');
+  const isTime = (bound: string) => bound === '' || parseUtcTime(bound) !== null;
+  if (until === undefined || others.length > 0 || !isTime(from) || !isTime(until))
     throw new UsageError(
-      '--allow-unauthenticated is for --service-did alone: --did-document and --key authenticate',
+      `--key must be MULTIKEY or MULTIKEY@FROM/UNTIL, times in UTC as 2026-11-20T08:00:00Z, not ${text}`,
     );
-  return { name: 'bundle', bundle, didDocument, serviceDid, keys, allowUnauthenticated, json };
+  return { multikey: text.slice(0, at), validFrom: from || null, validUntil: until || null };
 };
 
 const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): Command => {
@@ -172,7 +190,8 @@ const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): 
   if (since !== null && !isDay(since))
     throw new UsageError(`--since must be a day, YYYY-MM-DD, not ${since}`);
   return {
-    ...{ name: 'monitor', didDocument, serviceDid, keys, state, since, json: values.json },
+    ...{ name: 'monitor', didDocument, serviceDid, state, since, json: values.json },
+    keys: keys.map(parseKey),
     origin: parseOrigin(address),
     everySeconds: parseCount('every', values.every, 1, 86_400),
     recheck: parseCount('recheck', values.recheck, 0, 100_000),

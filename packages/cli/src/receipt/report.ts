@@ -28,24 +28,28 @@ export interface Found {
   readonly checkpoint: Checkpoint | null;
   /** What rests on the word of the bundle alone. */
   readonly assumed: readonly Assumption[];
+  /** What that comes to, as a heading has it, before "NOT AUTHENTICATED". */
+  readonly open?: string;
 }
 
-/** What agrees with itself, under keys that only it vouches for. */
+/** What agrees with itself, and vouches for its own keys or their times. */
 const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
-  valid: 'VALID, BUT ITS KEYS ARE NOT AUTHENTICATED',
-  invalid: 'INVALID',
-  undecided: 'NOT DECIDED: IT AGREES WITH ITSELF, AND ITS KEYS ARE NOT AUTHENTICATED',
+  valid: 'VALID, BUT',
+  invalid: 'INVALID:',
+  undecided: 'NOT DECIDED: IT AGREES WITH ITSELF, AND',
 };
 
 /** The answer to `verify`. */
 export const describeVerified = (
   verdict: Verdict,
-  { receipt, kid, checkpoint, assumed }: Found,
+  { receipt, kid, checkpoint, assumed, open = 'ITS KEYS ARE' }: Found,
   failures: readonly Failure<string>[],
   paint: Paint,
 ): string =>
   [
-    assumed.length === 0 ? heading(verdict, paint) : paint(ON_OWN_WORD[verdict], 'yellow'),
+    assumed.length === 0
+      ? heading(verdict, paint)
+      : paint(`${ON_OWN_WORD[verdict]} ${open} NOT AUTHENTICATED`, 'yellow'),
     ...(receipt ? describeReceipt(receipt, kid) : []),
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...failures.map(describeFailure),

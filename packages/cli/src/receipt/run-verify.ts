@@ -38,22 +38,19 @@ const verifyPresented = async (
 ): Promise<VerifiedReceipt | IncludedReceipt> => {
   if (command.inclusion === undefined) return verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
   const inclusion = await readText(command.inclusion, 'the inclusion proof');
-  const checkpoint =
-    command.checkpoint === undefined
-      ? {}
-      : { checkpoint: await readText(command.checkpoint, 'the checkpoint') };
-  const given = { receipt, inclusion, ...checkpoint, serviceDidDocument };
+  const checkpoint = await readIfGiven(command.checkpoint, 'the checkpoint');
+  const attestation = await readIfGiven(command.attestation, 'the attestation');
+  const given = { receipt, inclusion, checkpoint, attestation, serviceDidDocument };
   return verifyIncludedReceipt({ ...given, ...optionsOf(command) });
 };
+
+const readIfGiven = async (path: string | undefined, what: string): Promise<string | undefined> =>
+  path === undefined ? undefined : readText(path, what);
 
 const summaryOf = (receipt: Receipt | null) => ({
   decision: receipt?.decision ?? null,
   receipt_id: receipt?.receipt_id ?? null,
 });
-
-/** A key that leaked says of itself in the bundle that it is in force. */
-const PINNED_KEYS_HAVE_NO_END =
-  '  note           when a pinned key was in force is the word of the bundle: pin the DID document to learn of leaked keys';
 
 export const runBundle = async (command: BundleCommand, paint: Paint): Promise<Output> => {
   const bundle = await readText(command.bundle, 'the bundle', MAX_BUNDLE_BYTES);
@@ -62,11 +59,10 @@ export const runBundle = async (command: BundleCommand, paint: Paint): Promise<O
   const found = verified.ok ? verified : { receipt: null, kid: null, checkpoint: null, assumed: [] };
   const { receipt, checkpoint, assumed } = found;
   const authenticated = verified.ok && assumed.length === 0;
+  const open = command.keys.length > 0 ? 'WHEN ITS KEYS WERE IN FORCE IS' : 'ITS KEYS ARE';
   const isOnOwnWord = verified.ok && !authenticated && !command.allowUnauthenticated;
   const verdict = isOnOwnWord ? 'undecided' : verdictOf(failures);
-  const advice = verified.ok && command.keys.length > 0 ? [PINNED_KEYS_HAVE_NO_END] : [];
-  if (!command.json)
-    return answer(verdict, [describeVerified(verdict, found, failures, paint), ...advice].join('\n'));
+  if (!command.json) return answer(verdict, describeVerified(verdict, { ...found, open }, failures, paint));
   return answer(
     verdict,
     JSON.stringify({ verdict, authenticated, ...summaryOf(receipt), checkpoint, assumed, failures }),

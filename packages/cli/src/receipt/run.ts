@@ -18,12 +18,13 @@ import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 
 export const HELP = `Check a Receipt offline, or follow the checkpoints of a service.
 
-  svc-receipt verify [receipt] --did-document FILE [--inclusion FILE [--checkpoint FILE]]
-  svc-receipt verify --bundle FILE (--did-document FILE | --key MULTIKEY...
-                     | --service-did DID [--allow-unauthenticated])
+  svc-receipt verify [receipt] --did-document FILE [--inclusion FILE [--checkpoint FILE]
+                     [--attestation FILE]]
+  svc-receipt verify --bundle FILE (--did-document FILE | (--key KEY... | --service-did DID)
+                     [--allow-unauthenticated])
   svc-receipt audit  [receipt] --did-document FILE --grant FILE --proof FILE --action FILE
                      --evidence FILE-OR-DIRECTORY... --proof-window SECONDS [--consumption FILE...]
-  svc-receipt monitor base-url (--did-document FILE | --key MULTIKEY...) [--service-did DID] [--state FILE]
+  svc-receipt monitor base-url (--did-document FILE | --key KEY...) [--service-did DID] [--state FILE]
                      [--every SECONDS] [--recheck N] [--since DAY]
 
 The Receipt is a file, or standard input where it is left out or is "-". The answer of
@@ -34,10 +35,13 @@ GET /decisions/{receipt_id} is taken too.
   --inclusion FILE      the answer of GET /decisions/{receipt_id}/inclusion: the Receipt must be in the
                         checkpoint of its day
   --checkpoint FILE     that day's checkpoint, or its JWS, from elsewhere; must be the one in the proof
+  --attestation FILE    the answer of GET /decisions/{receipt_id}/attestation: what it takes where a key that
+                        signed has ended or leaked
   --bundle FILE         Receipt, inclusion proof, checkpoint, DID document and evidence in one file
-  --key MULTIKEY        a key of the service that you trust (z6Mk...); may be repeated
+  --key KEY             a key of the service that you trust, z6Mk..., or with the time at which you know it to
+                        be in force, z6Mk...@FROM/UNTIL, where either may be left out; may be repeated
   --allow-unauthenticated
-                        with --service-did alone: exit code 0 for a bundle that vouches for its own keys
+                        exit code 0 for a bundle that vouches for its own keys, or for their times
   --grant FILE          the Grant as presented
   --proof FILE          the Proof as presented
   --action FILE         the Action that was sent, as JSON
@@ -53,10 +57,12 @@ GET /decisions/{receipt_id} is taken too.
   -h, --help  -v, --version
 
 verify checks form, signature and whether the Receipt agrees with itself. A Receipt that is dated outside
-the time of its key, or whose key is compromised by the document, takes --inclusion or --bundle with the
-service's attestation. A bundle is authenticated by --did-document or --key; a key that has leaked is no
-longer one to name. With --service-did alone its keys rest on its own word: anybody can write one that
-agrees with itself, so the exit code is 2, "authenticated" false in the JSON. audit also runs the engine
+the time of its key, or whose key is compromised by the document, takes --inclusion with --attestation, or
+--bundle. A bundle is authenticated by --did-document, or by keys with their times (svc:validFrom and
+svc:validUntil in the document); a key that has leaked is no longer one to name. With keys alone, their
+times rest on the bundle's own word, with --service-did alone the keys do: whoever got hold of a key that
+had ended, or anybody, can write one that agrees with itself, so the exit code is 2, "authenticated" false
+in the JSON. audit also runs the engine
 again on what was presented, and lists every difference and what rests on the service's word alone.
 Neither fetches anything from the network.
 

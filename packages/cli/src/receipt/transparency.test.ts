@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
-import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
   buildWorld,
   documentOf,
@@ -80,6 +80,20 @@ describe('svc-receipt verify --inclusion', () => {
     );
   });
 
+  it('takes the attestation of a key in force where the key of the Receipt has leaked', async () => {
+    const { verificationMethod, assertionMethod } = serviceDocument;
+    const marked = verificationMethod.map((method) =>
+      method.id.endsWith('#receipt-2') ? { ...method, revoked: '2026-12-01T00:00:00Z' } : method,
+    );
+    const document = { ...serviceDocument, verificationMethod: marked, assertionMethod };
+    const leaked = [...base, '--did-document', write('leaked-did.json', document)];
+    expect((await verify(...leaked)).exitCode).toBe(2);
+    const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
+    for (const content of [attestation, { receipt_id: world.body.receipt_id, attestation }])
+      expect((await verify(...leaked, '--attestation', write('attestation', content))).exitCode).toBe(0);
+    expect((await verify(...leaked, '--attestation', files.jws)).exitCode).toBe(1);
+  });
+
   it('cannot decide while the day is open', async () => {
     const pending = { receipt_id: world.body.receipt_id, day: '2026-11-20', status: 'pending' };
     const { exitCode, stdout } = await verify(...base, '--inclusion', write('pending.json', pending));
@@ -97,10 +111,12 @@ describe('svc-receipt verify --inclusion', () => {
 
 describe('svc-receipt verify --bundle', () => {
   const keys = ['--key', encodeMultikey(publicKeyOf(1)), '--key', encodeMultikey(publicKeyOf(2))];
+  const timedKeys = (time: string) => keys.map((word) => (word === '--key' ? word : `${word}@${time}`));
   const valid = ['--bundle', files.bundle];
 
   it('needs nothing but the file and what is pinned', async () => {
-    for (const pin of [['--did-document', files.did], keys, [...keys, '--service-did', SERVICE]]) {
+    const timed = timedKeys('2026-11-01T00:00:00Z/');
+    for (const pin of [['--did-document', files.did], timed, [...timed, '--service-did', SERVICE]]) {
       const { exitCode, stdout } = await verify(...valid, ...pin);
       expect(exitCode).toBe(0);
       expect(stdout).toMatch(/^VALID\n {2}decision {7}ALLOW\n/);
@@ -137,18 +153,35 @@ describe('svc-receipt verify --bundle', () => {
       authenticated: false,
       assumed: [{}, {}],
     });
-    const pinned = await verify(...valid, ...keys, '--json');
+    const pinned = await verify(...valid, ...timedKeys('2026-11-01T00:00:00Z/'), '--json');
     expect(JSON.parse(pinned.stdout)).toMatchObject({
       verdict: 'valid',
       authenticated: true,
       decision: 'ALLOW',
     });
-    expect((await verify(...valid, ...keys)).stdout).toContain(
-      'pin the DID document to learn of leaked keys',
-    );
-    expect((await verify(...valid, ...keys, '--allow-unauthenticated')).stderr).toContain(
-      '--service-did alone',
-    );
+    const needless = await verify(...valid, '--did-document', files.did, '--allow-unauthenticated');
+    expect(needless.stderr).toContain('not for --did-document');
+  });
+
+  it('does not take a bundle’s own word for when a pinned key was in force: whoever has one that ended could write it', async () => {
+    const { exitCode, stdout } = await verify(...valid, ...keys);
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(/^NOT DECIDED: .* WHEN ITS KEYS WERE IN FORCE IS NOT AUTHENTICATED\n/);
+    expect(stdout).toContain('pin it with its time, or the DID document');
+    const json = JSON.parse((await verify(...valid, ...keys, '--json')).stdout);
+    expect(json).toMatchObject({ verdict: 'undecided', authenticated: false, assumed: [{}, {}] });
+    const allowed = await verify(...valid, ...keys, '--allow-unauthenticated');
+    expect([allowed.exitCode, allowed.stdout.split('\n')[0]]).toEqual([
+      ...[0, 'VALID, BUT WHEN ITS KEYS WERE IN FORCE IS NOT AUTHENTICATED'],
+    ]);
+  });
+
+  it('refuses what is dated outside the time that is pinned with a key', async () => {
+    const outside = await verify(...valid, ...timedKeys('/2026-11-20T00:00:00Z'), '--json');
+    expect([outside.exitCode, JSON.parse(outside.stdout).failures[0].code]).toEqual([2, 'key-not-in-force']);
+    expect((await verify(...valid, ...timedKeys('/'))).exitCode).toBe(0);
+    for (const time of ['', 'now/', '2026-11-20T00:00:00Z', '//'])
+      expect((await verify(...valid, ...timedKeys(time))).stderr).toContain('MULTIKEY@FROM/UNTIL');
   });
 
   it('names every failure', async () => {
@@ -196,6 +229,11 @@ describe('svc-receipt refuses with exit code 2', () => {
     [
       'a checkpoint alone',
       [files.receipt, '--did-document', files.did, '--checkpoint', files.jws],
+      'goes with --inclusion',
+    ],
+    [
+      'an attestation alone',
+      [files.receipt, '--did-document', files.did, '--attestation', files.jws],
       'goes with --inclusion',
     ],
     ['a bundle without a pin', ['--bundle', files.bundle], 'a bundle needs --did-document or --key'],

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { didWeb, receiptId } from '../formats.ts';
 import {
+  attestation,
   bundle,
   calendarDay,
   checkpoint,
@@ -89,14 +90,32 @@ export const transparencyRoutes = {
     summary: 'Prove that a Receipt is in its day',
     description: [
       'The audit path from the receipt id to the root of its day, with the signed checkpoint. Check it with `@svc/merkle`',
-      'or `svc-receipt verify --inclusion`. Where a key that signed the Receipt or the checkpoint is not in force any more,',
-      '`attestation` is the word of a key in force for both.',
+      'or `svc-receipt verify --inclusion`.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
     params: z.strictObject({ receipt_id: receiptId }),
     responses: {
       200: json(inclusionProof, 'The proof.', CACHE),
+      202: json(inclusionPending, 'The day is still open; ask again once it is closed.'),
+    },
+    errors: { NOT_FOUND: 'No such Receipt.' },
+  }),
+
+  getAttestation: defineRoute({
+    method: 'get',
+    path: '/decisions/{receipt_id}/attestation',
+    tag: 'Transparency',
+    summary: 'Attest to a Receipt and its checkpoint',
+    description: [
+      'The word of a status key in force for the stored Receipt and the checkpoint of its day, by their hashes. It takes it',
+      'to check, with `svc-receipt verify --inclusion --attestation`, what was signed by a key that has ended or leaked.',
+    ].join('\n'),
+    auth: [],
+    limiter: 'public',
+    params: z.strictObject({ receipt_id: receiptId }),
+    responses: {
+      200: json(attestation, 'The attestation.', CACHE),
       202: json(inclusionPending, 'The day is still open; ask again once it is closed.'),
     },
     errors: { NOT_FOUND: 'No such Receipt.' },
@@ -109,8 +128,9 @@ export const transparencyRoutes = {
     summary: 'A decision with everything to check it offline',
     description: [
       'One JSON file: the Receipt, the proof that it is in its day, the checkpoint, the DID document of the service and',
-      'the evidence that the Receipt names. `svc-receipt verify --bundle` accepts it alone, years later, with a pinned DID',
-      'or key. Grants and Proofs are not in it.',
+      'the evidence that the Receipt names. `svc-receipt verify --bundle` accepts it alone, years later, with a pinned',
+      'DID document or keys. Where a key that signed is not in force any more, it holds an attestation. Grants and Proofs are',
+      'not in it.',
     ].join('\n'),
     auth: ['rp', 'org', 'admin'],
     limiter: 'authenticated',

@@ -116,7 +116,6 @@ export const inclusionProof = z
     audit_path: z.array(hex),
     checkpoint: compactJws,
     kid: keyId,
-    attestation: compactJws.optional(),
   })
   .meta({
     id: 'InclusionProof',
@@ -124,11 +123,19 @@ export const inclusionProof = z
     example: exampleInclusion,
   });
 
+/** Beyond the interface: InclusionProof has no member for it (protocol §12). */
+export const attestation = z.strictObject({ receipt_id: receiptId, day, attestation: compactJws }).meta({
+  id: 'InclusionAttestation',
+  description: 'The word of a key in force for a Receipt and the checkpoint of its day.',
+  example: { receipt_id: EXAMPLE.receiptId, day: '2026-11-20', attestation: EXAMPLE.jws },
+});
+
 export const bundle = z
   .strictObject({
     receipt,
     inclusion: inclusionProof,
     checkpoint,
+    attestation: compactJws.optional(),
     did_document: didDocument,
     evidence: z.array(z.strictObject({ hash: sha256, content_type: z.string(), body: z.string() })),
   })

@@ -1,20 +1,14 @@
 /**
  * The places of a URL that no wildcard passes (protocol §6): what another reader, who decodes once more than RFC 3986 does,
  * could take for a way out of what a pattern grants. Servers that decode `%2F` or `%252F` before they look for `..`, that
- * take a backslash for a slash, end a text at NUL, or cut `;parameters` off a segment are common.
+ * take a backslash for a slash, end a text at NUL, or cut `;parameters` off a segment are common; some decode `%u002F` and
+ * forms that UTF-8 forbids, or take the slashes of other scripts for one.
  */
+import { type Decoded, decodeFully } from './decode-fully.ts';
 
 /** From the first character to behind the last. */
 export type Span = readonly [start: number, end: number];
 
-/** A character as it is once everything is decoded, with where it stands. */
-interface Decoded {
-  readonly code: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-const PERCENT = 0x25;
 const DOT = 0x2e;
 const SLASH = 0x2f;
 const SEMICOLON = 0x3b;
@@ -31,26 +25,6 @@ export const listBarredInPath = (path: string): readonly Span[] => {
 /** Of an authority in `normalizeHtu` form: every escape, since what a resolver makes of it may be another host. */
 export const listBarredInAuthority = (authority: string): readonly Span[] =>
   [...authority.matchAll(/%../g)].map(({ index }) => [index, index + 3]);
-
-/** Decodes until nothing is left to decode, `%25…` too, in one pass: what was decoded can be a part of the next escape. */
-const decodeFully = (text: string): readonly Decoded[] => {
-  const characters: Decoded[] = [];
-  for (let i = 0; i < text.length; i++) {
-    characters.push({ code: text.charCodeAt(i), start: i, end: i + 1 });
-    for (let found = findEscape(characters); found !== null; found = findEscape(characters))
-      characters.splice(-3, 3, found);
-  }
-  return characters;
-};
-
-/** What the last three characters stand for if they are an escape. */
-const findEscape = (characters: readonly Decoded[]): Decoded | null => {
-  const [percent, high, low] = characters.slice(-3);
-  if (percent?.code !== PERCENT || high === undefined || low === undefined) return null;
-  const digits = String.fromCharCode(high.code, low.code);
-  if (!/^[0-9A-Fa-f]{2}$/.test(digits)) return null;
-  return { code: Number.parseInt(digits, 16), start: percent.start, end: low.end };
-};
 
 const isEscaped = ({ start, end }: Decoded): boolean => end - start > 1;
 

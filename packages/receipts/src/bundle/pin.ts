@@ -1,10 +1,13 @@
 /**
- * The verifier's trust anchor, since a file cannot authenticate itself. A DID document or keys authenticate the bundle. A
- * DID alone does not: the keys then come from the bundle, which anybody could have written, and the result says so.
+ * The verifier's trust anchor, since a file cannot authenticate itself. A DID document authenticates the bundle, as do keys
+ * with the times at which they were in force. Keys alone do not quite: when they were comes from the bundle's own document,
+ * which whoever got hold of a key later would have written as it suits him. Neither does a DID: the keys themselves then
+ * come from the bundle. What is open is among the assumptions of the result.
  */
 
 import { failure } from '@svc/codec';
 import { encodeMultikey } from '@svc/protocol';
+import { type KeyTime, type PinnedKey, readPinnedKeys } from '@svc/transparency';
 import type { KeyPurpose, ServiceKeys } from '@svc/transparency/service-keys';
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
@@ -18,8 +21,8 @@ export type BundlePin =
       readonly serviceDid?: string;
     }
   | {
-      /** Ed25519 Multikeys (`z6Mk…`): every signature must be by one of these. */
-      readonly keys: readonly string[];
+      /** Every signature that counts must be by one of these, in its time. */
+      readonly keys: readonly PinnedKey[];
       readonly serviceDid?: string;
     }
   | {
@@ -33,6 +36,10 @@ export const assertPinned = (pin: BundlePin): void => {
   if (!('serviceDidDocument' in pin) && keys.length === 0 && pin.serviceDid === undefined)
     throw new TypeError('a bundle is checked against a pinned DID document, pinned keys or a pinned DID');
 };
+
+/** What the pin says of when its keys are in force. Throws TypeError for a bound that is no time. */
+export const timesOf = (pin: BundlePin): ReadonlyMap<string, KeyTime | null> =>
+  'keys' in pin ? readPinnedKeys(pin.keys) : new Map();
 
 export interface UsedKey {
   readonly kid: string;
@@ -51,14 +58,16 @@ export const checkPinned = (
     const key = keys.find(kid, purpose);
     return key instanceof Uint8Array ? [{ kid, multikey: encodeMultikey(key) }] : [];
   });
-  if ('keys' in pin) {
-    for (const { kid, multikey } of signers)
-      if (!pin.keys.includes(multikey))
-        failures.push(failure('unpinned-key', `${kid} is ${multikey}, which is not pinned`, '/did_document'));
-    return [];
-  }
-  return signers.map(({ kid, multikey }) => ({
-    path: '/did_document',
-    statement: `${kid} is ${multikey}: compare it with the DID document that the service publishes`,
-  }));
+  const isPinned = 'keys' in pin;
+  const times = timesOf(pin);
+  return signers.flatMap(({ kid, multikey }) => {
+    const time = times.get(multikey);
+    if (isPinned && time === undefined)
+      failures.push(failure('unpinned-key', `${kid} is ${multikey}, which is not pinned`, '/did_document'));
+    if (isPinned && time !== null) return [];
+    const statement = isPinned
+      ? `${kid} (${multikey}) signed while it was in force: pin it with its time, or the DID document`
+      : `${kid} is ${multikey}: compare it with the DID document that the service publishes`;
+    return [{ path: '/did_document', statement }];
+  });
 };

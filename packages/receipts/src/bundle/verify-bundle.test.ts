@@ -85,7 +85,8 @@ describe('what is pinned', () => {
     ]);
     const forged = verify(await forge(), { serviceDid: SERVICE });
     expect(forged.ok && forged.assumed).toHaveLength(2);
-    for (const pin of [PIN, { keys: Object.values(KEYS) }]) {
+    const timed = Object.values(KEYS).map((multikey) => ({ multikey, validFrom: null, validUntil: null }));
+    for (const pin of [PIN, { keys: timed }]) {
       const verified = verify(bundle, pin);
       expect(verified.ok && verified.assumed).toEqual([]);
     }

@@ -20,11 +20,11 @@ import {
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
-import { untimelyWithout } from '../verify/verify-included.ts';
+import { findDoubt, isAttested } from '../verify/verify-included.ts';
 import { verifySigned } from '../verify/verify-receipt.ts';
 import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
-import { assertPinned, type BundlePin, checkPinned, type UsedKey } from './pin.ts';
+import { assertPinned, type BundlePin, checkPinned, timesOf, type UsedKey } from './pin.ts';
 
 export const BUNDLE_MAX_CHARS = 16 * 1_048_576;
 
@@ -40,7 +40,7 @@ export type VerifiedBundle =
       readonly checkpoint: Checkpoint;
       /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
       readonly evidence: ReadonlyMap<string, string>;
-      /** What could not be authenticated. Empty with a pinned DID document or pinned keys. */
+      /** What could not be authenticated. Empty with a pinned DID document, or pinned keys with their times. */
       readonly assumed: readonly Assumption[];
     }
   | {
@@ -50,8 +50,9 @@ export type VerifiedBundle =
     };
 
 /**
- * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned. With a DID
- * alone `ok` means that the bundle is consistent, not who wrote it: see `assumed`.
+ * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned. Only
+ * without an assumption is it known who wrote the bundle: `ok` with a DID alone means that it is consistent, with keys
+ * alone that some holder of them wrote it, who may have come by a key after its end.
  */
 export const verifyBundle = (
   bundle: unknown,
@@ -63,7 +64,7 @@ export const verifyBundle = (
   const parts = readParts(bundle, failures);
   if (parts === null) return { ok: false, failures };
   const document = 'serviceDidDocument' in pin ? pin.serviceDidDocument : parts.did_document;
-  const read = readServiceKeys(document);
+  const read = readServiceKeys(document, timesOf(pin));
   // If it is unreadable, each check that needs it reports that.
   const serviceDidDocument = read.ok ? read.keys : document;
   const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
@@ -78,6 +79,7 @@ export const verifyBundle = (
     receiptId: receipt.receipt_id,
     inclusion: parts.inclusion,
     checkpoint: parts.checkpoint,
+    attestation: parts.attestation,
     serviceDidDocument,
     ...options,
   });
@@ -85,9 +87,9 @@ export const verifyBundle = (
     failures.push(...included.failures.map((one) => within(one, '/inclusion')));
     return { ok: false, failures };
   }
-  const untimely = untimelyWithout(included.attestation, verified, crypto);
-  if (untimely !== null) failures.push(within(untimely, '/receipt'));
-  const used = usedKeys(verified, included);
+  const doubt = findDoubt(included.attestation, verified, crypto);
+  if (doubt !== null) failures.push(within(doubt, '/receipt'));
+  const used = usedKeys(kid, included, isAttested(included.attestation, verified, crypto));
   const assumed = checkPinned(pin, read.keys, used, failures);
   if (failures.length > 0) return { ok: false, failures };
   return { ok: true, receipt, kid, checkpoint: included.checkpoint, evidence, assumed };
@@ -95,23 +97,21 @@ export const verifyBundle = (
 
 /** The keys that everything rests on. What the service attests to rests on the key of the attestation. */
 const usedKeys = (
-  { kid, untimely }: { readonly kid: string; readonly untimely: Failure | null },
+  kid: string,
   included: { readonly kid: string; readonly attestation: VerifiedAttestation | null },
-): readonly UsedKey[] => {
-  const { attestation } = included;
-  return [
-    ...(untimely === null ? [{ kid, purpose: 'receipt' as const }] : []),
-    { kid: attestation?.kid ?? included.kid, purpose: 'status' },
-  ];
-};
+  receiptIsAttested: boolean,
+): readonly UsedKey[] => [
+  ...(receiptIsAttested ? [] : [{ kid, purpose: 'receipt' as const }]),
+  { kid: included.attestation?.kid ?? included.kid, purpose: 'status' },
+];
 
 const PARTS = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence'] as const;
 
-/** Unknown members beside these five are ignored. */
+/** With `attestation`, which is there only where it is needed. Unknown members beside these are ignored. */
 const readParts = (
   bundle: unknown,
   failures: Failures,
-): Readonly<Record<(typeof PARTS)[number], unknown>> | null => {
+): Readonly<Record<(typeof PARTS)[number] | 'attestation', unknown>> | null => {
   const json = readObject(bundle);
   if (json === null) {
     failures.push(failure('malformed-bundle', `a bundle must be a JSON object, not ${show(bundle)}`, ''));
@@ -128,7 +128,9 @@ const readParts = (
   for (const name of PARTS)
     if (member(json, name) === undefined)
       failures.push(failure('missing-member', `/${name} is missing`, `/${name}`));
-  return failures.length > 0 ? null : { receipt, inclusion, checkpoint, did_document: didDocument, evidence };
+  if (failures.length > 0) return null;
+  const attestation = member(json, 'attestation');
+  return { receipt, inclusion, checkpoint, attestation, did_document: didDocument, evidence };
 };
 
 const readObject = (bundle: unknown): JsonObject | null => {
@@ -137,6 +139,6 @@ const readObject = (bundle: unknown): JsonObject | null => {
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
 };
 
-/** A failure of one part with its pointer into the bundle. */
+/** A failure of one part with its pointer into the bundle, where the attestation is a part of its own. */
 const within = (one: Failure<BundleFailureCode>, part: string): Failure<BundleFailureCode> =>
-  one.path === undefined ? one : { ...one, path: `${part}${one.path}` };
+  one.path === undefined || one.path === '/attestation' ? one : { ...one, path: `${part}${one.path}` };

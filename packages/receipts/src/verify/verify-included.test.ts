@@ -10,7 +10,7 @@ import {
   signerOf,
   statusSigner,
 } from '@svc/testkit/receipts/world';
-import { type Attestation, signAttestation } from '@svc/transparency';
+import { type Attestation, type PinnedKey, signAttestation } from '@svc/transparency';
 import { describe, expect, it } from 'vitest';
 import { verifyBundle } from '../bundle.ts';
 import { verifyIncludedReceipt } from '../inclusion.ts';
@@ -43,15 +43,19 @@ const said: Attestation = {
   checkpoint_hash: hashOf(day.jws),
   iat: Date.parse('2026-12-01T00:00:01Z') / 1000,
 };
-const attest = async (change: Partial<Attestation> = {}, signer = newStatus) => ({
-  ...day.inclusion,
-  attestation: await signAttestation({ ...said, ...change }, signer),
-});
+const attest = (change: Partial<Attestation> = {}, signer = newStatus) =>
+  signAttestation({ ...said, ...change }, signer);
 
-const verify = (receipt: unknown, inclusion: unknown, times: Readonly<Record<string, object>>) => {
+const verify = (
+  receipt: unknown,
+  attestation: string | undefined,
+  times: Readonly<Record<string, object>>,
+) => {
   const serviceDidDocument = documentWith(times);
-  const included = verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument, crypto: nativeCrypto });
-  const own = { ...bundleOf(world, day), receipt: JSON.parse(String(receipt)), inclusion };
+  const { inclusion } = day;
+  const given = { receipt, inclusion, serviceDidDocument, crypto: nativeCrypto };
+  const included = verifyIncludedReceipt({ ...given, attestation });
+  const own = { ...bundleOf(world, day), receipt: JSON.parse(String(receipt)), attestation };
   const bundled = verifyBundle(own, { serviceDidDocument }, nativeCrypto);
   expect(bundled.ok).toBe(included.ok);
   return included.ok ? included.decision : included.failures.map(({ code }) => code);
@@ -80,15 +84,15 @@ describe('a Receipt under a key that has leaked', () => {
   });
 
   it('does not with inclusion alone, which covers ids and no content', () => {
-    expect(verify(genuine, day.inclusion, times)).toEqual(['key-not-in-force']);
-    expect(verify(forgery, day.inclusion, times)).toEqual(['key-not-in-force']);
+    expect(verify(genuine, undefined, times)).toEqual(['key-not-in-force']);
+    expect(verify(forgery, undefined, times)).toEqual(['key-not-in-force']);
   });
 
   it('does not verify if it is another one under an id that is included', async () => {
     expect(verify(forgery, await attest(), times)).toEqual(['key-not-in-force']);
   });
 
-  it.each<[string, () => Promise<unknown>, string]>([
+  it.each<[string, () => Promise<string>, string]>([
     [
       'of another Receipt',
       () => attest({ receipt_id: 'drc_01M7W6C380WZDX49KZH7TES8VS' }),
@@ -101,18 +105,18 @@ describe('a Receipt under a key that has leaked', () => {
       () => attest({}, signerOf(9, `${SERVICE}#status-2`)),
       'wrong-signature',
     ],
-  ])('does not with an attestation %s', async (_, inclusion, code) => {
-    expect(verify(genuine, await inclusion(), times)).toEqual([code]);
+  ])('does not with an attestation %s', async (_, attestation, code) => {
+    expect(verify(genuine, await attestation(), times)).toEqual([code]);
   });
 });
 
 describe('a Receipt dated outside the time of its key', () => {
   it('needs the attestation too, and one dated within it needs none', async () => {
-    expect(verify(genuine, day.inclusion, { 'receipt-2': ENDED })).toEqual(['key-not-in-force']);
+    expect(verify(genuine, undefined, { 'receipt-2': ENDED })).toEqual(['key-not-in-force']);
     expect(verify(genuine, await attest(), { 'receipt-2': ENDED })).toBe('ALLOW');
-    expect(
-      verify(genuine, day.inclusion, { 'receipt-2': { 'svc:validUntil': '2026-11-20T10:00:01Z' } }),
-    ).toBe('ALLOW');
+    expect(verify(genuine, undefined, { 'receipt-2': { 'svc:validUntil': '2026-11-20T10:00:01Z' } })).toBe(
+      'ALLOW',
+    );
     expect(receiptSigner.kid).toBe(`${SERVICE}#receipt-2`);
   });
 });
@@ -120,7 +124,7 @@ describe('a Receipt dated outside the time of its key', () => {
 describe('a checkpoint under a key that has leaked', () => {
   it('counts where a key in force attests to it, and nowhere else', async () => {
     const times = { 'status-1': LEAKED };
-    expect(verify(genuine, day.inclusion, times)).toEqual(['key-not-in-force']);
+    expect(verify(genuine, undefined, times)).toEqual(['key-not-in-force']);
     expect(verify(genuine, await attest(), times)).toBe('ALLOW');
     expect(verify(genuine, await attest({}, statusSigner), times)).toContain('key-not-in-force');
   });
@@ -133,17 +137,88 @@ describe('a checkpoint under a key that has leaked', () => {
 });
 
 describe('a bundle under pinned keys', () => {
+  const honest = bundleOf(world, day);
+  const multikeyOf = (n: number) => String(documentWith({}).verificationMethod[n]?.publicKeyMultibase);
+  const [receiptKey, statusKey, newStatusKey] = [multikeyOf(0), multikeyOf(1), multikeyOf(2)];
+  const timed = (multikey: string, validUntil: string | null = null) => ({
+    ...{ multikey, validFrom: '2026-11-01T00:00:00Z', validUntil },
+  });
+  const check = (bundle: unknown, keys: readonly PinnedKey[]) => {
+    const verified = verifyBundle(bundle, { keys }, nativeCrypto);
+    if (!verified.ok) return verified.failures.map(({ code, path }) => `${code} ${path}`);
+    return verified.assumed.map(({ statement }) => statement);
+  };
+
   it('rests on the key of the attestation alone: neither that of the Receipt nor that of the checkpoint is asked for', async () => {
     const bundle = {
-      ...bundleOf(world, day),
-      inclusion: await attest(),
+      ...honest,
+      attestation: await attest(),
       did_document: documentWith({ 'receipt-2': LEAKED, 'status-1': LEAKED }),
     };
-    const multikey = (n: number) => String(bundle.did_document.verificationMethod[n]?.publicKeyMultibase);
-    expect(verifyBundle(bundle, { keys: [multikey(2)] }, nativeCrypto).ok).toBe(true);
-    for (const keys of [[multikey(0)], [multikey(1)], [multikey(0), multikey(1)]])
+    expect(verifyBundle(bundle, { keys: [newStatusKey] }, nativeCrypto).ok).toBe(true);
+    expect(check(bundle, [timed(newStatusKey)])).toEqual([]);
+    for (const keys of [[receiptKey], [statusKey], [receiptKey, statusKey]])
       expect(verifyBundle(bundle, { keys }, nativeCrypto)).toMatchObject({
         ...{ ok: false, failures: [{ code: 'unpinned-key' }] },
+      });
+  });
+
+  it('assumes that a key was in force where only the bundle says so: whoever has a key that ended writes that it did not', () => {
+    const open = check(honest, [receiptKey, statusKey]);
+    expect(open).toEqual([
+      expect.stringMatching(/#receipt-2 .* signed while it was in force/),
+      expect.stringMatching(/#status-1 .* signed while it was in force/),
+    ]);
+    expect(check(honest, [timed(receiptKey), statusKey])).toEqual([expect.stringContaining('#status-1')]);
+    expect(check(honest, [timed(receiptKey), timed(statusKey)])).toEqual([]);
+  });
+
+  it('refuses what is dated outside the time that is pinned, whatever the document in the bundle says', async () => {
+    const ended = [timed(receiptKey, '2026-11-20T00:00:00Z'), timed(statusKey)];
+    expect(check(honest, ended)).toEqual(['key-not-in-force /receipt/evaluated_at']);
+    const endedStatus = [timed(receiptKey), timed(statusKey, '2026-11-20T00:00:00Z')];
+    expect(check(honest, endedStatus)).toEqual(['key-not-in-force /inclusion/checkpoint']);
+    // An attestation by the key that has ended does not help, nor one by a key that nobody pinned.
+    const did_document = documentWith({});
+    const own = { ...honest, did_document, attestation: await attest({}, statusSigner) };
+    expect(check(own, endedStatus)).toContain('key-not-in-force /attestation');
+    const other = { ...honest, did_document, attestation: await attest() };
+    expect(check(other, ended)).toEqual(['unpinned-key /did_document']);
+  });
+
+  it('lets the document in the bundle narrow a time, never widen it', () => {
+    const marked = { ...honest, did_document: documentWith({ 'receipt-2': LEAKED }) };
+    expect(check(marked, [timed(receiptKey), timed(statusKey)])).toContain(
+      'key-not-in-force /receipt/evaluated_at',
+    );
+  });
+
+  it('takes the narrower of two times of one key, and refuses what is none', () => {
+    const twice = [
+      timed(receiptKey),
+      timed(receiptKey, '2026-11-20T00:00:00Z'),
+      receiptKey,
+      timed(statusKey),
+    ];
+    expect(check(honest, twice)).toEqual(['key-not-in-force /receipt/evaluated_at']);
+    expect(() => check(honest, [timed(receiptKey, 'never')])).toThrow(TypeError);
+  });
+});
+
+describe('an attestation', () => {
+  it('of another Receipt under the same id refuses also a Receipt whose date counts', async () => {
+    expect(verify(genuine, await attest({ receipt_hash: hashOf('x') }), {})).toEqual(['wrong-attestation']);
+  });
+
+  it('is taken as an object, its text, or the JWS', async () => {
+    const jwt = await attest();
+    const serviceDidDocument = documentWith({ 'receipt-2': LEAKED });
+    const given = { receipt: genuine, inclusion: day.inclusion, serviceDidDocument, crypto: nativeCrypto };
+    for (const attestation of [jwt, `${jwt}\n`, { attestation: jwt }, JSON.stringify({ attestation: jwt })])
+      expect(verifyIncludedReceipt({ ...given, attestation }).ok).toBe(true);
+    for (const attestation of [null, 1, '', {}, '{', { attestation: 1 }])
+      expect(verifyIncludedReceipt({ ...given, attestation })).toMatchObject({
+        failures: [{ code: 'wrong-attestation', path: '/attestation' }],
       });
   });
 });

@@ -1,9 +1,9 @@
 /**
  * A Receipt together with the proof that it is in the checkpoint of its day (protocol §8, §12). Where the date of the Receipt
- * is not one of its key's time, or that key is compromised, the proof decides: it must bring the service's attestation that
- * this very Receipt is the stored one, under a key in force.
+ * is not one of its key's time, or that key is compromised, the service's attestation decides: that this
+ * very Receipt is the stored one, under a key in force.
  */
-import { type CryptoPort, portableCrypto, sha256Of } from '@svc/codec';
+import { type CryptoPort, failure, portableCrypto, sha256Of } from '@svc/codec';
 import {
   type Attestation,
   type InclusionFailureCode,
@@ -41,14 +41,26 @@ export const verifyIncludedReceipt = ({
   const { receipt_id: receiptId } = receipt;
   const included = verifyReceiptInclusion({ ...inclusion, receiptId, serviceDidDocument: document });
   if (!included.ok) return included;
-  const untimely = untimelyWithout(included.attestation, signed, crypto);
-  if (untimely !== null) return { ok: false, failures: [untimely] };
+  const doubt = findDoubt(included.attestation, signed, crypto);
+  if (doubt !== null) return { ok: false, failures: [doubt] };
   return { ok: true, receipt, decision, kid, included };
 };
 
-/** What is wrong with the date of a Receipt, unless the service attests to it. */
-export const untimelyWithout = (
+/** Whether the service vouches for exactly this Receipt. */
+export const isAttested = (
   attestation: Attestation | null,
-  { receipt, untimely }: Verified<SignedAtAnyTime>,
+  { receipt: { receipt: jws } }: Pick<Verified<SignedAtAnyTime>, 'receipt'>,
   crypto: CryptoPort,
-): Failure | null => (attestation?.receipt_hash === sha256Of(crypto, receipt.receipt) ? null : untimely);
+): boolean => attestation?.receipt_hash === sha256Of(crypto, jws);
+
+/** What is wrong with a Receipt that is included: its date, unless the service attests to it, or that it attests to another. */
+export const findDoubt = (
+  attestation: Attestation | null,
+  signed: Verified<SignedAtAnyTime>,
+  crypto: CryptoPort,
+): Failure<FailureCode | InclusionFailureCode> | null => {
+  if (isAttested(attestation, signed, crypto)) return null;
+  if (signed.untimely !== null || attestation === null) return signed.untimely;
+  const message = `the attestation is of the Receipt ${attestation.receipt_hash}, not of this one`;
+  return failure('wrong-attestation', message, '/attestation');
+};

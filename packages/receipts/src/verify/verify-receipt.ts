@@ -79,7 +79,7 @@ export const verifySigned = (
 const describeUntimely = ({ code, message }: Failure): Failure =>
   failure(
     code,
-    `${message}: it takes the inclusion proof of this Receipt with the service's attestation, GET /decisions/{receipt_id}/inclusion`,
+    `${message}: it takes the inclusion proof of this Receipt and the service's attestation, GET /decisions/{receipt_id}/inclusion and /attestation`,
     '/evaluated_at',
   );
 

@@ -10,6 +10,8 @@ import type { AttestationRecord } from '../ports/outcomes.ts';
 export interface RecordedDecision {
   /** The Receipt as JSON text, byte for byte what `/verify` answered. */
   readonly receiptText: string;
+  /** The compact JWS in it. */
+  readonly jws: string;
   /** Its outcome ledger, the oldest first. */
   readonly outcomes: readonly AttestationRecord[];
 }
@@ -27,5 +29,5 @@ export const getDecision = async (
   if (relyingParty === null || !mayReadRelyingParty(caller, relyingParty)) throw absent();
   const text = receiptTextOf(receipt.jws);
   if (text === null) throw internal(`stored receipt ${receiptId}`);
-  return { receiptText: text, outcomes: await store.outcomes.listOfReceipts([receiptId]) };
+  return { receiptText: text, jws: receipt.jws, outcomes: await store.outcomes.listOfReceipts([receiptId]) };
 };

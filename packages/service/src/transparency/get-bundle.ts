@@ -7,6 +7,7 @@ import { internal } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { EvidenceRecord } from '../ports/evidence.ts';
 import { buildServiceDidDocument } from '../service-keys/service-identity.ts';
+import { attestWhereNeeded } from './attest.ts';
 import { getInclusion, type InclusionAnswer } from './prove-inclusion.ts';
 
 export type BundleAnswer =
@@ -16,6 +17,8 @@ export type BundleAnswer =
       /** The Receipt as JSON text. */
       readonly receiptText: string;
       readonly inclusion: Extract<InclusionAnswer, { readonly kind: 'proven' }>;
+      /** The compact JWS, where a key that signed is not in force any more. */
+      readonly attestation: string | null;
       /** The service's DID document as JSON text. */
       readonly didDocument: string;
       readonly evidence: readonly EvidenceRecord[];
@@ -28,13 +31,14 @@ export const getBundle = async (
   receiptId: ReceiptId,
   askedRp: DidWeb | undefined,
 ): Promise<BundleAnswer> => {
-  const { receiptText } = await getDecision(deps, caller, receiptId, askedRp);
+  const { receiptText, jws } = await getDecision(deps, caller, receiptId, askedRp);
   const inclusion = await getInclusion(deps, receiptId);
   if (inclusion.kind === 'pending') return inclusion;
   const hashes = evidenceOf(JSON.parse(receiptText) as ReceiptBody);
   const evidence = await Promise.all(hashes.map((hash) => getEvidence(deps, hash)));
+  const attestation = await attestWhereNeeded(deps, { receiptId, jws }, inclusion.checkpoint);
   const didDocument = buildServiceDidDocument(deps.identity);
-  return { kind: 'bundled', receiptText, inclusion, didDocument, evidence };
+  return { kind: 'bundled', receiptText, inclusion, attestation, didDocument, evidence };
 };
 
 /** Everything public that a Receipt names by hash (protocol §8). */

@@ -13,10 +13,9 @@ import { dayOfReceipt } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
-import { attestWhereNeeded } from './attest.ts';
 import { sha256Text } from './day-tree.ts';
 
-type Deps = Pick<ServiceDeps, 'store' | 'log' | 'identity' | 'clock' | 'crypto'>;
+type Deps = Pick<ServiceDeps, 'store' | 'log'>;
 
 export type InclusionAnswer =
   | { readonly kind: 'pending'; readonly day: Day }
@@ -28,16 +27,14 @@ export type InclusionAnswer =
       readonly leafIndex: number;
       /** Hex, from the leaf to the root. */
       readonly auditPath: readonly string[];
-      /** The compact JWS, where a key that signed is not in force any more. */
-      readonly attestation: string | null;
     };
 
 /** `NOT_FOUND` for a receipt that does not exist; `INTERNAL` when what is stored does not lead to the published root. */
 export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<InclusionAnswer> => {
   const { store } = deps;
   const day = dayOfReceipt(receiptId);
-  const receipt = day === null ? null : await store.receipts.find(receiptId);
-  if (day === null || receipt === null) throw notFound(`No decision ${receiptId}.`);
+  if (day === null || (await store.receipts.find(receiptId)) === null)
+    throw notFound(`No decision ${receiptId}.`);
   const checkpoint = await store.checkpoints.find(day);
   if (checkpoint === null) return { kind: 'pending', day };
   const proof = await prove(deps, checkpoint, receiptId);
@@ -51,7 +48,6 @@ export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<In
     leaf: formatHash(proof.leafHash),
     leafIndex: proof.index,
     auditPath: proof.path.map(formatHash),
-    attestation: await attestWhereNeeded(deps, receipt, checkpoint),
   };
 };
 

@@ -2,10 +2,12 @@
 import { formatHash, MerkleTree } from '@svc/merkle';
 import { encodeUlid, portableCrypto, type Signer, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
 import {
+  type Attestation,
   buildCheckpoint,
   type Checkpoint,
   dayOfReceipt,
   leafOfReceipt,
+  signAttestation,
   signCheckpoint,
 } from '@svc/transparency';
 import { SERVICE, serviceDocument, statusSigner, type World } from './world.ts';
@@ -19,9 +21,26 @@ export interface ClosedDay {
   readonly inclusion: Readonly<Record<string, unknown>> & { readonly audit_path: readonly string[] };
 }
 
+/** The service's word, by `signer`, for the Receipt with this id and JWS and the checkpoint of its day. */
+export const attestTo = (
+  receipt: { readonly id: string; readonly jws: string },
+  { jws: checkpoint }: Pick<ClosedDay, 'jws'>,
+  signer: Signer = statusSigner,
+  change: Partial<Attestation> = {},
+): Promise<string> =>
+  signAttestation(
+    {
+      ...{ iss: SERVICE, receipt_id: receipt.id, iat: Date.parse('2026-12-01T00:00:01Z') / 1000 },
+      receipt_hash: sha256Of(portableCrypto, receipt.jws),
+      checkpoint_hash: sha256Of(portableCrypto, checkpoint),
+      ...change,
+    },
+    signer,
+  );
+
 /** Closes the day of the world's Receipt, with so many others before and after it. */
 export const closeDayOf = async (
-  { body: { receipt_id: receiptId } }: World,
+  { body: { receipt_id: receiptId } }: { readonly body: Pick<World['body'], 'receipt_id'> },
   { before = 3, after = 5, signer = statusSigner, closedBy = SERVICE } = {} as {
     before?: number;
     after?: number;

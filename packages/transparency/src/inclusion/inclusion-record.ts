@@ -33,8 +33,6 @@ export interface InclusionRecord {
   /** The day's compact JWS. */
   readonly checkpoint: string;
   readonly kid: string;
-  /** The compact JWS; only where a key that signed is not in force any more. */
-  readonly attestation?: string;
 }
 
 const HEX = /^[0-9a-f]{64}$/;
@@ -45,23 +43,20 @@ const isHex = (value: unknown): boolean => typeof value === 'string' && HEX.test
 const integerFrom = /* @__NO_SIDE_EFFECTS__ */ (min: number) =>
   scalar(`an integer from ${min} on`, (value) => Number.isSafeInteger(value) && Number(value) >= min);
 
-const SHAPE = open(
-  {
-    receipt_id: scalar('"drc_" and a ULID', isReceiptId),
-    day: scalar('a day as YYYY-MM-DD', isDay),
-    leaf: scalar('64 lower-case hex characters', isHex),
-    leaf_index: integerFrom(0),
-    tree_size: integerFrom(1),
-    root: scalar('"sha256:" and 64 lower-case hex characters', isSha256),
-    audit_path: scalar(
-      `at most ${MAX_STEPS} hashes of 64 lower-case hex characters`,
-      (value) => Array.isArray(value) && value.length <= MAX_STEPS && value.every(isHex),
-    ),
-    checkpoint: text('a compact JWS', () => true),
-    kid: text('the kid of the checkpoint', () => true),
-  } satisfies Record<Exclude<keyof InclusionRecord, 'attestation'>, Shape>,
-  { attestation: text('a compact JWS', () => true) },
-);
+const SHAPE = open({
+  receipt_id: scalar('"drc_" and a ULID', isReceiptId),
+  day: scalar('a day as YYYY-MM-DD', isDay),
+  leaf: scalar('64 lower-case hex characters', isHex),
+  leaf_index: integerFrom(0),
+  tree_size: integerFrom(1),
+  root: scalar('"sha256:" and 64 lower-case hex characters', isSha256),
+  audit_path: scalar(
+    `at most ${MAX_STEPS} hashes of 64 lower-case hex characters`,
+    (value) => Array.isArray(value) && value.length <= MAX_STEPS && value.every(isHex),
+  ),
+  checkpoint: text('a compact JWS', () => true),
+  kid: text('the kid of the checkpoint', () => true),
+} satisfies Record<keyof InclusionRecord, Shape>);
 
 /** Reads the proof from parsed JSON; null with the faults in `failures`. */
 export const parseInclusion = (

@@ -7,6 +7,8 @@ import {
   type CryptoPort,
   type Failure,
   failure,
+  isJsonObject,
+  member,
   parseStrictJson,
   portableCrypto,
   sha256Of,
@@ -37,6 +39,11 @@ export interface InclusionToVerify {
    * the one in the proof counts, and a service that tells two readers of different checkpoints is not noticed.
    */
   readonly checkpoint?: unknown;
+  /**
+   * The answer of `GET /decisions/{receipt_id}/attestation`, an object or its text, or the JWS in it: the word of a key in
+   * force for the Receipt and its checkpoint.
+   */
+  readonly attestation?: unknown;
   /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
   readonly serviceDidDocument: unknown;
   /** The DID that the pinned document must be of. */
@@ -52,19 +59,19 @@ export type VerifiedInclusion =
       readonly checkpoint: Checkpoint;
       readonly kid: string;
       readonly leafIndex: number;
-      /** What the service attests to of this Receipt under a key in force; null where the proof brings nothing of the kind. */
+      /** What the service attests to of this Receipt under a key in force; null where no attestation was given. */
       readonly attestation: VerifiedAttestation | null;
     }
   | { readonly ok: false; readonly failures: readonly Failure<InclusionFailureCode>[] };
 
-/** Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof. */
+/** Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof, those of the attestation `/attestation`. */
 export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclusion => {
   const failures: Failures = [];
   const keys = openServiceKeys(input.serviceDidDocument, failures, input.serviceDid);
   const record = parseInclusion(readJson(input.inclusion), failures);
   const source = findSource(record, input.checkpoint, failures);
   const crypto = input.crypto ?? portableCrypto;
-  const attestation = readAttestation(record, source, input.receiptId, { keys, crypto, failures });
+  const attestation = readAttestation(input, source, { keys, crypto, failures });
   const signed = source && verifyCheckpointSource(source, keys, crypto, failures, attestation !== null);
   if (record !== null) checkReceipt(record, input.receiptId, failures);
   if (record !== null && signed !== null) checkAgainst(record, input.receiptId, signed.checkpoint, failures);
@@ -89,17 +96,18 @@ interface Checking {
 }
 
 const readAttestation = (
-  record: InclusionRecord | null,
+  { attestation: given, receiptId }: InclusionToVerify,
   source: CheckpointSource | null,
-  receiptId: string,
   { keys, crypto, failures }: Checking,
 ): VerifiedAttestation | null => {
-  if (record?.attestation === undefined || keys === null || source === null) return null;
-  const attested = verifyAttestation(record.attestation, keys, crypto);
+  if (given === undefined || keys === null || source === null) return null;
   const refuse = (code: InclusionFailureCode, message: string): null => {
     failures.push(failure(code, message, '/attestation'));
     return null;
   };
+  const jws = findAttestation(given);
+  if (jws === null) return refuse('wrong-attestation', `the attestation must be a JWS, not ${show(given)}`);
+  const attested = verifyAttestation(jws, keys, crypto);
   if ('code' in attested) return refuse(attested.code, attested.message);
   const { receipt_id: attestedId, checkpoint_hash: hash } = attested;
   if (attestedId !== receiptId)
@@ -107,6 +115,15 @@ const readAttestation = (
   if (hash !== sha256Of(crypto, source.jws))
     return refuse('wrong-attestation', `the attestation is of the checkpoint ${hash}, not of this one`);
   return attested;
+};
+
+/** In an object, its text, or the bare JWS; null if there is none. */
+const findAttestation = (given: unknown): string | null => {
+  const text = typeof given === 'string' ? given.trim() : null;
+  if (text !== null && !text.startsWith('{')) return text;
+  const json = text === null ? given : readJson(text);
+  const jws = isJsonObject(json) ? member(json, 'attestation') : undefined;
+  return typeof jws === 'string' ? jws : null;
 };
 
 const readJson = (given: unknown): unknown => {

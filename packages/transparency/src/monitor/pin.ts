@@ -5,6 +5,8 @@
 
 import { type CryptoPort, decodeMultikey, failure, show } from '@svc/codec';
 import type { SignedCheckpoint } from '../checkpoint/jws.ts';
+import { findUntimely, type KeyTime } from '../key-time.ts';
+import { type PinnedKey, readPinnedKeys } from '../pinned-keys.ts';
 import { openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
 
 export interface MonitorPin {
@@ -42,34 +44,39 @@ export const pinDocument = (
   };
 };
 
-/** Ed25519 Multikeys. */
+/** Each alone, or with its time, outside which nothing that is dated by it counts. */
 export const pinKeys = (
-  multikeys: readonly string[],
+  pins: readonly PinnedKey[],
   serviceDid: string | undefined,
   crypto: CryptoPort,
 ): Pinned => {
-  const keys: Uint8Array[] = [];
-  for (const multikey of multikeys) {
+  const keys: { readonly key: Uint8Array; readonly time: KeyTime | null }[] = [];
+  const times = readPinnedKeys(pins);
+  for (const [multikey, time] of times) {
     const key = decodeMultikey(multikey);
     if (key === null) return refuse(`${show(multikey)} is not an Ed25519 Multikey (z6Mk…)`);
-    keys.push(key);
+    keys.push({ key, time });
   }
   const check = ({
     checkpoint,
     kid,
     signingInput,
     signature,
+    signedAtMs,
   }: SignedCheckpoint): ServiceKeyFailure | null => {
     if (serviceDid !== undefined && checkpoint.iss !== serviceDid)
       return failure('wrong-service', `it is of ${checkpoint.iss}, not of ${serviceDid}`);
-    if (keys.some((key) => crypto.verify(key, signingInput, signature))) return null;
-    return failure('wrong-signature', `no pinned key has signed it; it names ${kid}`);
+    const found = keys.find(({ key }) => crypto.verify(key, signingInput, signature));
+    if (found === undefined)
+      return failure('wrong-signature', `no pinned key has signed it; it names ${kid}`);
+    const untimely = found.time === null ? null : findUntimely(found.time, signedAtMs);
+    return untimely === null ? null : failure('key-not-in-force', `${kid} ${untimely}, as it is pinned`);
   };
   return {
     ok: true,
     pin: {
       serviceDid: serviceDid ?? null,
-      keys: multikeys.map((multikey) => ({ kid: null, multikey })),
+      keys: [...times.keys()].map((multikey) => ({ kid: null, multikey })),
       check,
     },
   };

@@ -58,9 +58,11 @@ it('waits for the day to be closed, then verifies alone, with a pinned DID docum
   const file = join(dataDir, 'bundle.json');
   writeFileSync(file, text);
   const document = JSON.parse(serviceDidDocument) as {
-    verificationMethod: { publicKeyMultibase: string }[];
+    verificationMethod: { publicKeyMultibase: string; 'svc:validFrom': string }[];
   };
-  const keys = document.verificationMethod.flatMap(({ publicKeyMultibase }) => ['--key', publicKeyMultibase]);
+  const keys = document.verificationMethod.flatMap(({ publicKeyMultibase, ...time }) => [
+    ...['--key', `${publicKeyMultibase}@${time['svc:validFrom']}/`],
+  ]);
   const cli = fromSource('packages/cli/src/receipt/main.ts');
   const check = (path: string) =>
     spawnSync(process.execPath, [...cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });

@@ -645,6 +645,13 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       call: ({ receiptId }) => ({ path: `/decisions/${receiptId}/inclusion` }),
     },
   ],
+  getAttestation: [
+    {
+      what: 'names a decision',
+      outcomes: { anybody: every(202) },
+      call: ({ receiptId }) => ({ path: `/decisions/${receiptId}/attestation` }),
+    },
+  ],
   getBundle: [
     {
       what: 'names a decision',
