@@ -162,7 +162,9 @@ create table fence_beats (
 create table fence_notes (
   kind text not null,
   name text collate "C" not null,
-  version bigint not null default 1
+  version bigint not null default 1,
+  seq bigint not null,
+  noted_at timestamp with time zone not null default clock_timestamp()
 );
 create table grants (
   id text collate "C" not null,
@@ -612,6 +614,7 @@ CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USIN
 CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (created_at) WHERE (status = 'running'::text);
 CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
 CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);
+CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
 CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));

@@ -5,6 +5,7 @@ import type { Feature } from '@svc/contract';
 import {
   createAdminService,
   createContentHealth,
+  createFenceMetrics,
   createServiceReadiness,
   type OpenedService,
   openService,
@@ -60,11 +61,10 @@ export const startApi = async (deps: ApiDeps): Promise<Api> => {
   }
 };
 
-const listen = async (
-  { service, close: closeService }: OpenedService,
-  { config, secrets, logger }: ApiDeps,
-): Promise<Api> => {
+const listen = async (opened: OpenedService, { config, secrets, logger }: ApiDeps): Promise<Api> => {
+  const { service, fence, close: closeService } = opened;
   const registry = new Registry();
+  createFenceMetrics(registry, fence);
   const authenticator = new Authenticator(service.store, service.clock, {
     adminToken: secrets.adminToken,
     provisionKeys: config.provisionKeys,
@@ -77,8 +77,8 @@ const listen = async (
   const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
   const demo = sandbox && config.demo ? { sandbox, perMinute: limits.sandboxPerMinute } : null;
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
-  const serviceReadiness = createServiceReadiness(service);
-  const isHealthy = async () => (await serviceReadiness()).ok;
+  const serviceReadiness = createServiceReadiness(opened);
+  const isHealthy = async () => (await serviceReadiness()).decides;
   const http = createHttpService({
     clock: service.clock,
     logger,

@@ -5,6 +5,7 @@ import {
   closeOnSignal,
   createAdminService,
   createContentHealth,
+  createFenceMetrics,
   createJobMetrics,
   createLogger,
   createServiceReadiness,
@@ -44,11 +45,13 @@ const main = async (): Promise<void> => {
   else await runUntilStopped(worker, logger);
 };
 
-const runUntilStopped = async ({ config, service, jobs, close }: Worker, logger: Logger): Promise<void> => {
+const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> => {
+  const { config, service, fence, jobs, close } = worker;
   const registry = new Registry();
   const metrics = createJobMetrics(registry, jobs);
   const content = createContentHealth(registry, service.store.checkpoints);
-  const serviceReadiness = createServiceReadiness(service);
+  createFenceMetrics(registry, fence);
+  const serviceReadiness = createServiceReadiness(worker);
   const readiness = async () => readinessOf(await serviceReadiness(), metrics, content);
   const admin = createAdminService({ registry, logger, readiness });
   const { port } = await admin.listen(config.adminPort, config.adminHost);

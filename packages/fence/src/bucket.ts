@@ -24,6 +24,9 @@ export interface Bucket extends OutsideStore {
   close(): void;
 }
 
+/** Longer than anybody waits for an answer. A request that hangs is given up, so that it keeps no connection. */
+const REQUEST_DEADLINE_MS = 10_000;
+
 /** Somebody else was first: the condition failed, or another conditional write of the object is under way. */
 const LOST = new Set([409, 412]);
 
@@ -34,10 +37,14 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): B
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
   });
+  const deadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
   return {
     async find(key) {
       try {
-        const { Body, ETag } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + key }));
+        const { Body, ETag } = await client.send(
+          new GetObjectCommand({ Bucket, Key: prefix + key }),
+          deadline(),
+        );
         if (Body === undefined || ETag === undefined) throw new Error(`${key} came without body or ETag`);
         return { text: await Body.transformToString('utf-8'), tag: ETag };
       } catch (error) {
@@ -56,6 +63,7 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): B
             ContentType: 'application/json',
             ...condition,
           }),
+          deadline(),
         );
         return true;
       } catch (error) {
@@ -70,6 +78,7 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): B
       do {
         const page = await client.send(
           new ListObjectsV2Command({ Bucket, Prefix: `${prefix}${folder}/`, ContinuationToken }),
+          deadline(),
         );
         keys.push(...(page.Contents ?? []).map(({ Key = '' }) => Key.slice(prefix.length)));
         ContinuationToken = page.NextContinuationToken;

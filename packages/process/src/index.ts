@@ -19,6 +19,7 @@ export { createRunTransport } from './conformance/transport.ts';
 export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
 export { type ContentHealth, createContentHealth } from './content-health.ts';
 export { endOnCrash } from './end-on-crash.ts';
+export { createFenceMetrics } from './fence-metrics.ts';
 export { createLogger } from './logger.ts';
 export { createJobMetrics, type JobMetrics } from './maintenance/job-metrics.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
@@ -31,4 +32,4 @@ export {
 } from './maintenance/loop.ts';
 export { reportRound } from './maintenance/report-round.ts';
 export { type OpenedService, openService } from './open-service.ts';
-export { createServiceReadiness } from './readiness.ts';
+export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';

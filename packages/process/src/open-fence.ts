@@ -4,6 +4,8 @@ import { openOutside } from '@svc/fence';
 import { Fence, type ServiceDeps } from '@svc/service';
 
 export interface OpenedFence {
+  /** Null: the deployment has none. */
+  readonly fence: Fence | null;
   close(): Promise<void>;
 }
 
@@ -17,13 +19,14 @@ export const openFence = async (
   if (configured === null) {
     if (env === 'production')
       service.log.warn('fence.none', { why: 'nobody would notice a restored backup' });
-    return { close: async () => {} };
+    return { fence: null, close: async () => {} };
   }
   const { outside, close } = await openOutside(configured.place, configured.endpoint);
   const fence = new Fence(service, { outside, maxAgeMs: configured.maxAgeMs });
   service.holds.watch('fence', () => fence.problem());
   await fence.start();
   return {
+    fence,
     close: async () => {
       await fence.stop();
       close();

@@ -6,6 +6,7 @@ import { nativeCrypto } from '@svc/protocol/native';
 import {
   DatabaseClock,
   type EntitlementPolicy,
+  type Fence,
   Holds,
   KeyRing,
   managedPrincipalDid,
@@ -22,6 +23,8 @@ import { openFence } from './open-fence.ts';
 
 export interface OpenedService {
   readonly service: ServiceDeps;
+  /** Null: the deployment has none. */
+  readonly fence: Fence | null;
   close(): Promise<void>;
 }
 
@@ -62,14 +65,14 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       selfTestOrgs: config.selfTestOrgs,
       maxLiveKeys: config.tenantLimits.liveKeys,
     };
-    const fence = await openFence(service, config);
+    const { fence, close: closeFence } = await openFence(service, config);
     const close = async () => {
-      await fence.close();
+      await closeFence();
       keys.stop();
       clock.stop();
       await store.close();
     };
-    return { service: { ...service, ...outsideOf(config) }, close };
+    return { service: { ...service, ...outsideOf(config) }, fence, close };
   } catch (error) {
     await store.close();
     throw error;

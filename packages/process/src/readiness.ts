@@ -1,25 +1,34 @@
 /** Whether the service behind a process can decide: whether storage takes writes, and each reason not to decide. */
-import { HOLD_NAMES, type Holds, type Store } from '@svc/service';
+import { type Fence, HOLD_NAMES, type Holds, type Store } from '@svc/service';
 import type { Readiness } from './admin-service.ts';
 
 interface ReadinessDeps {
-  readonly store: Pick<Store, 'describeHealth'>;
-  readonly holds: Pick<Holds, 'list'>;
+  readonly service: { readonly store: Pick<Store, 'describeHealth'>; readonly holds: Pick<Holds, 'list'> };
+  readonly fence: Pick<Fence, 'describeUnkept'> | null;
+}
+
+export interface ServiceReadiness extends Readiness {
+  /** Decisions can be made. `ok` demands that nothing is wrong beside them either. */
+  readonly decides: boolean;
 }
 
 /** Results are cached this long: `/healthz` is public, and a probe is a write. */
 const FRESH_MS = 500;
 
-export const createServiceReadiness = ({ store, holds }: ReadinessDeps): (() => Promise<Readiness>) => {
+export const createServiceReadiness = ({
+  service: { store, holds },
+  fence,
+}: ReadinessDeps): (() => Promise<ServiceReadiness>) => {
   const findHealth = once(() => store.describeHealth());
   return async () => {
     const storage = await findHealth();
     const held = holds.list();
+    const unkept = fence?.describeUnkept() ?? null;
     const reasonOf = (name: string) => held.find((hold) => hold.name === name)?.reason ?? 'ok';
-    return {
-      ok: storage === 'ok' && held.length === 0,
-      checks: { storage, ...Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)])) },
-    };
+    const reasons = Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)]));
+    const fenced = fence === null ? { fence: 'none' } : { 'fence-copies': unkept ?? 'ok' };
+    const decides = storage === 'ok' && held.length === 0;
+    return { ok: decides && unkept === null, decides, checks: { storage, ...reasons, ...fenced } };
   };
 };
 

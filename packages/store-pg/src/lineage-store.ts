@@ -1,21 +1,35 @@
 /** Beats of the lineage, and what is noted to be kept outside (protocol §10). */
-import type { Beat, FenceNote, LineageStore } from '@svc/service';
+import type { Beat, FenceNote, LineageStore, WaitingNotes } from '@svc/service';
 import type { Database } from './database.ts';
 
 const beatSql = `
   select verdict, seq, at_ms as "atMs", age_ms as "ageMs", epoch, quarantine_ms as "quarantineMs"
   from svc_beat($1, $2, $3)`;
 
+const describeNotesSql = `
+  select coalesce(max(seq), 0) as "lastSeq",
+    greatest(coalesce(extract(epoch from clock_timestamp() - min(noted_at))::float8 * 1000, 0), 0) as "oldestAgeMs"
+  from fence_notes`;
+
 const listNotesSql = `
-  select kind, name, version, svc_kept_text(kind, name) as text
-  from fence_notes order by kind desc, name limit $1`;
+  select kind, name, version, seq, svc_ms(statement_timestamp()) as "listedAtMs", svc_kept_text(kind, name) as text
+  from fence_notes
+  where case kind when 'revoked' then seq > $1 else seq > $2 and seq <= $3 end
+  order by kind <> 'revoked', seq limit $4`;
 
 // What is being changed is left for the next time.
 const forgetNotesSql = `
-  delete from fence_notes where (kind, name, version) in (
-    select kind, name, version from fence_notes
-    where (kind, name, version) in (select * from unnest($1::text[], $2::text[], $3::bigint[]))
-    for update skip locked)`;
+  with copied as (
+    select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as c (kind, name, version, listed_ms)
+  ), held as (
+    select n.kind, n.name, n.version = c.version as is_copied, c.listed_ms
+    from fence_notes n join copied c using (kind, name)
+    for update of n skip locked
+  ), forgotten as (
+    delete from fence_notes n using held h where (n.kind, n.name) = (h.kind, h.name) and h.is_copied
+  )
+  update fence_notes n set seq = default, noted_at = svc_instant(h.listed_ms)
+  from held h where (n.kind, n.name) = (h.kind, h.name) and not h.is_copied`;
 
 export const lineageStore = (database: Database): LineageStore => ({
   async beat(head, nextNonce) {
@@ -24,12 +38,18 @@ export const lineageStore = (database: Database): LineageStore => ({
     if (row === undefined) throw new Error('a beat answered no row');
     return row;
   },
-  listNotes: (limit) => database.read<FenceNote>({ text: listNotesSql, values: [limit] }),
+  async describeNotes() {
+    const [row] = await database.read<WaitingNotes>({ text: describeNotesSql, values: [] });
+    return row ?? { oldestAgeMs: 0, lastSeq: 0 };
+  },
+  listNotes: ({ revoked, others }, upTo, limit) =>
+    database.read<FenceNote>({ text: listNotesSql, values: [revoked, others, upTo, limit] }),
   async forgetNotes(notes) {
     const values = [
       notes.map(({ kind }) => kind),
       notes.map(({ name }) => name),
       notes.map(({ version }) => version),
+      notes.map(({ listedAtMs }) => listedAtMs),
     ];
     await database.write({ text: forgetNotesSql, values });
   },

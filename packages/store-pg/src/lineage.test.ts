@@ -79,15 +79,55 @@ describe('a lineage', () => {
 });
 
 describe('notes', () => {
+  const FROM_START = { revoked: 0, others: 0 };
+  const LAST = Number.MAX_SAFE_INTEGER;
+  const note = (kind: string, name: string) => runSql(stores.url, `select svc_note('${kind}', '${name}')`);
+  const list = (passed = FROM_START, upTo = LAST, limit = 10) =>
+    stores.first.lineage.listNotes(passed, upTo, limit);
+  const namesOf = (notes: readonly { name: string }[]) => notes.map(({ name }) => name);
+
+  beforeEach(() => runSql(stores.url, 'truncate fence_notes'));
+
   it('of what changes while it is copied are not forgotten', async () => {
-    await runSql(stores.url, `select svc_note('name', 'did:web:a.example')`);
-    const listed = await stores.first.lineage.listNotes(10);
-    expect(listed).toEqual([{ kind: 'name', name: 'did:web:a.example', version: 1, text: null }]);
-    await runSql(stores.url, `select svc_note('name', 'did:web:a.example')`);
+    await note('name', 'did:web:a.example');
+    const listed = await list();
+    expect(listed).toMatchObject([{ kind: 'name', name: 'did:web:a.example', version: 1, text: null }]);
+    await note('name', 'did:web:a.example');
     await stores.first.lineage.forgetNotes(listed);
-    const again = await stores.first.lineage.listNotes(10);
+    const again = await list();
     expect(again).toMatchObject([{ version: 2 }]);
     await stores.first.lineage.forgetNotes(again);
-    expect(await stores.first.lineage.listNotes(10)).toEqual([]);
+    expect(await list()).toEqual([]);
+  });
+
+  it('come by their age, what was taken back first; what changes again keeps its place and does not take another', async () => {
+    for (const name of ['z', 'y', 'a']) await note('name', name);
+    for (let change = 0; change < 3; change++) await note('name', 'z');
+    for (const name of ['key:2', 'key:1']) await note('revoked', name);
+    expect(namesOf(await list())).toEqual(['key:2', 'key:1', 'z', 'y', 'a']);
+    const [first] = await list();
+    expect(namesOf(await list({ revoked: first?.seq ?? 0, others: 0 }))).toEqual(['key:1', 'z', 'y', 'a']);
+  });
+
+  it('that change between copies go behind the others, and only what is not copied counts as old', async () => {
+    for (const name of ['busy', 'quiet']) await note('status-list', name);
+    await runSql(stores.url, `update fence_notes set noted_at = noted_at - interval '1 hour'`);
+    const [busy, quiet] = await list();
+    if (busy === undefined || quiet === undefined) throw new Error('two notes');
+    await note('status-list', 'busy');
+    await stores.first.lineage.forgetNotes([busy]);
+    expect(namesOf(await list())).toEqual(['quiet', 'busy']);
+    expect((await stores.first.lineage.describeNotes()).oldestAgeMs).toBeGreaterThanOrEqual(3_600_000);
+    await stores.first.lineage.forgetNotes([quiet]);
+    const { oldestAgeMs } = await stores.first.lineage.describeNotes();
+    expect([oldestAgeMs >= 0, oldestAgeMs < 600_000]).toEqual([true, true]);
+  });
+
+  it('that came after a walk began are left for the next one, but for what was taken back', async () => {
+    await note('name', 'a');
+    const { lastSeq } = await stores.first.lineage.describeNotes();
+    await note('name', 'b');
+    await note('revoked', 'key:1');
+    expect(namesOf(await list(FROM_START, lastSeq))).toEqual(['key:1', 'a']);
   });
 });

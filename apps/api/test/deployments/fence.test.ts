@@ -1,14 +1,17 @@
 /** A deployment and its fence (protocol §10): the first start, two nodes, storage that fails, and fences that are not the one. */
-
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nativeCrypto } from '@svc/protocol/native';
 import { HEAD_KEY } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { startS3Server } from '@svc/testkit/s3-server';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type ApiNode, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { ADMIN_TOKEN, type ApiNode, type ApiNodes, startApiNodes } from '../world/api-node.ts';
 import { createFence, readiness, svcAdmin, type TestFence, until } from '../world/fence.ts';
 import {
   call,
+  callJson,
   callUntilSettled,
   createTenants,
   type HeldGrant,
@@ -110,6 +113,37 @@ it('a process that never saw its fence answers nothing from the database, until 
   s3.behave('well');
   await until(async () => (await readiness(node)).status === 200);
   expect((await call(node.baseUrl, 'GET', '/checkpoints/latest')).status).toBe(404);
+}, 60_000);
+
+it('a copy that cannot be made stops no other; /readyz says how long it is missing, and fails after a minute', async () => {
+  const fence = createFence();
+  const node = await start(1, fence.env);
+  const keyOf = (slug: string) => `names/${nativeCrypto.sha256Hex(`org:${slug}`)}`;
+  const isKept = async (slug: string) => (await fence.outside.find(keyOf(slug))) !== null;
+  mkdirSync(join(fence.folder, 'names'), { recursive: true });
+  const inTheWay = join(fence.folder, keyOf('blocked'));
+  writeFileSync(inTheWay, 'a file where the object has its folder');
+  for (const slug of ['blocked', 'free'])
+    await callJson(node.baseUrl, 'POST', '/orgs', { key: ADMIN_TOKEN, body: { slug, name: slug } });
+  await until(() => isKept('free'));
+  expect(await readiness(node)).toMatchObject({ status: 200, checks: { 'fence-copies': 'ok' } });
+  await sql.query(`update fence_notes set noted_at = noted_at - interval '61 seconds'`);
+  await until(async () => (await readiness(node)).status === 503);
+  const { checks } = await readiness(node);
+  expect(checks).toMatchObject({ fence: 'ok', storage: 'ok' });
+  expect(checks['fence-copies']).toMatch(/^what changed 6\d s ago is not copied beside the fence: names\//);
+  expect((await call(node.baseUrl, 'GET', '/healthz')).status).toBe(200);
+  const { text } = await call(node.adminUrl, 'GET', '/metrics');
+  expect(Number(/^svc_fence_oldest_note_seconds (\S+)$/m.exec(text)?.[1])).toBeGreaterThan(60);
+  rmSync(inTheWay);
+  await until(async () => (await readiness(node)).status === 200);
+  expect(await isKept('blocked')).toBe(true);
+}, 60_000);
+
+it('without a fence /readyz says that there is none', async () => {
+  const node = await start(1, {});
+  const { checks } = await readiness(node);
+  expect([checks.fence, checks['fence-copies']]).toEqual(['none', undefined]);
 }, 60_000);
 
 it('a fence that was set back itself is moved on; one that is gone, or is of another service, is refused', async () => {

@@ -13,7 +13,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { Beat, FenceHead, HeadVerdict, OutsideStore } from '../ports/fence.ts';
 import { formatHead, HEAD_KEY, parseHead } from './head.ts';
-import { keepNotes } from './keep-notes.ts';
+import { NoteKeeper } from './keep-notes.ts';
 
 export interface FenceOptions {
   readonly outside: OutsideStore;
@@ -30,6 +30,9 @@ export interface FenceProblem {
 }
 
 const ROUND_MS = 250;
+
+/** What changed is copied out within about a second; after this long a restore could lack it (docs/operations.md). */
+const LONGEST_UNKEPT_MS = 60_000;
 
 const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
   behind:
@@ -52,11 +55,14 @@ export class Fence {
   #told: string | null = null;
   #running: Promise<void> = Promise.resolve();
   #keeping: Promise<void> | null = null;
+  readonly #keeper: NoteKeeper;
 
   constructor(
     private readonly deps: Deps,
     private readonly options: FenceOptions,
-  ) {}
+  ) {
+    this.#keeper = new NoteKeeper(deps, options.outside);
+  }
 
   /** Rounds from now on until `stop`. Resolves after the first, whatever it found. */
   async start(): Promise<void> {
@@ -73,6 +79,20 @@ export class Fence {
     const isOfAll = !Number.isFinite(ageMs);
     const age = isOfAll ? 'yet' : `for ${Math.round(ageMs)} ms`;
     return { kind: 'stale', reason: `the fence was not confirmed ${age}: ${this.#failure}`, isOfAll };
+  }
+
+  /** How long the change that waits longest has not been copied out; 0: none waits. Asks nobody. */
+  unkeptForMs(): number {
+    return this.#keeper.ageMs();
+  }
+
+  /** Why a restore could lack what was revoked, or null. Decisions go on: nothing that they rest on is in doubt. */
+  describeUnkept(): string | null {
+    const ageMs = this.#keeper.ageMs();
+    if (ageMs <= LONGEST_UNKEPT_MS) return null;
+    const failure = this.#keeper.failure();
+    const why = failure === null ? 'there is much to copy' : `${failure.key}: ${failure.error}`;
+    return `what changed ${Math.round(ageMs / 1000)} s ago is not copied beside the fence: ${why}`;
   }
 
   /** One look outside. Never rejects. */
@@ -122,7 +142,7 @@ export class Fence {
 
   async #keep(): Promise<void> {
     try {
-      await keepNotes(this.deps, this.options.outside, this.#stopping.signal);
+      await this.#keeper.pass(this.#stopping.signal);
     } catch (error) {
       this.deps.log.warn('fence.not_kept', { error: error instanceof Error ? error.message : String(error) });
     } finally {

@@ -1,14 +1,22 @@
 /**
  * What takes authority away, or must not be given twice, copied out beside the fence as it changes: status lists as they
  * are served, checkpoints, names, revoked keys. A note is forgotten only after its object is stored outside.
+ *
+ * A pass takes every note that was there when it began, once, by its age; what revokes comes first, also what is noted
+ * meanwhile. So a note waits for those before it, and neither for one that cannot be copied nor for one that changes all
+ * the time.
  */
+import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
+import { withinMs } from '../lib/deadline.ts';
 import type { FenceNote, KeptKind, OutsideStore } from '../ports/fence.ts';
 
-type Deps = Pick<ServiceDeps, 'store' | 'crypto'>;
+type Deps = Pick<ServiceDeps, 'store' | 'crypto' | 'log'>;
 
 const BATCH = 100;
 const AT_ONCE = 10;
+/** Longer than the look-up and the write of one object take. */
+const NOTE_DEADLINE_MS = 5_000;
 
 export const KEPT_FOLDERS: Readonly<Record<KeptKind, string>> = {
   'status-list': 'status-lists',
@@ -17,23 +25,87 @@ export const KEPT_FOLDERS: Readonly<Record<KeptKind, string>> = {
   revoked: 'revoked',
 };
 
-/** Rejects when storage or the outside cannot be asked; what was copied until then stays. */
-export const keepNotes = async (deps: Deps, outside: OutsideStore, stop: AbortSignal): Promise<void> => {
-  for (;;) {
-    const notes = await deps.store.lineage.listNotes(BATCH);
-    for (let from = 0; from < notes.length; from += AT_ONCE) {
-      if (stop.aborted) return;
-      const some = notes.slice(from, from + AT_ONCE);
-      await Promise.all(some.map((note) => keep(deps, outside, note)));
-      await deps.store.lineage.forgetNotes(some);
-    }
-    if (notes.length < BATCH) return;
+/** Of the notes that a pass could not copy. */
+interface Failure {
+  readonly key: string;
+  readonly error: string;
+}
+
+export class NoteKeeper {
+  /** Since when the note that waits longest does, by the monotonic clock; null: none waits. */
+  #waitingSinceMs: number | null = null;
+  #failure: Failure | null = null;
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly outside: OutsideStore,
+  ) {}
+
+  /** How long the change that waits longest has not been copied; 0: none waits. Asks nobody. */
+  ageMs(): number {
+    return this.#waitingSinceMs === null ? 0 : performance.now() - this.#waitingSinceMs;
   }
-};
+
+  /** The first that the last pass could not copy. */
+  failure(): Failure | null {
+    return this.#failure;
+  }
+
+  /** Rejects when storage cannot be asked; what was copied until then stays. */
+  async pass(stop: AbortSignal): Promise<void> {
+    const { lineage } = this.deps.store;
+    const upTo = await this.#look();
+    const passed = { revoked: 0, others: 0 };
+    const failures: Failure[] = [];
+    for (let isMore = upTo > 0; isMore; await this.#look()) {
+      const notes = await lineage.listNotes(passed, upTo, BATCH);
+      for (let from = 0; from < notes.length; from += AT_ONCE) {
+        if (stop.aborted) return;
+        failures.push(...(await this.#copy(notes.slice(from, from + AT_ONCE))));
+      }
+      for (const { kind, seq } of notes) passed[kind === 'revoked' ? 'revoked' : 'others'] = seq;
+      isMore = notes.length === BATCH;
+    }
+    this.#tell(failures);
+  }
+
+  async #look(): Promise<number> {
+    const { oldestAgeMs, lastSeq } = await this.deps.store.lineage.describeNotes();
+    this.#waitingSinceMs = lastSeq === 0 ? null : performance.now() - oldestAgeMs;
+    return lastSeq;
+  }
+
+  async #copy(notes: readonly FenceNote[]): Promise<readonly Failure[]> {
+    const failures: Failure[] = [];
+    const copied: FenceNote[] = [];
+    const one = async (note: FenceNote) => {
+      const key = `${KEPT_FOLDERS[note.kind]}/${this.deps.crypto.sha256Hex(note.name)}`;
+      try {
+        await withinMs(NOTE_DEADLINE_MS, keep(this.outside, key, note), () => {
+          throw new Error(`no answer within ${NOTE_DEADLINE_MS} ms`);
+        });
+        copied.push(note);
+      } catch (error) {
+        failures.push({ key, error: error instanceof Error ? error.message : String(error) });
+      }
+    };
+    await Promise.all(notes.map(one));
+    if (copied.length > 0) await this.deps.store.lineage.forgetNotes(copied);
+    return failures;
+  }
+
+  /** In the log when it changes, and no oftener. */
+  #tell(failures: readonly Failure[]): void {
+    const [first = null] = failures;
+    if (first !== null && first.key !== this.#failure?.key)
+      this.deps.log.error('fence.not_kept', { notes: failures.length, ...first });
+    if (first === null && this.#failure !== null) this.deps.log.warn('fence.kept_again', {});
+    this.#failure = first;
+  }
+}
 
 /** What of two versions of a list counts is the later one, whoever comes last. */
-const keep = async ({ crypto }: Deps, outside: OutsideStore, note: FenceNote): Promise<void> => {
-  const key = `${KEPT_FOLDERS[note.kind]}/${crypto.sha256Hex(note.name)}`;
+const keep = async (outside: OutsideStore, key: string, note: FenceNote): Promise<void> => {
   const text = `{"name":${JSON.stringify(note.name)},"kept":${note.text ?? 'null'}}`;
   for (;;) {
     const found = await outside.find(key);
@@ -44,7 +116,10 @@ const keep = async ({ crypto }: Deps, outside: OutsideStore, note: FenceNote): P
 
 const isLater = (one: string, other: string): boolean => versionOf(one) > versionOf(other);
 
+/** Of a text that is damaged there is nothing to lose: it is older than any other. */
 const versionOf = (text: string): number => {
-  const { kept } = JSON.parse(text) as { kept: { version?: number } | null };
-  return kept?.version ?? 0;
+  const json = parseStrictJson(text);
+  if (!json.ok || !isJsonObject(json.value)) return -1;
+  const { kept } = json.value;
+  return kept !== undefined && isJsonObject(kept) && typeof kept.version === 'number' ? kept.version : 0;
 };

@@ -57,6 +57,10 @@ export interface FenceNote {
   readonly kind: KeptKind;
   readonly name: string;
   readonly version: number;
+  /** Its place in the order of notes: the one that waits longest has the lowest. */
+  readonly seq: number;
+  /** By the database's clock. */
+  readonly listedAtMs: number;
   /** A JSON object as text; null where the name says all. */
   readonly text: string | null;
 }
@@ -65,7 +69,23 @@ export interface FenceNote {
 export interface LineageStore {
   /** Holds the head against the lineage, and continues that with a beat of this nonce where it is time. */
   beat(head: Pick<FenceHead, 'seq' | 'nonce'> | null, nextNonce: string): Promise<Beat>;
-  listNotes(limit: number): Promise<readonly FenceNote[]>;
-  /** Those that have not changed since they were listed. */
+  /** What waits to be copied. */
+  describeNotes(): Promise<WaitingNotes>;
+  /** Notes behind `passed`: those of kind `revoked` first, then the others up to `upTo`; each by ascending `seq`. */
+  listNotes(passed: PassedNotes, upTo: number, limit: number): Promise<readonly FenceNote[]>;
+  /** Those that have not changed since they were listed; of the others only the later change waits from then on. */
   forgetNotes(notes: readonly FenceNote[]): Promise<void>;
+}
+
+export interface WaitingNotes {
+  /** Of the note that waits longest; 0 without any. */
+  readonly oldestAgeMs: number;
+  /** The highest `seq` so far; 0 without any. */
+  readonly lastSeq: number;
+}
+
+/** How far a walk over the notes has come, by `seq`. */
+export interface PassedNotes {
+  readonly revoked: number;
+  readonly others: number;
 }

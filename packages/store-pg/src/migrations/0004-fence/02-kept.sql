@@ -7,8 +7,13 @@ create table fence_notes (
   name text collate "C" not null,
   -- Raised with each change, so that what changes while it is copied is copied again.
   version bigint not null default 1,
+  -- Notes are copied in this order, what takes authority away first. A further change does not move a note back.
+  seq bigint not null generated always as identity,
+  -- The earliest change that is not copied was made after this instant.
+  noted_at timestamptz not null default clock_timestamp(),
   primary key (kind, name)
 );
+create unique index fence_notes_by_turn on fence_notes ((kind != 'revoked'), seq);
 
 create function svc_note(p_kind text, p_name text)
 returns void
