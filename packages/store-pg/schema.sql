@@ -174,7 +174,8 @@ create table grants (
   status_index integer not null,
   allocated_at timestamp with time zone not null default svc_now(),
   revocation_recorded_at timestamp with time zone,
-  revoked_at timestamp with time zone
+  revoked_at timestamp with time zone,
+  withheld_by integer
 );
 create table idempotency_keys (
   relying_party text collate "C" not null,
@@ -525,6 +526,7 @@ alter table grants add constraint grants_principal_fkey FOREIGN KEY (principal) 
 alter table grants add constraint grants_status_index_check CHECK ((status_index >= 0));
 alter table grants add constraint grants_status_list_url_fkey FOREIGN KEY (status_list_url) REFERENCES status_lists(url);
 alter table grants add constraint grants_status_list_url_status_index_key UNIQUE (status_list_url, status_index);
+alter table grants add constraint grants_withheld_by_fkey FOREIGN KEY (withheld_by) REFERENCES restores(epoch);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (relying_party, key);
 alter table ledger_count add constraint ledger_count_is_only_row_check CHECK (is_only_row);
 alter table ledger_count add constraint ledger_count_pkey PRIMARY KEY (is_only_row);
@@ -618,6 +620,7 @@ CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kin
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
 CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
+CREATE INDEX grants_withheld ON public.grants USING btree (id) WHERE (withheld_by IS NOT NULL);
 CREATE INDEX loose_evidence_unused ON public.loose_evidence USING btree (unused_since) WHERE (unused_since IS NOT NULL);
 CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (first_receipt_ids[1])) WHERE (level = 1);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
@@ -1296,6 +1299,21 @@ AS $function$
       '"(?:did_document_hash|credential_hash)":"(sha256:[0-9a-f]{64})"',
       'g'
     ) as m;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_domains()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update principals
+  set
+    verification_state = 'unverified',
+    verified_since = null,
+    last_checked_at = null,
+    document_resolved_at = case
+      when document_resolved_at is not null then 'epoch'::timestamptz
+    end,
+    version = version + 1
+  where kind = 'hosted';
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_service(p_role name)
  RETURNS void

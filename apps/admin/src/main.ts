@@ -8,6 +8,7 @@ import { fsckCommand } from './fsck.ts';
 import { keysCommand, keysCompromiseCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { restoreCommand } from './restore.ts';
+import { releaseCommand, withheldCommand } from './withheld.ts';
 
 const COMMANDS: readonly Command[] = [
   fsckCommand,
@@ -18,6 +19,8 @@ const COMMANDS: readonly Command[] = [
   clockCommand,
   fenceShowCommand,
   fenceResetCommand,
+  withheldCommand,
+  releaseCommand,
   restoreCommand,
 ];
 

@@ -11,12 +11,13 @@ import {
 } from '@svc/service';
 import type { Command } from './command.ts';
 import { describeHead, withFence } from './fence.ts';
+import { describeWithheld } from './withheld.ts';
 
 export const restoreCommand: Command = {
   name: 'restore',
   help: `holds a database that was restored from a backup against the fence, and says what it lacks; nothing is changed and
 the exit code is 1. With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no
-Proof that was spent is fresh, and signs a statement about the lost span. Stop every process of the former database first.
+Proof that was spent is fresh, withholds Grants of which too much is unknown, and signs a statement about the lost span. Stop every process of the former database first.
   --log FILE   a log of the API, with its lines "revocation"; as many as there are
   --apply      do it`,
   options: { apply: { type: 'boolean' }, log: { type: 'string', multiple: true } },
@@ -61,11 +62,19 @@ const describeSpan = ({ head, lostFromMs, lostUntilMs, quarantinedUntilMs }: Los
     `  decisions from  ${at(quarantinedUntilMs)} on`,
   ].join('\n');
 
-const describeRestore = ({ restore, revoked, reservedNames }: Restore): string =>
-  [
-    `Restored as epoch ${restore.epoch}.`,
+const describeRestore = ({ restore, revoked, reservedNames, withheldGrants, withheld }: Restore): string => {
+  const more = withheldGrants - withheld.length;
+  return [
+    `This is restore number ${restore.epoch} of this deployment.`,
     `  revoked again   ${revoked.grants} Grants, ${revoked.keys} keys of Principals, ${revoked.apiKeys} API keys`,
-    `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : restore.reinstatedDays.join(', ')}`,
+    `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : `the checkpoints of ${restore.reinstatedDays.join(', ')}`}`,
     `  reserved        ${reservedNames.length === 0 ? 'no name' : reservedNames.join(', ')}`,
-    'Start the service. It answers at once, and decides from the time above on; GET /restores shows the statement.',
+    '  unverified      every hosted Principal, until its domain has been asked again; a worker does so at once',
+    `  withheld        ${withheldGrants} Grants: what they were first allowed with, or drew on budgets, may be lost`,
+    ...withheld.map((grant) => `                  ${describeWithheld(grant)}`),
+    ...(more > 0 ? [`                  and ${more} more: svc-admin restore withheld`] : []),
+    '',
+    `Start the service and a worker now. Until ${at(restore.quarantinedUntilMs)} POST /verify answers 503; all else is answered.`,
+    'Withheld Grants are allowed again after svc-admin restore release. GET /restores shows the signed statement.',
   ].join('\n');
+};

@@ -95,7 +95,8 @@ export type AuditAction =
   | 'key.retire'
   | 'relying_party.update'
   | 'outcome.report'
-  | 'clock.repair';
+  | 'clock.repair'
+  | 'restore.release';
 
 export interface AuditEvent {
   event_id: string;

@@ -16,6 +16,7 @@ import { verifyRestoreStatement } from '@svc/transparency';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { bodyFor, buy, issueBudget, totalOf } from '../world/budgets.ts';
 import { createFence, readiness, svcAdmin, until, untilKept } from '../world/fence.ts';
 import {
   call,
@@ -60,8 +61,24 @@ const withNodes = async <T>(
 
 interface Before {
   readonly tenants: Tenants;
+  /** Not used before the backup's moment. */
   readonly grants: readonly HeldGrant[];
+  /** Allowed before it. */
+  readonly known: HeldGrant;
+  /** The same, with a total that is drawn half before it and half in the lost span. */
+  readonly budget: HeldGrant;
 }
+
+const HOSTED = 'did:web:lost-its-domain.example';
+
+/** As it is stored a moment after its domain was proven. */
+const insertHosted = (sql: Client) =>
+  sql.query(
+    `insert into principals (did, kind, domain, verification_state, verified_since, last_checked_at, last_proven_at,
+      verification_token, may_be_named)
+    values ($1, 'hosted', 'lost-its-domain.example', 'verified', svc_now(), svc_now(), svc_now(), 'token', true)`,
+    [HOSTED],
+  );
 
 const issueMany = (tenants: Tenants, count: number) =>
   Promise.all(Array.from({ length: count }, () => issueGrant(tenants)));
@@ -108,6 +125,8 @@ const promiseAndLose = async (): Promise<Lost> => {
     const revoked = grants.slice(0, EACH);
     for (const { grantId } of revoked.slice(0, -1)) await tenants.principal.grants.revoke(grantId);
     await issueMany(tenants, EACH);
+    const use = await bodyFor(tenants, before.budget, buy(100));
+    expect(receiptOf(await verify(first.baseUrl, tenants, use)).decision).toBe('ALLOW');
     const entries = await indexesOf(sql);
     await untilKept(sql);
     // The last revocation is one that is lost beside the fence too: only the log has it.
@@ -126,9 +145,19 @@ beforeAll(async () => {
   cluster = await startArchivedCluster();
   await moveClockOf(cluster.url);
   before = await withNodes(cluster.url, async ([node]) => {
-    const tenants = await createTenants(node?.baseUrl ?? '', { proof_window_seconds: 300 });
+    const tenants = await createTenants(node?.baseUrl ?? '', {
+      proof_window_seconds: 300,
+      profile: 'svc-base-v2',
+    });
     await cluster.takeBaseBackup();
-    return { tenants, grants: await issueMany(tenants, 2 * EACH) };
+    const grants = await issueMany(tenants, 2 * EACH);
+    const baseUrl = node?.baseUrl ?? '';
+    const known = await issueGrant(tenants);
+    const budget = await issueBudget(tenants, totalOf(200));
+    for (const body of [await verifyBody(tenants, known), await bodyFor(tenants, budget, buy(100))])
+      expect(receiptOf(await verify(baseUrl, tenants, body)).decision).toBe('ALLOW');
+    await insertHosted(await connect(cluster.url));
+    return { tenants, grants, known, budget };
   });
   await cluster.markPoint('before');
   lost = await promiseAndLose();
@@ -199,6 +228,11 @@ describe('a restored backup', () => {
     expect(looked).toMatchObject({ code: 1, text: expect.stringContaining('Nothing was changed') });
     const applied = await svcAdmin(restored.url, fence.env, 'restore', '--apply', '--log', log);
     expect(applied.text).toContain(`revoked again   ${EACH} Grants`);
+    // Those that are not revoked and were used in the lost span, or may have been.
+    expect(applied.text).toContain(`withheld        ${EACH + 1} Grants`);
+    for (const { grantId } of [...before.grants.slice(EACH), before.budget])
+      expect(applied.text).toContain(grantId);
+    expect(applied.text).not.toContain(before.known.grantId);
     expect(applied.code).toBe(0);
     expect(await svcAdmin(restored.url, fence.env, 'restore')).toMatchObject({ code: 0 });
     expect(await svcAdmin(restored.url, fence.env, 'fsck')).toMatchObject({ code: 0 });
@@ -229,13 +263,10 @@ describe('a restored backup', () => {
       );
       expect(late.map((answer) => receiptOf(answer).reason)).toEqual(Array(EACH).fill('AUTHORITY_REVOKED'));
 
-      // What was not touched in the lost span goes on, and no Receipt is of a time before the quarantine's end.
-      const live = await verify(
-        first.baseUrl,
-        tenants,
-        await verifyBody(tenants, before.grants[EACH] as HeldGrant),
+      // What was known goes on, and no Receipt is of a time before the quarantine's end.
+      const receipt = receiptOf(
+        await verify(first.baseUrl, tenants, await verifyBody(tenants, before.known)),
       );
-      const receipt = receiptOf(live);
       expect(receipt.decision).toBe('ALLOW');
       expect(receipt.receipt_id > ([...lost.receipts].sort().at(-1) ?? '')).toBe(true);
 
@@ -265,6 +296,45 @@ describe('a restored backup', () => {
         const at = formatTimestamp(ulidTimeMs(id.slice(4)) ?? 0);
         expect(from <= at && at <= to).toBe(true);
       }
+    });
+  }, 120_000);
+
+  it('withholds what was used in the lost span until the operator releases it: no id means a wider Grant, no budget is drawn twice', async () => {
+    const { tenants, grants, budget } = before;
+    const sql = await connect(restored.url);
+    const { rows } = await sql.query(
+      `select verification_state as state, last_checked_at as checked from principals where did = $1`,
+      [HOSTED],
+    );
+    expect(rows).toEqual([{ state: 'unverified', checked: null }]);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + QUARANTINE_MS });
+    await withNodes(restored.url, async ([first]) => {
+      const node = first as ApiNodes['processes'][number];
+      await until(async () => (await readiness(node)).status === 200);
+      const used = grants[EACH] as HeldGrant;
+      const ask = async (body: unknown) =>
+        call(node.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+      expect((await ask(await verifyBody(tenants, used))).status).toBe(503);
+      expect((await ask(await bodyFor(tenants, budget, buy(100)))).status).toBe(503);
+
+      const held = await svcAdmin(restored.url, fence.env, 'restore', 'withheld');
+      expect([held.code, held.text.split('\n').filter((line) => line.startsWith('urn:')).length]).toEqual([
+        1,
+        EACH + 1,
+      ]);
+      const release = (...which: string[]) =>
+        svcAdmin(restored.url, fence.env, 'restore', 'release', ...which);
+      expect(await release()).toMatchObject({ code: 2 });
+      expect(await release('--grant', used.grantId)).toMatchObject({ code: 0 });
+      expect(receiptOf(await ask(await verifyBody(tenants, used))).decision).toBe('ALLOW');
+      expect((await ask(await bodyFor(tenants, budget, buy(100)))).status).toBe(503);
+      expect(await release('--principal', tenants.principalDid)).toMatchObject({ code: 0 });
+      expect(receiptOf(await ask(await bodyFor(tenants, budget, buy(100)))).decision).toBe('ALLOW');
+      expect(await svcAdmin(restored.url, fence.env, 'restore', 'withheld')).toMatchObject({ code: 0 });
+      const audited = await sql.query(
+        `select target from audit_events where action = 'restore.release' order by event_id`,
+      );
+      expect(audited.rows).toEqual([{ target: used.grantId }, { target: tenants.principalDid }]);
     });
   }, 120_000);
 

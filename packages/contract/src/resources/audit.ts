@@ -19,6 +19,7 @@ const AUDIT_ACTIONS = [
   'relying_party.update',
   'outcome.report',
   'clock.repair',
+  'restore.release',
 ] as const;
 
 export const auditAction = z

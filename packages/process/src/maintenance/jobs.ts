@@ -34,6 +34,7 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
   {
     name: 'reverify-domains',
     everyMs: 5 * MINUTE,
+    evenSettling: true,
     run: async (stop) => ({ ...(await reverifyDomains(service, stop)) }),
   },
   {

@@ -49,6 +49,21 @@ describe('a round', () => {
     expect(await first).toMatchObject({ job: 'a', outcome: 'done', result: { stopped: 1 } });
   });
 
+  it('is put off by whatever holds decisions; one that may run while a restore settles, by everything else', async () => {
+    const round = async (isSettling: boolean, job: Partial<Job>) => {
+      const holds = { list: () => [{ name: 'fence', reason: 'why', isSettling } as const] };
+      const run = async () => ({});
+      const { signal } = new AbortController();
+      return (
+        await runRound({ store: oneLock(), clock, holds }, { name: 'a', everyMs: 1, run, ...job }, signal)
+      ).outcome;
+    };
+    expect(await round(true, {})).toBe('held');
+    expect(await round(true, { evenSettling: true })).toBe('done');
+    expect(await round(false, { evenSettling: true })).toBe('held');
+    expect(await round(false, { evenHeld: true })).toBe('done');
+  });
+
   it('is told when its lock is lost', async () => {
     const store = oneLock();
     const { run, ...job } = patientJob('a');

@@ -12,6 +12,8 @@ export interface Job {
   readonly everyMs: number;
   /** It takes authority away or only reads: it is done whatever holds decisions. */
   readonly evenHeld?: boolean;
+  /** It is done while a restore settles, so that what was forgotten is known again when decisions begin. */
+  readonly evenSettling?: boolean;
   /**
    * Idempotent, since the loss of the lock is not noticed at once. Once `stop` is aborted it begins no more work and
    * resolves within a few seconds. Resolves with numbers for the log.
@@ -78,7 +80,7 @@ export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintena
 export const runRound = async (deps: RoundDeps, job: Job, stop: AbortSignal): Promise<Round> => {
   const beganMs = performance.now();
   const lasted = () => performance.now() - beganMs;
-  const held = job.evenHeld === true ? [] : await listHolds(deps);
+  const held = job.evenHeld === true ? [] : await listHolds(deps, job);
   if (held.length > 0) return { job: job.name, outcome: 'held', holds: held };
   try {
     const done = await deps.store.exclusive(`job:${job.name}`, (lost) =>
@@ -93,9 +95,9 @@ export const runRound = async (deps: RoundDeps, job: Job, stop: AbortSignal): Pr
 };
 
 /** Reads the clock first, so that a step since the last reading is detected. */
-const listHolds = async ({ holds, clock }: RoundDeps): Promise<readonly Hold[]> => {
+const listHolds = async ({ holds, clock }: RoundDeps, job: Job): Promise<readonly Hold[]> => {
   await clock.resync();
-  return holds.list();
+  return holds.list().filter(({ isSettling }) => !(job.evenSettling === true && isSettling === true));
 };
 
 const isDone = ({ outcome }: Round): boolean => outcome === 'done' || outcome === 'elsewhere';

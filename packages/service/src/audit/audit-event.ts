@@ -20,7 +20,9 @@ export type AuditAction =
   | 'sandbox.create'
   | 'outcome.report'
   // Written by the repair itself (store-pg, clock-repair.ts).
-  | 'clock.repair';
+  | 'clock.repair'
+  // Grants that a restore withheld.
+  | 'restore.release';
 
 /** The service itself: what its worker does on nobody's request. */
 export interface SystemActor {

@@ -27,6 +27,7 @@ export interface FenceProblem {
   readonly reason: string;
   /** Beyond decisions: the database may not be the one, so nothing that it says or takes counts. */
   readonly isOfAll: boolean;
+  readonly isSettling?: boolean;
 }
 
 const ROUND_MS = 250;
@@ -153,7 +154,8 @@ export class Fence {
   #confirm({ quarantineMs }: Beat, headMs: number): void {
     this.#headMs = Math.max(this.#headMs, headMs);
     const reason = `a restore is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
-    this.#refusal = quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false } : null;
+    this.#refusal =
+      quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false, isSettling: true } : null;
   }
 
   #refuse(reason: string): void {

@@ -19,6 +19,8 @@ export interface Hold {
   readonly reason: string;
   /** Nothing that the database says may be relied on, not even a revocation that it takes. */
   readonly isOfAll?: boolean;
+  /** Nothing is in doubt, neither the time nor the records: a restore waits until spent Proofs are too old. */
+  readonly isSettling?: boolean;
 }
 
 export class Holds {
@@ -56,6 +58,14 @@ export class Holds {
   /** Throws `SERVICE_UNAVAILABLE` while anything holds. The reasons go to the log, not to the caller. */
   assertNone(): void {
     refuse(this.list(), 'The service does not decide for now. Nothing was allowed; retry shortly.');
+  }
+
+  /** The same, but for a restore that settles. */
+  assertNoneButSettling(): void {
+    refuse(
+      this.list().filter(({ isSettling }) => isSettling !== true),
+      'The service does not decide for now. Nothing was changed; retry shortly.',
+    );
   }
 
   /** The same while something holds more than decisions. */

@@ -17,6 +17,16 @@ export interface RestoreRecord {
   readonly restoredAtMs: number;
 }
 
+/** A Grant of which a restore may have lost what it was allowed with or had drawn. */
+export interface WithheldGrant {
+  readonly id: GrantId;
+  readonly principal: string;
+  /** No ALLOW of it is known. */
+  readonly isUnbound: boolean;
+  /** Keys of those that are known to have been drawn on. */
+  readonly budgets: readonly string[];
+}
+
 export interface RestoreRepository {
   /** Ascending epochs. */
   list(): Promise<readonly RestoreRecord[]>;
@@ -45,6 +55,16 @@ export interface RestoreRepository {
   revokeApiKey(keyId: string): Promise<boolean>;
   /** Puts a published checkpoint back, closes its day, and leaves its tiles out. */
   reinstate(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): Promise<void>;
-  /** Domains of hosted Principals are due to be checked. */
-  recheckDomains(): Promise<void>;
+  /** No hosted Principal is verified, and no document of one in use, until its domain is asked again. */
+  forgetDomains(): Promise<void>;
+  /** From now on nothing is allowed by a Grant in force that would bind its id or draw on a budget, until it is released. */
+  withholdGrants(epoch: number): Promise<void>;
+  /** Ascending ids, those behind `afterId` ('' for all). */
+  listWithheld(afterId: string, limit: number): Promise<readonly WithheldGrant[]>;
+  countWithheld(): Promise<number>;
+  /** Answers how many. Null: whatever the id, whoever the Principal. */
+  releaseGrants(which: {
+    readonly grantIds: readonly string[] | null;
+    readonly principal: string | null;
+  }): Promise<number>;
 }

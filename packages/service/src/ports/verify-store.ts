@@ -20,6 +20,8 @@ export interface FactsQuery {
 export interface AllocatedGrant extends GrantRecord {
   /** Of the Grant that the first ALLOW under this id was given to; null before that. It never changes. */
   readonly grantHash: Sha256 | null;
+  /** A restore may have lost what it was allowed with and what was drawn on its budgets (protocol §10). */
+  readonly isWithheld: boolean;
 }
 
 export interface FactsRecord {

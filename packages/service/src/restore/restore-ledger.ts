@@ -5,14 +5,15 @@
  *   revoke     what was revoked in the lost span is revoked again
  *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
  *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
- *              is allocated from any more, lost names are reserved, and the signed statement is stored
+ *              is allocated from any more, lost names are reserved, no domain counts as proven, Grants whose use in the lost
+ *              span is unknown are withheld, and the signed statement is stored
  *
  * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew.
  */
 import type { ServiceDeps } from '../deps.ts';
 import { formatHead, HEAD_KEY } from '../fence/head.ts';
 import type { FenceHead, OutsideStore } from '../ports/fence.ts';
-import type { RestoreRecord } from '../ports/restores.ts';
+import type { RestoreRecord, WithheldGrant } from '../ports/restores.ts';
 import type { Kept } from './kept.ts';
 import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
 import { findKept, type LostSpan } from './plan-restore.ts';
@@ -24,7 +25,13 @@ export interface Restore {
   readonly restore: Omit<RestoreRecord, 'restoredAtMs'>;
   readonly revoked: RevokedAgain;
   readonly reservedNames: readonly string[];
+  /** Of which something is known that may have gone on in the lost span. */
+  readonly withheldGrants: number;
+  /** The first of them. */
+  readonly withheld: readonly WithheldGrant[];
 }
+
+const WITHHELD_NAMED = 20;
 
 /**
  * Lists of one domain that may have been opened in the last second before the fence, and the last one of which it was told.
@@ -55,7 +62,13 @@ export const restoreLedger = async (
   const previous = last?.statement ?? null;
   const statement = await signRestoreStatement(deps, { ...restore, revokedAgain: counts.grants, previous });
   await settle(deps, { claimed, restore: { ...restore, statement }, lost, lostNames });
-  return { restore: { ...restore, statement }, revoked: counts, reservedNames: lostNames };
+  return {
+    restore: { ...restore, statement },
+    revoked: counts,
+    reservedNames: lostNames,
+    withheldGrants: await deps.store.restores.countWithheld(),
+    withheld: await deps.store.restores.listWithheld('', WITHHELD_NAMED),
+  };
 };
 
 /** Of the same instant as the head that it replaces, so that the lost span stays the same for whoever begins anew. */
@@ -91,7 +104,8 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.insert(restore);
       await restores.closeLists();
       await restores.reserveNames(lostNames, restore.epoch);
-      await restores.recheckDomains();
+      await restores.forgetDomains();
+      await restores.withholdGrants(restore.epoch);
       await restores.adopt(claimed);
     },
     { deadlineMs: SETTLE_DEADLINE_MS },

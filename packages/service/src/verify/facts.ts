@@ -43,10 +43,12 @@ interface LoadedPrincipal {
 export interface LoadedFacts {
   readonly facts: Facts;
   readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
+  /** Of the Grant: nothing may be allowed that binds its id or draws on a budget. */
+  readonly isWithheld: boolean;
 }
 
 const PRINCIPAL_REMEMBERED_MS = 60_000;
-const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null };
+const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false };
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
@@ -89,6 +91,7 @@ export class FactLoader {
         spent: found(proofSpent),
       },
       usedPrincipal: principal?.record ?? null,
+      isWithheld: allocation?.isWithheld ?? false,
     };
   }
 
@@ -155,7 +158,8 @@ export class FactLoader {
   }
 
   private rememberGrant(record: AllocatedGrant | null): AllocatedGrant | null {
-    if (record !== null) this.grants.set(record.id, record);
+    // The operator may release one that is withheld at any moment.
+    if (record !== null && !record.isWithheld) this.grants.set(record.id, record);
     return record;
   }
 }

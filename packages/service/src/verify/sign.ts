@@ -88,7 +88,8 @@ export const buildDecisionCommit = (
   };
 };
 
-const isBound = ({ allocation }: Facts): boolean =>
+/** An ALLOW of the Grant's id is known. */
+export const isBound = ({ allocation }: Facts): boolean =>
   allocation?.answer === 'found' && allocation.value.grantHash !== null;
 
 /** Only a Grant that the sandbox's Principal has signed is the sandbox's; naming it is not enough. */

@@ -11,7 +11,13 @@
  * When the commit finds that something has changed since it was read, the request is evaluated again. A decision on
  * balances takes another way from the evaluation to the commit (budgets.ts).
  */
-import { type GrantId, parsePresented, type Undecided, type VerifyRequest } from '@svc/protocol';
+import {
+  type Decided,
+  type GrantId,
+  parsePresented,
+  type Undecided,
+  type VerifyRequest,
+} from '@svc/protocol';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { RpCaller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';
@@ -26,7 +32,7 @@ import { Committer } from './commit.ts';
 import { type Asked, evaluateAt, type Grounds } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { EntitlementGate, type WithoutPlan } from './gate.ts';
-import { signDecision } from './sign.ts';
+import { isBound, signDecision } from './sign.ts';
 import { GrantSignatureMemo } from './signatures.ts';
 
 export type { Idempotency, VerifyAnswer };
@@ -159,6 +165,7 @@ export class Verifier {
     this.deps.holds.assertNone();
     const nowMs = this.deps.clock.nowMs();
     const evaluation = evaluateAt(nowMs, grounds);
+    if (grounds.loaded.isWithheld) refuseWithheld(grounds, evaluation);
     if (evaluation.kind === 'undecided') return this.budgets.decide(grounds, grantOfBalances(evaluation));
     const { commit, answer } = await signDecision(this.deps, grounds, evaluation, nowMs);
     return { outcome: await this.committer.commit(commit, grounds.asked.tenant), answer };
@@ -176,6 +183,16 @@ export class Verifier {
     return findStoredAnswer(this.deps.store.as(tenant).verify, caller.subject, idempotency);
   }
 }
+
+/**
+ * A restore lost what this Grant was first allowed with, or what was drawn on its budgets: an ALLOW could be a second Grant
+ * under the id, or overdraw. Whoever holds it waits for the operator's release, or for a new Grant.
+ */
+const refuseWithheld = ({ loaded }: Grounds, evaluation: Decided | Undecided): void => {
+  const draws = evaluation.kind === 'undecided';
+  if (draws || (evaluation.decision === 'ALLOW' && !isBound(loaded.facts)))
+    throw serviceUnavailable('verify: the Grant is withheld since a restore; see svc-admin restore withheld');
+};
 
 /** The loader answers every look-up but the one of balances. */
 const grantOfBalances = ({ lookups }: Undecided): GrantId => {

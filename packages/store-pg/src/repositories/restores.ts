@@ -1,6 +1,12 @@
 /** Restores of this database to an earlier state (protocol §10). */
 import type { GrantId } from '@svc/protocol';
-import type { CheckpointRecord, FenceHead, RestoreRecord, RestoreRepository } from '@svc/service';
+import type {
+  CheckpointRecord,
+  FenceHead,
+  RestoreRecord,
+  RestoreRepository,
+  WithheldGrant,
+} from '@svc/service';
 import type { Database } from '../database.ts';
 
 const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
@@ -22,6 +28,16 @@ const reinstateSql = `
   insert into checkpoints (day, tree_size, root, previous_day, previous_root, first_receipt_id, last_receipt_id,
     kid, jws, hash, content_root)
   values ($1::date, $2, $3, case when $4::text is not null then $1::date - 1 end, $4, $5, $6, $7, $8, $9, $10)`;
+
+// Of the others nothing is in doubt but what they might draw on a budget that they have never drawn on.
+const isInDoubt = `withheld_by is not null and (
+    not exists (select from allowed_grants a where a.grant_id = grants.id)
+    or exists (select from consumption_balances b where b.grant_id = grants.id))`;
+
+const listWithheldSql = `
+  select id, principal, not exists (select from allowed_grants a where a.grant_id = grants.id) as "isUnbound",
+    array(select b.key from consumption_balances b where b.grant_id = grants.id order by b.key) as budgets
+  from grants where ${isInDoubt} and id > $1 order by id limit $2`;
 
 export function restoreRepository(database: Database): RestoreRepository {
   const write = async (text: string, values: readonly unknown[]): Promise<void> => {
@@ -100,7 +116,22 @@ export function restoreRepository(database: Database): RestoreRepository {
       return rows.length > 0;
     },
     reinstate: (checkpoint) => write(reinstateSql, valuesOf(checkpoint)),
-    recheckDomains: () => write(`update principals set last_checked_at = null where kind = 'hosted'`, []),
+    forgetDomains: () => write('select svc_forget_domains()', []),
+    withholdGrants: (epoch) =>
+      write('update grants set withheld_by = $1 where revocation_recorded_at is null', [epoch]),
+    listWithheld: (afterId, limit) =>
+      database.read<WithheldGrant>({ text: listWithheldSql, values: [afterId, limit] }),
+    async countWithheld() {
+      const text = `select count(*) as count from grants where ${isInDoubt}`;
+      return (await database.read<{ count: number }>({ text, values: [] }))[0]?.count ?? 0;
+    },
+    async releaseGrants({ grantIds, principal }) {
+      const text = `update grants set withheld_by = null
+        where withheld_by is not null
+          and ($1::text[] is null or id = any ($1::text[])) and ($2::text is null or principal = $2)
+        returning id`;
+      return (await database.write({ text, values: [grantIds, principal] })).length;
+    },
   };
 }
 

@@ -10,7 +10,7 @@ const text = `
       'id', g.id, 'principal', g.principal, 'agent', g.agent, 'statusListUrl', g.status_list_url,
       'statusIndex', g.status_index, 'allocatedAtMs', svc_ms(g.allocated_at),
       'revocationRecordedAtMs', svc_ms(g.revocation_recorded_at), 'revokedAtMs', svc_ms(g.revoked_at),
-      'grantHash', a.grant_hash
+      'grantHash', a.grant_hash, 'isWithheld', g.withheld_by is not null
     ) end as "foundGrant"
   from unnest($1::text[], $2::text[]) as wanted (did, grant_id)
   left join principals p on p.did = wanted.did

@@ -56,3 +56,27 @@ begin
   update ledger_seal set sealed_until = p_until where sealed_until < p_until;
 end;
 $$;
+
+-- A Grant that was in force at a restore. Which text its id was first allowed with in the lost span, and what was drawn on
+-- its budgets then, is lost: until the operator releases it, nothing is allowed that would bind its id or draw on a budget.
+alter table grants add column withheld_by integer references restores;
+create index grants_withheld on grants (id) where withheld_by is not null;
+
+-- Nothing that a hosted Principal's domain said before a restore counts: the proof, and the document that the domain serves,
+-- are asked for again. Neither may be what it was.
+create function svc_forget_domains()
+returns void
+language sql
+volatile
+as $$
+  update principals
+  set
+    verification_state = 'unverified',
+    verified_since = null,
+    last_checked_at = null,
+    document_resolved_at = case
+      when document_resolved_at is not null then 'epoch'::timestamptz
+    end,
+    version = version + 1
+  where kind = 'hosted';
+$$;

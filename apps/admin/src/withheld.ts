@@ -1,0 +1,62 @@
+/** `svc-admin restore withheld` and `restore release`: Grants whose use in a lost span is not known (protocol §10). */
+import { UsageError } from '@svc/cli/options';
+import { type Released, releaseGrants, type ServiceDeps, type WithheldGrant } from '@svc/service';
+import type { Command } from './command.ts';
+import { withService } from './open.ts';
+
+const PAGE = 1_000;
+
+export const withheldCommand: Command = {
+  name: 'restore withheld',
+  help: `lists the Grants that a restore withholds because what was allowed by them in the lost span is not known. Others in force
+then are withheld too where they come to draw on a budget for the first time. Exit code 1 if there are any.`,
+  options: {},
+  run: (_, env) => withService(env, list),
+};
+
+const list = async ({ store }: ServiceDeps): Promise<number> => {
+  let shown = 0;
+  for (let after = ''; ; ) {
+    const page = await store.restores.listWithheld(after, PAGE);
+    for (const grant of page) console.log(describeWithheld(grant));
+    shown += page.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) break;
+    after = last.id;
+  }
+  if (shown === 0) console.log('No Grant is withheld.');
+  return shown === 0 ? 0 : 1;
+};
+
+export const describeWithheld = ({ id, principal, isUnbound, budgets }: WithheldGrant): string =>
+  `${id}  ${principal}  ${isUnbound ? 'never allowed here' : `drew on ${budgets.join(', ')}`}`;
+
+export const releaseCommand: Command = {
+  name: 'restore release',
+  help: `lets Grants that a restore withheld be allowed again. What they were first allowed with in the lost span, and what was
+drawn on their budgets then, stays lost: release those whose Principal has confirmed that, and revoke the others.
+  --grant ID        as many as there are
+  --principal DID   all of a Principal
+  --all             all there are`,
+  options: {
+    grant: { type: 'string', multiple: true },
+    principal: { type: 'string' },
+    all: { type: 'boolean' },
+  },
+  run: (values, env) => {
+    const [which, ...more] = releasedBy(values);
+    if (which === undefined || more.length > 0)
+      throw new UsageError('restore release needs one of --grant, --principal and --all');
+    return withService(env, async (service) => {
+      const released = await releaseGrants(service, which);
+      console.log(`${released} ${released === 1 ? 'Grant is' : 'Grants are'} released.`);
+      return released > 0 ? 0 : 1;
+    });
+  },
+};
+
+const releasedBy = ({ grant, principal, all }: Readonly<Record<string, unknown>>): readonly Released[] => [
+  ...(Array.isArray(grant) ? [{ grantIds: grant as readonly string[] }] : []),
+  ...(typeof principal === 'string' ? [{ principal }] : []),
+  ...(all === true ? [{ all } as const] : []),
+];
