@@ -16,7 +16,7 @@ import {
   serviceUnavailable,
   signUp,
 } from '@svc/service';
-import { type HandlersOf, limiterKeyOf, RateLimiter } from '../http/index.ts';
+import { AddressLimiter, type HandlersOf, RateLimiter } from '../http/index.ts';
 import type { Decide } from './decide.ts';
 import { offered } from './offered.ts';
 import { presentOrg } from './orgs.ts';
@@ -45,7 +45,7 @@ export const selfServeEndpoints = ({
 }: SelfServeDeps): HandlersOf<'self-serve'> => {
   const { baseUrl } = service.identity;
   // These bounds are of this node.
-  const perCustomer = new RateLimiter(service.clock, undefined, 'hour');
+  const perCustomer = new AddressLimiter(service.clock, undefined, 'hour');
   const perRelyingParty = new RateLimiter(service.clock, undefined, 'hour');
   const signUps = new Semaphore({
     atOnce: SIGN_UPS_AT_ONCE,
@@ -55,7 +55,7 @@ export const selfServeEndpoints = ({
   return {
     signUp: async ({ caller, body, clientIp, requestId, holdTo }) => {
       const { sandbox, limits } = offered(selfServe);
-      holdTo(perCustomer.take(limiterKeyOf(clientIp), limits.ipPerHour));
+      holdTo(perCustomer.take(clientIp, limits.ipPerHour));
       const options = { sandbox, perDay: limits.orgsPerDay };
       const bundle = await signUps.run(() => signUp(service, options, caller, body, requestId));
       return { status: 201, body: presentBundle(baseUrl, bundle) };

@@ -33,10 +33,20 @@ export const customerIpOf = (caller: Caller | null, request: IncomingMessage, cl
   return isIP(forwarded) === 0 ? clientIp : forwarded;
 };
 
-/** What one client is counted under: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
-export const limiterKeyOf = (ip: string): string => (isIPv6(ip) ? `${prefix64(ip)}::/64` : ip);
+/** How many networks an address is counted under, from its own to the widest. */
+export const NETWORK_WIDTHS = 3;
 
-const prefix64 = (ip: string): string => {
+/**
+ * What one client is counted under: an IPv4 address, or the /64 that one IPv6 subscriber holds. Of `width` 1 and 2 the
+ * networks around it: /24 and /16, or /48 and /32.
+ */
+export const limiterKeyOf = (ip: string, width = 0): string => {
+  if (isIPv6(ip)) return `${prefixOf(ip, 4 - width)}::/${64 - 16 * width}`;
+  if (width === 0 || !isIPv4(ip)) return ip;
+  return `${ip.split('.', 4 - width).join('.')}/${32 - 8 * width}`;
+};
+
+const prefixOf = (ip: string, groups: number): string => {
   const [head = '', tail] = ip.split('%', 1).join('').split('::');
   const left = groupsOf(head);
   if (tail !== undefined) {
@@ -45,7 +55,7 @@ const prefix64 = (ip: string): string => {
     left.push(...right);
   }
   return left
-    .slice(0, 4)
+    .slice(0, groups)
     .map((group) => group.toString(16))
     .join(':');
 };

@@ -8,9 +8,9 @@
  */
 import type { AuthClass, Route } from '@svc/contract';
 import { type Clock, tenantOf } from '@svc/service';
+import { AddressLimiter } from './address-limiter.ts';
 import { ApiError } from './api-error.ts';
 import type { Authenticate, Caller } from './caller.ts';
-import { limiterKeyOf } from './client-ip.ts';
 import type { Exchange } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
@@ -36,6 +36,10 @@ export interface RateLimits {
   readonly sandboxPerMinute: number;
   readonly publicPerMinute: number;
   readonly failedAuthenticationsPerMinute: number;
+  /** Look-ups of credentials for addresses that have used that up together with others (`AddressLimiter.isShared`). */
+  readonly sharedLookUpsPerMinute: number;
+  /** Addresses, and networks of each width, that one limit counts apart. */
+  readonly countedAddresses: number;
 }
 
 /** Interface §Limits, and protocol §13. */
@@ -51,6 +55,8 @@ export const RATE_LIMITS: RateLimits = {
   sandboxPerMinute: 60,
   publicPerMinute: 300,
   failedAuthenticationsPerMinute: 20,
+  sharedLookUpsPerMinute: 1_200,
+  countedAddresses: 100_000,
 };
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,1024}=*)$/i;
@@ -78,9 +84,10 @@ export class Gate {
   readonly #verify: Levels;
   readonly #authenticated: Levels;
   readonly #selfServe: RateLimiter;
-  readonly #sandbox: RateLimiter;
-  readonly #public: RateLimiter;
-  readonly #failures: RateLimiter;
+  readonly #sandbox: AddressLimiter;
+  readonly #public: AddressLimiter;
+  readonly #failures: AddressLimiter;
+  readonly #sharedLookUps: RateLimiter;
   readonly #inFlight: InFlight;
   readonly #working = new WorkingCredentials();
 
@@ -92,9 +99,10 @@ export class Gate {
     this.#verify = new Levels(clock);
     this.#authenticated = new Levels(clock);
     this.#selfServe = new RateLimiter(clock);
-    this.#sandbox = new RateLimiter(clock);
-    this.#public = new RateLimiter(clock);
-    this.#failures = new RateLimiter(clock);
+    this.#sandbox = new AddressLimiter(clock, limits.countedAddresses);
+    this.#public = new AddressLimiter(clock, limits.countedAddresses);
+    this.#failures = new AddressLimiter(clock, limits.countedAddresses);
+    this.#sharedLookUps = new RateLimiter(clock);
     this.#inFlight = new InFlight(limits);
   }
 
@@ -126,20 +134,20 @@ export class Gate {
 
   /** Counts a request that needs no credential. */
   admitPublic(exchange: Exchange): void {
-    hold(exchange, this.#public.take(limiterKeyOf(exchange.clientIp), this.limits.publicPerMinute));
+    hold(exchange, this.#public.take(exchange.clientIp, this.limits.publicPerMinute));
   }
 
   #admitToSandbox(exchange: Exchange): void {
-    hold(exchange, this.#sandbox.take(limiterKeyOf(exchange.clientIp), this.limits.sandboxPerMinute));
+    hold(exchange, this.#sandbox.take(exchange.clientIp, this.limits.sandboxPerMinute));
   }
 
   async #identify(route: Route, exchange: Exchange): Promise<Caller> {
     const token = BEARER.exec(exchange.request.headers.authorization ?? '')?.[1] ?? null;
     const limit = this.limits.failedAuthenticationsPerMinute;
-    const address = limiterKeyOf(exchange.clientIp);
-    const before = this.#failures.peek(address, limit);
+    const before = this.#failures.peek(exchange.clientIp, limit);
     const known = token === null ? undefined : this.#working.find(token);
-    if (!before.allowed && known === undefined) hold(exchange, before);
+    if (!before.allowed && known === undefined && (token === null || !this.#mayLookUp(exchange)))
+      hold(exchange, before);
     // A verification's limit can change, and its key is mostly remembered anyway.
     if (known !== undefined && route.limiter !== 'verify') {
       const allowance = tightestOf(this.#countsOf(route, known), 1);
@@ -159,11 +167,17 @@ export class Gate {
       return caller;
     }
     if (token !== null) this.#working.delete(token);
-    hold(exchange, this.#failures.take(address, limit));
+    hold(exchange, this.#failures.take(exchange.clientIp, limit));
     throw new ApiError(
       'UNAUTHORIZED',
       token === null ? 'Send a credential as "Authorization: Bearer <key>"' : 'The key is unknown or revoked',
     );
+  }
+
+  /** Who has not failed by itself is looked up, as long as these look-ups cost little all together. */
+  #mayLookUp({ clientIp }: Exchange): boolean {
+    if (!this.#failures.isShared(clientIp)) return false;
+    return this.#sharedLookUps.take('all', this.limits.sharedLookUpsPerMinute).allowed;
   }
 
   #countsOf(route: Route, caller: Caller): readonly Count[] {

@@ -1,4 +1,5 @@
 /** The HTTP frame: what the composing code and the handlers use of it. */
+export { AddressLimiter } from './address-limiter.ts';
 export { ApiError } from './api-error.ts';
 export { limiterKeyOf } from './client-ip.ts';
 export { HTTP_LIMITS } from './deps.ts';

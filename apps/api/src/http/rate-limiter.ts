@@ -34,7 +34,7 @@ export class RateLimiter {
     const allowance = this.peek(key, limit, calls);
     if (!allowance.allowed) return allowance;
     const count = this.#countOf(key) + calls;
-    if (this.#counts.has(key) || this.#counts.size < this.maxKeys) this.#counts.set(key, count);
+    if (this.hasRoomFor(key)) this.#counts.set(key, count);
     else this.#overflow = count;
     return allowance;
   }
@@ -51,6 +51,12 @@ export class RateLimiter {
       remaining: Math.max(0, limit - before - (allowed ? calls : 0)),
       resetSeconds: Math.ceil((this.#windowMs - (nowMs % this.#windowMs)) / 1000),
     };
+  }
+
+  /** True: `key` has a count of its own, or would get one. */
+  hasRoomFor(key: string): boolean {
+    this.#turn();
+    return this.#counts.size < this.maxKeys || this.#counts.has(key);
   }
 
   get #windowMs(): number {

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Route, routes } from '@svc/contract';
+import { describe, expect, it } from 'vitest';
+import type { Caller } from './caller.ts';
+import { Exchange } from './exchange.ts';
+import { Gate, RATE_LIMITS, type RateLimits } from './gate.ts';
+
+const REVOKER = 'dk_principal_one';
+const revoker = {
+  class: 'principal',
+  subject: 'did:web:a.example',
+  orgId: null,
+  keyId: '1'.repeat(12),
+} as unknown as Caller;
+const settings = { securityHeaders: [], trustProxyHops: 1, stalledClientMs: 0, isDraining: () => false };
+
+const startGate = (limits: Partial<RateLimits> = {}) => {
+  const lookedUp: string[] = [];
+  const authenticate = async (token: string) => {
+    lookedUp.push(token);
+    return token === REVOKER ? revoker : null;
+  };
+  const gate = new Gate({ nowMs: () => 0 }, authenticate, { ...RATE_LIMITS, ...limits });
+  /** 200, or the status of the refusal. */
+  const ask = async (ip: string, token: string, route: Route = routes.getMe): Promise<number> => {
+    const headers = { 'x-forwarded-for': ip, authorization: `Bearer ${token}` };
+    const request = { headers, socket: {} } as unknown as IncomingMessage;
+    const exchange = new Exchange(request, {} as ServerResponse, settings);
+    const answered = await gate.admit(route, exchange).catch((problem: { status: number }) => problem);
+    return answered !== null && 'status' in answered ? answered.status : 200;
+  };
+  /** From so many /64 networks below `prefix` one failure each. */
+  const flood = async (prefix: string, networks: number) => {
+    for (let i = 0; i < networks; i++) await ask(`${prefix}:${i.toString(16)}::1`, 'dk_rp_nobody');
+  };
+  return { ask, flood, lookedUp };
+};
+
+/** A table of 1,000 instead of 100,000 addresses is filled by as many fewer networks. */
+const countedAddresses = 1_000;
+
+describe('networks that fail once each until the table of addresses is full', () => {
+  it('take no credential away from an address of another network', async () => {
+    const { ask, flood } = startGate({ countedAddresses, sharedLookUpsPerMinute: 0 });
+    await flood('2001:db8:1', 1_100);
+    expect(await ask('2001:db8:1:ffff::1', REVOKER)).toBe(429);
+    expect(await ask('2001:db8:2::1', 'dk_rp_nobody')).toBe(401);
+    expect(await ask('2001:db8:2::1', REVOKER)).toBe(200);
+    expect(await ask('198.51.100.7', REVOKER)).toBe(200);
+  });
+
+  it('take none away from their own network until a bounded number of look-ups is used up', async () => {
+    const { ask, flood, lookedUp } = startGate({ countedAddresses, sharedLookUpsPerMinute: 2 });
+    await flood('2001:db8:1', 1_020);
+    expect(await ask('2001:db8:1:fffe::1', REVOKER)).toBe(200);
+    const before = lookedUp.length;
+    for (let i = 0; i < 5; i++) expect(await ask(`2001:db8:1:ff0${i}::1`, 'dk_rp_nobody')).toBe(429);
+    expect(lookedUp.length).toBe(before + 1);
+  });
+
+  it('an address that failed too often by itself gets no more look-ups than before', async () => {
+    const { ask, lookedUp } = startGate();
+    for (let i = 0; i < 30; i++) await ask('198.51.100.7', 'dk_rp_nobody');
+    expect(lookedUp.length).toBe(20);
+  });
+});
