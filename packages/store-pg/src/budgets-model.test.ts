@@ -196,7 +196,15 @@ const report = async (
   if (key === null) throw new Error('no key');
   const { relyingParty } = world;
   const subject = relyingParty.did;
-  const caller = { class: 'rp', subject, keyId: key.keyId, key, relyingParty, entitlement: null } as const;
+  const caller = {
+    class: 'rp',
+    subject,
+    keyId: key.keyId,
+    key,
+    relyingParty,
+    entitlement: null,
+    isNewcomer: false,
+  } as const;
   const occurred = { occurred_at: '2028-01-01T00:00:00Z', ...event };
   return reportOutcome(deps, { caller, receiptId, subject: undefined, report: occurred, requestId: 'r' });
 };

@@ -58,11 +58,39 @@ const relyingParty = (verifyRateLimitPerMinute: number): RpCaller['relyingParty'
 });
 
 const CALLERS: Readonly<Record<string, Caller>> = {
-  [TOKENS.rp]: rpCaller({ key: key('1', 'rp'), relyingParty: relyingParty(5), entitlement: null }),
-  [TOKENS.otherRp]: rpCaller({ key: key('2', 'rp'), relyingParty: relyingParty(7), entitlement: null }),
-  [TOKENS.principal]: { class: 'principal', subject: did, orgId: null, ...withKey(key('3', 'principal')) },
-  [TOKENS.orgRead]: { class: 'org', subject: org, role: 'read', ...withKey(key('4', 'org:read')) },
-  [TOKENS.orgAdmin]: { class: 'org', subject: org, role: 'admin', ...withKey(key('5', 'org:admin')) },
+  [TOKENS.rp]: rpCaller({
+    key: key('1', 'rp'),
+    relyingParty: relyingParty(5),
+    entitlement: null,
+    isNewcomer: false,
+  }),
+  [TOKENS.otherRp]: rpCaller({
+    key: key('2', 'rp'),
+    relyingParty: relyingParty(7),
+    entitlement: null,
+    isNewcomer: false,
+  }),
+  [TOKENS.principal]: {
+    class: 'principal',
+    subject: did,
+    orgId: null,
+    isNewcomer: false,
+    ...withKey(key('3', 'principal')),
+  },
+  [TOKENS.orgRead]: {
+    class: 'org',
+    subject: org,
+    role: 'read',
+    isNewcomer: false,
+    ...withKey(key('4', 'org:read')),
+  },
+  [TOKENS.orgAdmin]: {
+    class: 'org',
+    subject: org,
+    role: 'admin',
+    isNewcomer: false,
+    ...withKey(key('5', 'org:admin')),
+  },
   [TOKENS.observer]: { class: 'observer', subject: did, ...withKey(key('6', 'observer')) },
   [TOKENS.admin]: { class: 'admin', subject: null, keyId: null },
   [TOKENS.provision]: { class: 'provision', subject: null, keyId: null, ordinal: 0 },

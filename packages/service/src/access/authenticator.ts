@@ -122,24 +122,30 @@ export class Authenticator {
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-export const rpCaller = ({ key, relyingParty, entitlement }: RpCallerRecord): RpCaller => ({
+export const rpCaller = ({ key, ...known }: RpCallerRecord): RpCaller => ({
   class: 'rp',
-  subject: relyingParty.did,
+  subject: known.relyingParty.did,
   keyId: key.keyId,
   key,
-  relyingParty,
-  entitlement,
+  ...known,
 });
 
-const callerOf = ({ principalOrgId, ...key }: KnownApiKey): Caller | null => {
+const callerOf = ({ principalOrgId, isNewcomer, ...key }: KnownApiKey): Caller | null => {
   const { keyId } = key;
   switch (key.role) {
     case 'principal':
-      return { class: 'principal', subject: key.subject as DidWeb, orgId: principalOrgId, keyId, key };
+      return {
+        class: 'principal',
+        subject: key.subject as DidWeb,
+        orgId: principalOrgId,
+        isNewcomer,
+        keyId,
+        key,
+      };
     case 'org:read':
-      return { class: 'org', role: 'read', subject: key.subject as OrgId, keyId, key };
+      return { class: 'org', role: 'read', subject: key.subject as OrgId, isNewcomer, keyId, key };
     case 'org:admin':
-      return { class: 'org', role: 'admin', subject: key.subject as OrgId, keyId, key };
+      return { class: 'org', role: 'admin', subject: key.subject as OrgId, isNewcomer, keyId, key };
     case 'observer':
       return { class: 'observer', subject: key.subject, keyId, key };
     case 'rp':

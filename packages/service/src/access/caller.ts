@@ -7,7 +7,12 @@ import type { ApiKeyRecord } from '../ports/api-keys.ts';
 import type { EntitlementRecord } from '../ports/entitlements.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 
-export interface RpCaller {
+/** Of the caller's org, as it was when the key was looked up: it signed itself up, and nobody pays for it. */
+interface OfOrg {
+  readonly isNewcomer: boolean;
+}
+
+export interface RpCaller extends OfOrg {
   readonly class: 'rp';
   readonly subject: DidWeb;
   readonly keyId: ApiKeyId;
@@ -17,7 +22,7 @@ export interface RpCaller {
   readonly entitlement: EntitlementRecord | null;
 }
 
-export interface PrincipalCaller {
+export interface PrincipalCaller extends OfOrg {
   readonly class: 'principal';
   readonly subject: DidWeb;
   /** As it was when the key was looked up. */
@@ -26,7 +31,7 @@ export interface PrincipalCaller {
   readonly key: ApiKeyRecord;
 }
 
-export interface OrgCaller {
+export interface OrgCaller extends OfOrg {
   readonly class: 'org';
   readonly role: 'read' | 'admin';
   readonly subject: OrgId;

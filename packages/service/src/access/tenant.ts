@@ -5,11 +5,11 @@ import type { Caller } from './caller.ts';
 export const tenantOf = (caller: Caller): Tenant => {
   switch (caller.class) {
     case 'rp':
-      return inOrg(caller.relyingParty.orgId, caller.subject);
+      return inOrg(caller.relyingParty.orgId, caller.subject, caller.isNewcomer);
     case 'principal':
-      return inOrg(caller.orgId, caller.subject);
+      return inOrg(caller.orgId, caller.subject, caller.isNewcomer);
     case 'org':
-      return inOrg(caller.subject, caller.subject);
+      return inOrg(caller.subject, caller.subject, caller.isNewcomer);
     case 'observer':
       return inOrg(null, `observer ${caller.keyId}`);
     case 'admin':
@@ -25,8 +25,8 @@ export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: ad
 export const tenantFor = ({ orgId, did }: { readonly orgId: string | null; readonly did: string }): Tenant =>
   inOrg(orgId, did);
 
-const inOrg = (orgId: string | null, subject: string): Tenant => ({
-  crowd: 'tenants',
+const inOrg = (orgId: string | null, subject: string, isNewcomer = false): Tenant => ({
+  crowd: isNewcomer ? 'newcomers' : 'tenants',
   org: orgId ?? subject,
   subject,
 });

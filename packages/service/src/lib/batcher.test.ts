@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Tenant } from '../ports/tenant.ts';
 import { Batcher } from './batcher.ts';
 
 /** A batch runner whose batches end when the test says so. */
@@ -97,6 +98,50 @@ describe('a batcher', () => {
     batches[3]?.finish();
     await Promise.all(flood);
     expect(batches.slice(2).map(({ items }) => items)).toEqual([[2, 3, 4], [5]]);
+  });
+
+  it('looks at each that waits a bounded number of times, however many wait', async () => {
+    const WAITING = 8_192;
+    let looks = 0;
+    const countedTenant: Tenant = {
+      crowd: 'tenants',
+      subject: 'shop',
+      get org() {
+        looks += 1;
+        return 'shop';
+      },
+    };
+    const batcher = new Batcher(async (items: readonly number[]) => items.map(String), {
+      maxBatch: 64,
+      maxInFlight: 1,
+      maxWaiting: WAITING,
+    });
+    await Promise.all(Array.from({ length: WAITING }, (_, i) => batcher.submit(i, countedTenant)));
+    expect(looks).toBeLessThanOrEqual(8 * WAITING);
+  });
+
+  it('newcomers, however many their orgs, get one share of a batch and at most half of the line', async () => {
+    const { batches, run } = heldRunner();
+    const batcher = new Batcher(run, { maxBatch: 4, maxInFlight: 1, maxWaiting: 20 });
+    const of = (crowd: Tenant['crowd'], org: string): Tenant => ({ crowd, org, subject: org });
+    const all = [batcher.submit(0)];
+    for (let i = 1; i <= 10; i++) all.push(batcher.submit(i, of('newcomers', `young ${i}`)));
+    await expect(batcher.submit(11, of('newcomers', 'young 11'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    for (let i = 20; i < 24; i++) all.push(batcher.submit(i, of('tenants', `customer ${i}`)));
+    for (let i = 0; i < 5; i++) {
+      batches[i]?.finish();
+      await new Promise(setImmediate);
+    }
+    await Promise.all(all);
+    expect(batches.map(({ items }) => items)).toEqual([
+      [0],
+      [1, 2, 20, 21],
+      [3, 4, 22, 23],
+      [5, 6, 7, 8],
+      [9, 10],
+    ]);
   });
 
   it('never resolves an item with nothing: a batch that answers too few fails those left over', async () => {

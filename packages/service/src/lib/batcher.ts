@@ -7,12 +7,12 @@
  */
 import { rateLimited, serviceUnavailable } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
-import { FairLine } from './fair-line.ts';
+import { FairLine, isGuest, pathOf } from './fair-line.ts';
 
 export interface BatcherOptions {
   readonly maxBatch: number;
   readonly maxInFlight: number;
-  /** What comes beyond is refused with `SERVICE_UNAVAILABLE`. */
+  /** What comes beyond is refused with `SERVICE_UNAVAILABLE`. Half of them may be of newcomers and the public. */
   readonly maxWaiting: number;
   /** Of these, of one org; what comes beyond is refused with `RATE_LIMITED`. Default: all. */
   readonly maxWaitingOfOrg?: number;
@@ -29,13 +29,17 @@ const RETRY_AFTER_SECONDS = 1;
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly tenant: Tenant | null;
+  /** Rises with each that waits. */
+  readonly number: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Batcher<Item, Result> {
-  private waiting: Waiting<Item, Result>[] = [];
+  private readonly line = new FairLine<Waiting<Item, Result>>();
   private readonly waitingOfOrg = new Map<string, number>();
+  private guestsWaiting = 0;
+  private lastNumber = 0;
   private inFlight = 0;
 
   /** `run` answers one result per item, in the same order; when it rejects, every item of the batch does. */
@@ -46,14 +50,16 @@ export class Batcher<Item, Result> {
 
   submit(item: Item, tenant: Tenant | null = null): Promise<Result> {
     const { maxWaiting, maxWaitingOfOrg = maxWaiting } = this.options;
-    if (this.waiting.length >= maxWaiting)
+    const isFull = this.line.size >= maxWaiting;
+    if (isFull || (isGuest(tenant) && this.guestsWaiting >= maxWaiting / 2))
       return Promise.reject(serviceUnavailable('batcher: too many waiting'));
     if (tenant !== null && (this.waitingOfOrg.get(tenant.org) ?? 0) >= maxWaitingOfOrg)
       return Promise.reject(
         rateLimited(`Too many requests at once: ${maxWaitingOfOrg} wait already.`, RETRY_AFTER_SECONDS),
       );
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, tenant, resolve, reject });
+      const number = ++this.lastNumber;
+      this.line.add(pathOf(tenant), { item, tenant, number, resolve, reject });
       this.count(tenant, 1);
       this.pump();
     });
@@ -61,34 +67,29 @@ export class Batcher<Item, Result> {
 
   private count(tenant: Tenant | null, change: number): void {
     if (tenant === null) return;
+    if (isGuest(tenant)) this.guestsWaiting += change;
     const count = (this.waitingOfOrg.get(tenant.org) ?? 0) + change;
     if (count === 0) this.waitingOfOrg.delete(tenant.org);
     else this.waitingOfOrg.set(tenant.org, count);
   }
 
   private pump(): void {
-    while (this.waiting.length >= this.fewestToSend()) {
+    while (this.line.size >= this.fewestToSend()) {
       const batch = this.takeBatch();
       for (const { tenant } of batch) this.count(tenant, -1);
       void this.send(batch);
     }
   }
 
-  /** Whoever has waited longest has the first turn of its tenant, and its tenant the first turn of all. */
+  /** In the order of their coming; whose turn it is goes on from one batch to the next. */
   private takeBatch(): readonly Waiting<Item, Result>[] {
-    const { maxBatch } = this.options;
-    if (this.waiting.length <= maxBatch) return this.waiting.splice(0);
-    const line = new FairLine<Waiting<Item, Result>>();
-    for (const one of this.waiting) line.add(pathOf(one), one);
-    const taken = new Set<Waiting<Item, Result>>();
-    while (taken.size < maxBatch) {
-      const next = line.take();
+    const batch: Waiting<Item, Result>[] = [];
+    while (batch.length < this.options.maxBatch) {
+      const next = this.line.take();
       if (next === undefined) break;
-      taken.add(next);
+      batch.push(next);
     }
-    const batch = this.waiting.filter((one) => taken.has(one));
-    this.waiting = this.waiting.filter((one) => !taken.has(one));
-    return batch;
+    return batch.sort((one, other) => one.number - other.number);
   }
 
   private fewestToSend(): number {
@@ -113,6 +114,3 @@ export class Batcher<Item, Result> {
     }
   }
 }
-
-const pathOf = ({ tenant }: { readonly tenant: Tenant | null }): readonly string[] =>
-  tenant === null ? [] : [tenant.org, tenant.subject];

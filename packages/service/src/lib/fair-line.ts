@@ -1,19 +1,41 @@
 /**
  * A line in which nobody who asks for much keeps others waiting. Whoever waits stands under a path, such as crowd, org and
  * subject; at each step of the path the turn goes round those who wait there, and under one path the first to come is the
- * first to go.
+ * first to go. However many wait, to add, take or delete one costs the same, as long as the next in turn may go.
  */
+import type { Tenant } from '../ports/tenant.ts';
+import { type Link, LinkedList } from './linked-list.ts';
+
 interface Branch<T> {
+  readonly step: string;
   readonly branches: Map<string, Branch<T>>;
-  readonly items: Set<T>;
+  /** The branches in the order in which their turn comes. */
+  readonly turns: LinkedList<Branch<T>>;
+  readonly items: LinkedList<T>;
+  readonly links: Map<T, Link<T>>;
 }
 
+const SERVICE = ['service', '', ''];
+
+/** Where a tenant waits. Null: the service itself, which takes turns with all tenants together. */
+export const pathOf = (tenant: Tenant | null): readonly string[] =>
+  tenant === null ? SERVICE : [tenant.crowd, tenant.org, tenant.subject];
+
+/** Newcomers and the public, who can be without number. */
+export const isGuest = (tenant: Tenant | null): boolean => tenant !== null && tenant.crowd !== 'tenants';
+
 export class FairLine<T> {
-  readonly #root = newBranch<T>();
+  readonly #root = newBranch<T>('');
   #size = 0;
+  #steps = 0;
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Items and branches that were looked at for a turn so far. */
+  get steps(): number {
+    return this.#steps;
   }
 
   add(path: readonly string[], item: T): void {
@@ -21,18 +43,19 @@ export class FairLine<T> {
     for (const step of path) {
       let next = branch.branches.get(step);
       if (next === undefined) {
-        next = newBranch();
+        next = newBranch<T>(step);
         branch.branches.set(step, next);
+        branch.turns.push(next);
       }
       branch = next;
     }
-    branch.items.add(item);
+    branch.links.set(item, branch.items.push(item));
     this.#size += 1;
   }
 
   /** Takes out the item whose turn it is, of those that `may` go. Undefined: none may. */
   take(may: (item: T) => boolean = () => true): T | undefined {
-    const item = takeFrom(this.#root, may);
+    const item = this.#takeFrom(this.#root, may);
     if (item !== undefined) this.#size -= 1;
     return item;
   }
@@ -41,28 +64,46 @@ export class FairLine<T> {
   delete(path: readonly string[], item: T): boolean {
     let branch: Branch<T> | undefined = this.#root;
     for (const step of path) branch = branch?.branches.get(step);
-    const isDeleted = branch?.items.delete(item) ?? false;
+    const isDeleted = branch !== undefined && deleteFrom(branch, item);
     if (isDeleted) this.#size -= 1;
     return isDeleted;
   }
+
+  /** A branch that had its turn goes to the end, an empty one goes. */
+  #takeFrom(branch: Branch<T>, may: (item: T) => boolean): T | undefined {
+    for (let link = branch.items.first; link !== null; link = link.next) {
+      this.#steps += 1;
+      if (may(link.value)) {
+        deleteFrom(branch, link.value);
+        return link.value;
+      }
+    }
+    for (let link = branch.turns.first; link !== null; link = link.next) {
+      this.#steps += 1;
+      const next = link.value;
+      const item = this.#takeFrom(next, may);
+      const isEmpty = next.items.first === null && next.turns.first === null;
+      if (item !== undefined || isEmpty) branch.turns.remove(link);
+      if (isEmpty) branch.branches.delete(next.step);
+      if (item === undefined) continue;
+      if (!isEmpty) branch.turns.push(next);
+      return item;
+    }
+    return undefined;
+  }
 }
 
-const newBranch = <T>(): Branch<T> => ({ branches: new Map(), items: new Set() });
+const newBranch = <T>(step: string): Branch<T> => ({
+  step,
+  branches: new Map(),
+  turns: new LinkedList(),
+  items: new LinkedList(),
+  links: new Map(),
+});
 
-/** Branches stand in the order in which their turn comes; one that had it goes to the end, an empty one goes. */
-const takeFrom = <T>({ branches, items }: Branch<T>, may: (item: T) => boolean): T | undefined => {
-  for (const item of items) {
-    if (!may(item)) continue;
-    items.delete(item);
-    return item;
-  }
-  for (const [step, next] of branches) {
-    const item = takeFrom(next, may);
-    const isEmpty = next.items.size + next.branches.size === 0;
-    if (item !== undefined || isEmpty) branches.delete(step);
-    if (item === undefined) continue;
-    if (!isEmpty) branches.set(step, next);
-    return item;
-  }
-  return undefined;
+const deleteFrom = <T>({ items, links }: Branch<T>, item: T): boolean => {
+  const link = links.get(item);
+  if (link === undefined) return false;
+  items.remove(link);
+  return links.delete(item);
 };

@@ -4,6 +4,7 @@ import type { Tenant } from '../ports/tenant.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
 const tenant = (org: string, subject = org): Tenant => ({ crowd: 'tenants', org, subject });
+const newcomer = (org: string): Tenant => ({ crowd: 'newcomers', org, subject: org });
 const visitor = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
 
 const queueWith = (options: Partial<FairQueueOptions> = {}) =>
@@ -69,6 +70,29 @@ describe('a fair queue', () => {
     const crowds = begun.slice(1).map((name) => name.split(' ')[0]);
     for (let i = 0; i < 9; i += 3)
       expect(crowds.slice(i, i + 3).sort()).toEqual(['service', 'tenant', 'visitor']);
+  });
+
+  it('gives every second turn to a customer, however many orgs of newcomers wait', async () => {
+    const { begun, start, end } = heldWork(queueWith());
+    const all = [start('first', newcomer('young'))];
+    for (let i = 0; i < 200; i++) all.push(start(`young ${i}`, newcomer(`org ${i}`)));
+    for (let i = 0; i < 5; i++) all.push(start(`customer ${i}`, tenant(`customer ${i}`)));
+    for (let i = 0; i < 11; i++) await end(begun.at(-1) ?? '');
+    const order = begun.slice(1, 11).map((name) => name.split(' ')[0]);
+    expect(order.filter((_, i) => i % 2 === 1)).toEqual(Array(5).fill('customer'));
+    while (begun.length < all.length) await end(begun.at(-1) ?? '');
+    await end(begun.at(-1) ?? '');
+    await Promise.all(all);
+  });
+
+  it('leaves a place that newcomers do not get, and half of the line', async () => {
+    const { begun, start, end } = heldWork(queueWith({ atOnce: 3, atOncePerOrg: 2, maxWaiting: 4 }));
+    const all = [1, 2, 3, 4].map((i) => start(`young ${i}`, newcomer(`org ${i}`)));
+    await expect(start('young 5', newcomer('org 5'))).rejects.toThrow('too many newcomers wait');
+    all.push(start('customer', tenant('customer')));
+    expect(begun).toEqual(['young 1', 'young 2', 'customer']);
+    for (const name of ['customer', 'young 1', 'young 2', 'young 3', 'young 4']) await end(name);
+    await Promise.all(all);
   });
 
   it('does work of one turn one at a time, and lets nobody else wait for that', async () => {

@@ -4,12 +4,13 @@
  * begin: what waits for its own turn keeps nobody else from one.
  */
 import type { Tenant } from '../ports/tenant.ts';
-import { FairLine } from './fair-line.ts';
+import { FairLine, isGuest, pathOf } from './fair-line.ts';
 
 export interface FairQueueOptions {
   readonly atOnce: number;
-  /** Of these, for one org; those of the service itself are not counted. */
+  /** Of these, for one org, and for all newcomers together; those of the service itself are not counted. */
   readonly atOncePerOrg: number;
+  /** Half of these may be newcomers and the public. */
   readonly maxWaiting: number;
   /** How long work waits for its place. */
   readonly waitMs: number;
@@ -33,8 +34,9 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #line = new FairLine<Waiting>();
   readonly #turns = new Set<string>();
-  readonly #perOrg = new Map<string, number>();
+  readonly #perHolder = new Map<string, number>();
   #running = 0;
+  #guestsWaiting = 0;
 
   constructor(options: FairQueueOptions) {
     if (!(options.atOnce >= 1 && options.atOncePerOrg >= 1))
@@ -57,23 +59,25 @@ export class FairQueue {
   readonly #mayBegin = ({ tenant, turn }: Entrant): boolean => {
     const { atOnce, atOncePerOrg } = this.#options;
     if (this.#running >= atOnce || (turn !== undefined && this.#turns.has(turn))) return false;
-    return tenant === null || (this.#perOrg.get(tenant.org) ?? 0) < atOncePerOrg;
+    return tenant === null || (this.#perHolder.get(holderOf(tenant)) ?? 0) < atOncePerOrg;
   };
 
   #begin({ tenant, turn }: Entrant): void {
     this.#running += 1;
     if (turn !== undefined) this.#turns.add(turn);
-    if (tenant !== null) this.#perOrg.set(tenant.org, (this.#perOrg.get(tenant.org) ?? 0) + 1);
+    if (tenant !== null) this.#hold(holderOf(tenant), 1);
+  }
+
+  #hold(holder: string, change: number): void {
+    const held = (this.#perHolder.get(holder) ?? 0) + change;
+    if (held === 0) this.#perHolder.delete(holder);
+    else this.#perHolder.set(holder, held);
   }
 
   #leave({ tenant, turn }: Entrant): void {
     this.#running -= 1;
     if (turn !== undefined) this.#turns.delete(turn);
-    if (tenant !== null) {
-      const left = (this.#perOrg.get(tenant.org) ?? 1) - 1;
-      if (left === 0) this.#perOrg.delete(tenant.org);
-      else this.#perOrg.set(tenant.org, left);
-    }
+    if (tenant !== null) this.#hold(holderOf(tenant), -1);
     while (this.#running < this.#options.atOnce) {
       const next = this.#line.take(this.#mayBegin);
       if (next === undefined) return;
@@ -84,10 +88,13 @@ export class FairQueue {
 
   async #wait(entrant: Entrant, signal: AbortSignal | undefined): Promise<void> {
     const { maxWaiting, waitMs, refuse } = this.#options;
+    const guests = isGuest(entrant.tenant) ? 1 : 0;
     if (this.#line.size >= maxWaiting) throw refuse('too many wait');
-    const path = pathOf(entrant);
+    if (guests > 0 && this.#guestsWaiting >= maxWaiting / 2) throw refuse('too many newcomers wait');
+    const path = pathOf(entrant.tenant);
     let timer: NodeJS.Timeout | undefined;
     let onAbort = () => {};
+    this.#guestsWaiting += guests;
     try {
       await new Promise<void>((resolve, reject) => {
         const waiting = { ...entrant, begin: resolve };
@@ -100,13 +107,11 @@ export class FairQueue {
         this.#line.add(path, waiting);
       });
     } finally {
+      this.#guestsWaiting -= guests;
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
   }
 }
 
-const SERVICE = ['service', '', ''];
-
-const pathOf = ({ tenant }: Entrant): readonly string[] =>
-  tenant === null ? SERVICE : [tenant.crowd, tenant.org, tenant.subject];
+const holderOf = ({ crowd, org }: Tenant): string => (crowd === 'newcomers' ? crowd : org);

@@ -18,6 +18,8 @@ export interface ApiKeyRecord {
 export interface KnownApiKey extends ApiKeyRecord {
   /** Of the Principal whose key it is; null for keys of other classes. */
   readonly principalOrgId: OrgId | null;
+  /** The org, or that of the Principal, signed itself up, and nobody pays for it. False for keys of other classes. */
+  readonly isNewcomer: boolean;
 }
 
 export interface ApiKeyRepository {

@@ -3,8 +3,11 @@
  * subjects, so that a stolen key of one member cannot keep the org from acting.
  */
 export interface Tenant {
-  /** Those who authenticated, all together, take turns with those who did not. */
-  readonly crowd: 'tenants' | 'public';
+  /**
+   * Crowds take turns, however many orgs there are in each. `newcomers`: orgs that signed themselves up and that nobody
+   * pays for; whoever can make such orgs without end has the share of one crowd. `public`: those who did not authenticate.
+   */
+  readonly crowd: 'tenants' | 'newcomers' | 'public';
   /** The org, or else what stands alone: a subject outside every org, an address. */
   readonly org: string;
   readonly subject: string;

@@ -35,6 +35,8 @@ export interface RpCallerRecord {
   readonly relyingParty: RelyingPartyRecord;
   /** Null: the RP is in no org, or its org has none. */
   readonly entitlement: EntitlementRecord | null;
+  /** Its org signed itself up, and nobody pays for it. */
+  readonly isNewcomer: boolean;
 }
 
 /** A decision that counts towards its org's cap, and the entitlement that let it pass. */

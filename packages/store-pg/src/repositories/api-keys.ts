@@ -1,15 +1,19 @@
 /** API keys by the SHA-256 of their value; the value itself is never stored (protocol §13). */
 import type { ApiKeyRecord, ApiKeyRepository, KnownApiKey } from '@svc/service';
 import type { Database } from '../database.ts';
+import { isNewcomerSql } from './newcomers.ts';
 
-const columns = `encode(key_hash, 'hex') as "keyHash", key_id as "keyId", role, subject, label,
-  created_at as "createdAtMs", revoked_at as "revokedAtMs"`;
+const columnsOf = (keys: string) => `encode(${keys}.key_hash, 'hex') as "keyHash", ${keys}.key_id as "keyId",
+  ${keys}.role, ${keys}.subject, ${keys}.label, ${keys}.created_at as "createdAtMs", ${keys}.revoked_at as "revokedAtMs"`;
+
+const columns = columnsOf('api_keys');
 
 const findByHashesSql = `
-  select ${columns}, (
-      select p.org_id from principals p where k.role = 'principal' and p.did = k.subject
-    ) as "principalOrgId"
-  from api_keys k where key_hash = any ($1::bytea[])`;
+  select ${columnsOf('k')}, p.org_id as "principalOrgId",
+    case when k.role in ('org:read', 'org:admin', 'principal') then ${isNewcomerSql('coalesce(p.org_id, k.subject)')}
+      else false end as "isNewcomer"
+  from api_keys k left join principals p on k.role = 'principal' and p.did = k.subject
+  where k.key_hash = any ($1::bytea[])`;
 
 const revokeSql = `
   update api_keys set revoked_at = svc_now()

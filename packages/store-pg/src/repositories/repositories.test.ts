@@ -167,10 +167,10 @@ describe('API keys', () => {
     const hashes = ['00'.repeat(32), world.keyHash];
     expect(await stores.second.apiKeys.findByHashes(hashes)).toEqual([
       null,
-      { ...key, principalOrgId: null },
+      { ...key, principalOrgId: null, isNewcomer: false },
     ]);
     const caller = await stores.first.verify.findRpCaller(world.keyHash);
-    expect(caller).toEqual({ key, relyingParty: world.relyingParty, entitlement: null });
+    expect(caller).toEqual({ key, relyingParty: world.relyingParty, entitlement: null, isNewcomer: false });
     expect(await stores.first.verify.findRpCaller('00'.repeat(32))).toBeNull();
   });
 

@@ -3,6 +3,7 @@ import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { RpCallerRecord, VerifyStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
+import { isNewcomerSql } from '../repositories/newcomers.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
 import { type BudgetCommitContext, commitOnBudgets } from './commit-on-budgets.ts';
 import { findFacts } from './find-facts.ts';
@@ -26,7 +27,8 @@ const rpCallerSql = `
       'profile', r.profile, 'orgId', r.org_id,
       'claimExpiresAtMs', svc_ms(r.claim_expires_at), 'verificationToken', r.verification_token, 'createdAtMs', svc_ms(r.created_at), 'version', r.version
     ) as "relyingParty",
-    case when e.org_id is not null then ${entitlementJson} end as entitlement
+    case when e.org_id is not null then ${entitlementJson} end as entitlement,
+    ${isNewcomerSql('r.org_id')} as "isNewcomer"
   from api_keys k join relying_parties r on r.did = k.subject
   left join entitlements e on e.org_id = r.org_id
   where k.key_hash = decode($1, 'hex') and k.role = 'rp'`;

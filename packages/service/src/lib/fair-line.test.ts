@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FairLine } from './fair-line.ts';
+
+const WAITING = 32_768;
+
+/** What a fair line must do, written without regard to what it costs: every path's items, and who had a turn when. */
+class PlainLine {
+  #items: { readonly path: readonly string[]; readonly item: number }[] = [];
+  #turns = new Map<string, number>();
+  #clock = 0;
+
+  add(path: readonly string[], item: number) {
+    for (let depth = 1; depth <= path.length; depth++) {
+      const branch = path.slice(0, depth).join('/');
+      const isNew = !this.#items.some((one) => one.path.slice(0, depth).join('/') === branch);
+      if (isNew) this.#turns.set(branch, ++this.#clock);
+    }
+    this.#items.push({ path, item });
+  }
+
+  take(): number | undefined {
+    let left = this.#items;
+    const path: string[] = [];
+    while (left.length > 0 && path.length < 2) {
+      const steps = [...new Set(left.map((one) => one.path[path.length] ?? ''))];
+      const turnOf = (step: string) => this.#turns.get([...path, step].join('/')) ?? 0;
+      const [first = ''] = steps.sort((one, other) => turnOf(one) - turnOf(other));
+      path.push(first);
+      left = left.filter((one) => path.every((step, i) => one.path[i] === step));
+      this.#turns.set(path.join('/'), ++this.#clock);
+    }
+    const [taken] = left;
+    this.#items = this.#items.filter((one) => one !== taken);
+    return taken?.item;
+  }
+
+  delete(item: number) {
+    this.#items = this.#items.filter((one) => one.item !== item);
+  }
+}
+
+describe('a fair line', () => {
+  it('gives the same turns as the plainest one, whoever comes, goes and gives up in whatever order', () => {
+    const step = fc.constantFrom('a', 'b', 'c');
+    const event = fc.oneof(
+      fc.record({ path: fc.tuple(step, step) }),
+      fc.constant('take' as const),
+      fc.record({ deleted: fc.nat(20) }),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const [line, plain] = [new FairLine<number>(), new PlainLine()];
+        const paths = new Map<number, readonly string[]>();
+        for (const [i, one] of events.entries()) {
+          if (one === 'take') {
+            const taken = line.take();
+            expect(taken).toBe(plain.take());
+            if (taken !== undefined) paths.delete(taken);
+          } else if ('path' in one) {
+            line.add(one.path, i);
+            plain.add(one.path, i);
+            paths.set(i, one.path);
+          } else {
+            const path = paths.get(one.deleted);
+            expect(line.delete(path ?? ['a', 'a'], one.deleted)).toBe(path !== undefined);
+            plain.delete(one.deleted);
+            paths.delete(one.deleted);
+          }
+          expect(line.size).toBe(paths.size);
+        }
+      }),
+    );
+  });
+
+  it.each([1, 100, WAITING])('%i orgs with 32,768 in line: each turn looks at no more than four', (orgs) => {
+    const line = new FairLine<number>();
+    for (let i = 0; i < WAITING; i++) line.add(['tenants', `org ${i % orgs}`, 'subject'], i);
+    let most = 0;
+    while (line.size > 0) {
+      const before = line.steps;
+      line.take();
+      most = Math.max(most, line.steps - before);
+    }
+    expect(most).toBeLessThanOrEqual(4);
+  });
+});

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiKeyId, OrgId } from '@svc/protocol';
+import { type EntitlementPush, tenantOf } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, type World } from '@svc/testkit/store/world';
+import { beforeEach, expect, it } from 'vitest';
+
+const stores = withStores();
+let world: World;
+let orgId: OrgId;
+
+const push = (change: Partial<EntitlementPush>): EntitlementPush => ({
+  production: 'allowed',
+  productionUntilMs: null,
+  checkCap: null,
+  capSinceMs: null,
+  reason: 'paid',
+  asOfMs: Date.now(),
+  ...change,
+});
+
+/** An org with a Principal, a relying party and a key of each, the world's being that of the relying party. */
+beforeEach(async () => {
+  world = await createWorld(stores.first);
+  orgId = `org_${randomBytes(8).toString('hex')}` as OrgId;
+  await runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, $1, 'Org')`, [orgId]);
+  await runSql(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, world.principal.did]);
+  await runSql(stores.url, 'update relying_parties set org_id = $1 where did = $2', [
+    orgId,
+    world.relyingParty.did,
+  ]);
+});
+
+const insertKey = async (role: 'principal' | 'org:admin' | 'org:read' | 'observer', subject: string) => {
+  const keyHash = randomBytes(32).toString('hex');
+  const keyId = randomBytes(6).toString('hex') as ApiKeyId;
+  await stores.first.apiKeys.insert({ keyHash, keyId, role, subject, label: null });
+  return keyHash;
+};
+
+const areNewcomers = async () => {
+  const hashes = await Promise.all([
+    insertKey('principal', world.principal.did),
+    insertKey('org:admin', orgId),
+    insertKey('org:read', orgId),
+  ]);
+  const keys = await stores.first.apiKeys.findByHashes(hashes);
+  const caller = await stores.first.verify.findRpCaller(world.keyHash);
+  return [...keys.map((key) => key?.isNewcomer), caller?.isNewcomer];
+};
+
+const signUp = () =>
+  stores.first.selfServe.insert({ orgId, relyingParty: world.relyingParty.did, adminEmail: 'a@b.example' });
+
+it('an org that the operator made is no newcomer, nor is anybody of it', async () => {
+  expect(await areNewcomers()).toEqual([false, false, false, false]);
+});
+
+it('an org that signed itself up is one with all its members, until somebody pays for it', async () => {
+  await signUp();
+  expect(await areNewcomers()).toEqual([true, true, true, true]);
+  await stores.first.entitlements.put(orgId, push({ reason: 'trial' }));
+  expect(await areNewcomers()).toEqual([true, true, true, true]);
+  await stores.first.entitlements.put(orgId, push({}));
+  expect(await areNewcomers()).toEqual([false, false, false, false]);
+});
+
+it.each([{ production: 'blocked', reason: 'canceled' }, { productionUntilMs: Date.now() - 1_000 }] as const)(
+  'is one again with the entitlement %j',
+  async (change) => {
+    await signUp();
+    await stores.first.entitlements.put(orgId, push(change));
+    expect(await areNewcomers()).toEqual([true, true, true, true]);
+  },
+);
+
+it('waits in the crowd of newcomers, and an observer of it does not', async () => {
+  await signUp();
+  const hashes = [await insertKey('org:admin', orgId), await insertKey('observer', world.principal.did)];
+  const [byOrg, observer] = await stores.first.apiKeys.findByHashes(hashes);
+  if (byOrg == null || observer == null) throw new Error('no key');
+  const { isNewcomer, ...key } = byOrg;
+  const { keyId } = key;
+  const tenant = tenantOf({ class: 'org', role: 'admin', subject: orgId, keyId, key, isNewcomer });
+  expect(tenant).toEqual({ crowd: 'newcomers', org: orgId, subject: orgId });
+  expect(observer.isNewcomer).toBe(false);
+});
