@@ -36,6 +36,8 @@ export interface SelfServeLimits {
 export interface TenantLimits {
   /** Live API keys of a Principal, a relying party, an org, the operator's observers; on all nodes together. */
   readonly liveKeys: number;
+  /** Principals and relying parties of an org, on all nodes together. */
+  readonly members: number;
   /** Calls but verifications in a minute, of all keys of a subject. */
   readonly subjectPerMinute: number;
   /** The same of an org with all its members. */

@@ -159,6 +159,11 @@ export const VARIABLES = {
     standard: '20',
     meaning: 'Live API keys of one Principal, relying party or org, and of the observers.',
   }),
+  SVC_MAX_MEMBERS: variable({
+    parse: values.integer(1, 100_000),
+    standard: '200',
+    meaning: 'Principals and relying parties of one org, together.',
+  }),
   SVC_SUBJECT_PER_MINUTE: variable({
     parse: values.integer(120, 1_000_000),
     standard: '600',

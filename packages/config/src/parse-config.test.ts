@@ -48,6 +48,7 @@ describe('configuration', () => {
       selfServe: null,
       tenantLimits: {
         liveKeys: 20,
+        members: 200,
         subjectPerMinute: 600,
         orgPerMinute: 2_400,
         orgVerifiesPerMinute: 1_000_000,
@@ -150,6 +151,7 @@ describe('configuration', () => {
     ['SVC_SELF_SERVE_RP_PER_HOUR', ['1'], ['0']],
     ['SVC_SELF_SERVE_PER_DAY', ['1', '1000000'], ['0', '-1']],
     ['SVC_MAX_LIVE_KEYS', ['1', '20', '10000'], ['0', '10001', 'none']],
+    ['SVC_MAX_MEMBERS', ['1', '200', '100000'], ['0', '100001', 'none']],
     ['SVC_SUBJECT_PER_MINUTE', ['120', '1000000'], ['119', '0']],
     ['SVC_ORG_PER_MINUTE', ['120'], ['119']],
     ['SVC_ORG_VERIFIES_PER_MINUTE', ['1'], ['0']],

@@ -146,6 +146,7 @@ const selfServeLimits = (read: Read): SelfServeLimits => ({
 
 const tenantLimits = (read: Read): TenantLimits => ({
   liveKeys: read.SVC_MAX_LIVE_KEYS ?? 20,
+  members: read.SVC_MAX_MEMBERS ?? 200,
   subjectPerMinute: read.SVC_SUBJECT_PER_MINUTE ?? 600,
   orgPerMinute: read.SVC_ORG_PER_MINUTE ?? 2_400,
   orgVerifiesPerMinute: read.SVC_ORG_VERIFIES_PER_MINUTE ?? 1_000_000,

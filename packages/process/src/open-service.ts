@@ -64,6 +64,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       entitlements,
       selfTestOrgs: config.selfTestOrgs,
       maxLiveKeys: config.tenantLimits.liveKeys,
+      maxMembers: config.tenantLimits.members,
     };
     const { fence, close: closeFence } = await openFence(service, config);
     const close = async () => {

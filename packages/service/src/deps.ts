@@ -20,6 +20,8 @@ export interface ServiceDeps {
   readonly selfTestOrgs: readonly OrgId[];
   /** Of one owner: a Principal, a relying party, an org, the operator's observers. */
   readonly maxLiveKeys: number;
+  /** Principals and relying parties of one org together. */
+  readonly maxMembers: number;
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;

@@ -32,6 +32,7 @@ const deployment = withDeployment(
     SVC_SELF_SERVE: '1',
     SVC_DEMO: '1',
     SVC_MAX_LIVE_KEYS: '10000',
+    SVC_MAX_MEMBERS: '100000',
     SVC_SUBJECT_PER_MINUTE: '100000',
     SVC_ORG_PER_MINUTE: '100000',
   },

@@ -13,4 +13,6 @@ export interface OrgRepository {
   /** Conflict when the slug is taken. */
   insert(org: Pick<OrgRecord, 'orgId' | 'slug' | 'name'>): Promise<OrgRecord>;
   find(orgId: OrgId): Promise<OrgRecord | null>;
+  /** Its Principals and relying parties. Nobody else counts them before the end of the transaction. */
+  countMembersForUpdate(orgId: OrgId): Promise<number>;
 }

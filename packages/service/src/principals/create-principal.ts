@@ -21,6 +21,7 @@ import { RELEASE_DEADLINE_MS, type ReleasedBy, releaseForClaim } from '../claims
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest } from '../errors.ts';
 import { insertStatusList } from '../grants/status-list.ts';
+import { requireRoomForMember } from '../orgs/members.ts';
 import type { NewPrincipal, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from './did-document.ts';
@@ -67,6 +68,7 @@ export const createPrincipal = async (
         await holdLiveKey(tx, caller);
         const by = { caller, requestId };
         if (draft.claim !== null) await releaseForClaim(deps, tx, 'principal', draft.did, draft.claim, by);
+        await requireRoomForMember(deps, tx, orgId);
         return insertPrincipal(deps, tx, { ...draft, orgId, mayBeNamed: false }, by);
       },
       { deadlineMs: RELEASE_DEADLINE_MS, turn: draft.did },

@@ -10,6 +10,7 @@ import { claimDid, taken } from '../claims/contest.ts';
 import { RELEASE_DEADLINE_MS, releaseForClaim } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
+import { requireRoomForMember } from '../orgs/members.ts';
 import type { NewRelyingParty, RelyingPartyChange, RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import {
@@ -51,6 +52,7 @@ export const createRelyingParty = async (
         await holdLiveKey(tx, caller);
         const by = { caller, requestId };
         if (claim !== null) await releaseForClaim(deps, tx, 'relying_party', did, claim, by);
+        await requireRoomForMember(deps, tx, orgId);
         return insertRelyingParty(
           deps,
           tx,

@@ -25,5 +25,16 @@ export function orgRepository(database: Database): OrgRepository {
       });
       return rows[0] ?? null;
     },
+    async countMembersForUpdate(orgId) {
+      // Two statements: members that were waited for are counted.
+      const lock = `select pg_advisory_xact_lock(10, hashtext('members ' || $1))`;
+      await database.write({ text: lock, values: [orgId] });
+      const [row] = await database.write<{ members: number }>({
+        text: `select ((select count(*) from principals where org_id = $1)
+          + (select count(*) from relying_parties where org_id = $1))::integer as members`,
+        values: [orgId],
+      });
+      return row?.members ?? 0;
+    },
   };
 }

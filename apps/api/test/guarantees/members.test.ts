@@ -1,0 +1,48 @@
+/** An org has a bounded number of Principals and relying parties (protocol §13), on all nodes together. */
+import { generatePrincipalKey } from '@svc/sdk-principal';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { contractCall } from '../world/contract-call.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+
+const MAX = 3;
+const deployment = withDeployment({ SVC_MAX_MEMBERS: String(MAX) }, 2);
+let publicKeyMultibase: string;
+
+beforeAll(async () => {
+  ({ publicKeyMultibase } = await generatePrincipalKey());
+});
+
+/** Every other one a Principal, every other node. */
+const register = (key: string, orgId: string | null, i: number) => {
+  const { baseUrl } = deployment.processes[i % 2] ?? deployment.process;
+  const isPrincipal = i % 4 < 2;
+  const body = {
+    kind: 'managed',
+    slug: randomSlug('m'),
+    ...(isPrincipal && { keys: [{ publicKeyMultibase }] }),
+    ...(orgId !== null && { org_id: orgId }),
+  };
+  return contractCall(baseUrl, 'POST', isPrincipal ? '/principals' : '/relying-parties', { key, body });
+};
+const burst = async (key: string, orgId: string | null) => {
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => register(key, orgId, i)));
+  return answers.map(({ status }) => status).sort();
+};
+
+describe('the last member that an org may have', () => {
+  it('is registered once, whoever asks for more at the same time, Principals and relying parties together', async () => {
+    const orgId = await deployment.createOrg();
+    const key = await deployment.createKey('org:admin', orgId);
+    expect(await burst(key, orgId)).toEqual([...Array(MAX).fill(201), ...Array(8 - MAX).fill(409)]);
+    const refused = await register(key, orgId, 2);
+    expect(refused.json).toMatchObject({ error: 'CONFLICT', message: expect.stringContaining(`${MAX}`) });
+  });
+
+  it('is none of another org’s, nor of those in no org', async () => {
+    const orgId = await deployment.createOrg();
+    const key = await deployment.createKey('org:admin', orgId);
+    expect((await register(key, orgId, 0)).status).toBe(201);
+    expect(await burst(ADMIN_TOKEN, null)).toEqual(Array(8).fill(201));
+  });
+});

@@ -1,0 +1,23 @@
+/** How many Principals and relying parties an org may have (protocol §13). */
+import type { OrgId } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict } from '../errors.ts';
+import type { Repositories } from '../ports/store.ts';
+
+/**
+ * Throws `CONFLICT` where the org has as many members as it may: each brings keys, limits and status lists of its own.
+ * Until the end of the transaction nobody else registers one for it. Null: whoever is in no org was registered by the
+ * operator.
+ */
+export const requireRoomForMember = async (
+  { maxMembers }: Pick<ServiceDeps, 'maxMembers'>,
+  tx: Pick<Repositories, 'orgs'>,
+  orgId: OrgId | null,
+): Promise<void> => {
+  if (orgId === null) return;
+  const members = await tx.orgs.countMembersForUpdate(orgId);
+  if (members >= maxMembers)
+    throw conflict(
+      `${orgId} has ${members} Principals and relying parties, and ${maxMembers} are allowed; ask the operator for more.`,
+    );
+};
