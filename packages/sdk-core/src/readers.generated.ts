@@ -414,13 +414,6 @@ export const readRelyingParty: Reader<RelyingParty> = /* @__PURE__ */ record({
   created_at: timestamp,
   org_id: /* @__PURE__ */ optional(/* @__PURE__ */ nullable(orgId)),
   profile: /* @__PURE__ */ optional(/* @__PURE__ */ oneOf('svc-base-v1', 'svc-base-v2')),
-  claim: /* @__PURE__ */ optional(
-    /* @__PURE__ */ record({
-      expires_at: timestamp,
-      dns_txt: /* @__PURE__ */ record({ name: text, value: text }),
-      well_known: /* @__PURE__ */ record({ url: text, body: jsonObject }),
-    }),
-  ),
 });
 
 export const readRevokeResponse: Reader<RevokeResponse> = /* @__PURE__ */ record({

@@ -512,18 +512,6 @@ export interface RelyingParty {
   org_id?: OrgId | null;
   /** The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up. */
   profile?: 'svc-base-v1' | 'svc-base-v2';
-  /** Present while the domain of a `hosted` relying party is not proven: it verifies nothing, and is released at `expires_at`. Publish either proof, then `POST /relying-parties/{did}/verify`. */
-  claim?: {
-    expires_at: string;
-    dns_txt: {
-      name: string;
-      value: string;
-    };
-    well_known: {
-      url: string;
-      body: JsonObject;
-    };
-  };
 }
 
 export interface RevokeResponse {

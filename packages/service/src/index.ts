@@ -13,6 +13,7 @@ export * from './api-keys/manage-api-keys.ts';
 export { SYSTEM, type SystemActor } from './audit/audit-event.ts';
 export * from './audit/list-audit.ts';
 export * from './claims/claim.ts';
+export * from './claims/get-claims.ts';
 export { type ReleasedBy, releaseDid } from './claims/release.ts';
 export * from './claims/transfer.ts';
 export * from './clock/database-clock.ts';

@@ -11,7 +11,7 @@ import {
   type PrincipalCaller,
   type RpCaller,
   type ServiceDeps,
-  shownKey,
+  shownKeys,
   verificationOf,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
@@ -62,7 +62,7 @@ const presentPrincipal = async (deps: ServiceDeps, did: string): Promise<Partial
   return {
     kind: principal.kind,
     verification: verificationOf(deps.identity, principal),
-    keys: principal.keys.map(shownKey).map(({ kid, state }) => ({ kid, state })),
+    keys: shownKeys(principal, deps.clock.nowMs()).map(({ kid, state }) => ({ kid, state })),
     org_id: principal.orgId,
   };
 };

@@ -11,7 +11,7 @@ import {
   type ServiceDeps,
   type ServiceIdentity,
   setMayBeNamed,
-  shownKey,
+  shownKeys,
   verificationOf,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
@@ -25,13 +25,18 @@ export const principalEndpoints = (deps: ServiceDeps, checks: DomainChecks): Han
 
   listPrincipals: async ({ caller, query }) => {
     const { items, nextCursor } = await listPrincipals(deps, caller, query);
-    const body = { principals: items.map(presentDirectoryEntry), next_cursor: nextCursor };
+    const body = {
+      principals: items.map((item) => presentDirectoryEntry(item, deps.clock.nowMs())),
+      next_cursor: nextCursor,
+    };
     return { status: 200, body };
   },
 
   getPrincipal: async ({ caller, params }) => {
     const { principal, isFull } = await getPrincipal(deps, caller, params.did);
-    const body = isFull ? presentPrincipal(deps.identity, principal) : presentDirectoryEntry(principal);
+    const body = isFull
+      ? presentPrincipal(deps.identity, principal)
+      : presentDirectoryEntry(principal, deps.clock.nowMs());
     return { status: 200, body };
   },
 
@@ -60,7 +65,7 @@ const presentPrincipal = (identity: ServiceIdentity, principal: PrincipalRecord)
 type DirectoryEntry = Body<Routes['listPrincipals'], 200>['principals'][number];
 
 /** What every live key may see: never the verification token, never the org. */
-const presentDirectoryEntry = (principal: PrincipalRecord): DirectoryEntry => ({
+const presentDirectoryEntry = (principal: PrincipalRecord, nowMs: number): DirectoryEntry => ({
   did: principal.did,
   kind: principal.kind,
   domain: principal.domain,
@@ -70,9 +75,9 @@ const presentDirectoryEntry = (principal: PrincipalRecord): DirectoryEntry => ({
     last_checked_at: formatTimestampOrNull(principal.lastCheckedMs),
     method: principal.kind === 'managed' ? 'svc-hosted' : 'domain',
   },
-  keys: principal.keys
-    .map(shownKey)
-    .map(({ kid, state, sinceMs }) => ({ kid, state, since: formatTimestamp(sinceMs) })),
+  keys: shownKeys(principal, nowMs).map(({ kid, state, sinceMs }) => ({
+    ...{ kid, state, since: formatTimestamp(sinceMs) },
+  })),
   did_document: documentOf(principal),
   registered_at: formatTimestamp(principal.createdAtMs),
   may_be_named: principal.mayBeNamed,

@@ -4,18 +4,17 @@ import { formatTimestamp } from '@svc/protocol';
 import {
   type Authenticator,
   createRelyingParty,
-  domainOf,
   getRelyingParty,
-  proofPlaces,
+  openClaim,
   type RelyingPartyChange,
   type RelyingPartyCreated,
   type RelyingPartyRecord,
   type ServiceDeps,
-  type ServiceIdentity,
   updateRelyingParty,
   verifyRelyingParty,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
+import { presentClaims } from './claims.ts';
 
 export const relyingPartyEndpoints = (
   deps: ServiceDeps,
@@ -23,25 +22,26 @@ export const relyingPartyEndpoints = (
 ): HandlersOf<'relying-parties'> => ({
   createRelyingParty: async ({ caller, body, requestId }) => {
     const created = await createRelyingParty(deps, caller, body, requestId);
-    return { status: 201, body: presentRelyingPartyCreated(deps.identity, created) };
+    return { status: 201, body: presentRelyingPartyCreated(created) };
   },
 
   getRelyingParty: async ({ caller, params }) => {
     const relyingParty = await getRelyingParty(deps, caller, params.did);
-    return { status: 200, body: presentRelyingParty(deps.identity, relyingParty) };
+    return { status: 200, body: presentRelyingParty(relyingParty) };
   },
 
   updateRelyingParty: async ({ caller, params, body, requestId }) => {
     const change = changeOf(body);
     const relyingParty = await updateRelyingParty(deps, caller, params.did, change, requestId);
     authenticator.forget(relyingParty.did);
-    return { status: 200, body: presentRelyingParty(deps.identity, relyingParty) };
+    return { status: 200, body: presentRelyingParty(relyingParty) };
   },
 
   verifyRelyingParty: async ({ caller, params, requestId }) => {
     const relyingParty = await verifyRelyingParty(deps, caller, params.did, requestId);
     authenticator.forget(relyingParty.did);
-    return { status: 200, body: presentRelyingParty(deps.identity, relyingParty) };
+    const claims = openClaim('relying_party', relyingParty);
+    return { status: 200, body: presentClaims(deps.identity, relyingParty.did, claims) };
   },
 });
 
@@ -54,20 +54,6 @@ const changeOf = (body: Input<Routes['updateRelyingParty']>['body']): RelyingPar
   ...(body.profile === undefined ? {} : { profile: body.profile }),
 });
 
-/** Left out unless the domain is still to be proven. */
-const presentClaim = (
-  identity: ServiceIdentity,
-  { did, claimExpiresAtMs, verificationToken }: RelyingPartyRecord,
-) => {
-  if (claimExpiresAtMs === null || verificationToken === null) return {};
-  const { dns_txt, well_known } = proofPlaces(identity, {
-    did,
-    domain: domainOf(did),
-    token: verificationToken,
-  });
-  return { claim: { expires_at: formatTimestamp(claimExpiresAtMs), dns_txt, well_known } };
-};
-
 const settings = (relyingParty: RelyingPartyRecord) => ({
   did: relyingParty.did,
   name: relyingParty.name,
@@ -76,22 +62,18 @@ const settings = (relyingParty: RelyingPartyRecord) => ({
   created_at: formatTimestamp(relyingParty.createdAtMs),
 });
 
-const presentRelyingParty = (
-  identity: ServiceIdentity,
-  relyingParty: RelyingPartyRecord,
-): Body<Routes['getRelyingParty'], 200> => ({
+const presentRelyingParty = (relyingParty: RelyingPartyRecord): Body<Routes['getRelyingParty'], 200> => ({
   ...settings(relyingParty),
   org_id: relyingParty.orgId,
   profile: relyingParty.profile,
-  ...presentClaim(identity, relyingParty),
 });
 
-const presentRelyingPartyCreated = (
-  identity: ServiceIdentity,
-  { relyingParty, apiKey, apiKeyId }: RelyingPartyCreated,
-): Body<Routes['createRelyingParty'], 201> => ({
+const presentRelyingPartyCreated = ({
+  relyingParty,
+  apiKey,
+  apiKeyId,
+}: RelyingPartyCreated): Body<Routes['createRelyingParty'], 201> => ({
   ...settings(relyingParty),
   api_key: apiKey,
   api_key_id: apiKeyId,
-  ...presentClaim(identity, relyingParty),
 });

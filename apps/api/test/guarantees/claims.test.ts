@@ -2,7 +2,8 @@
  * Nobody decides, or keeps others from deciding, under a DID that is not theirs (protocol §13, Claims). A thief has an
  * org:admin key, the owner has one of another org and the domain.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { alterFunction } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { randomSlug, withDeployment } from '../world/deployment.ts';
 import { PROOF, startPrincipalHost } from '../world/principal-host.ts';
@@ -10,7 +11,7 @@ import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenant
 
 const host = await startPrincipalHost();
 afterAll(() => host.close());
-const names = Array.from({ length: 16 }, () => `${randomSlug('host')}.example`);
+const names = Array.from({ length: 24 }, () => `${randomSlug('host')}.example`);
 const hosts = Object.fromEntries(names.map((name) => [name, host.url]));
 const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify(hosts) }, 2);
 /** Each test has a DID of its own. */
@@ -54,11 +55,11 @@ const setExpired = async (did: string) => {
 describe('a relying party whose DID is claimed', () => {
   it('verifies nothing and is in no Receipt until its domain is proven, then at once on every node', async () => {
     const did = newDid();
-    const { json, text } = await create('/relying-parties', thief, did);
+    const { json } = await create('/relying-parties', thief, did);
     const key = String(json.api_key);
     for (const process of deployment.processes) {
       const { status, text: refusal } = await decideAs(did, key, process);
-      expect([status, JSON.parse(refusal)]).toMatchObject([403, { error: 'FORBIDDEN' }]);
+      expect([status, JSON.parse(refusal)]).toMatchObject([401, { error: 'UNAUTHORIZED' }]);
     }
     const access = {
       subject: { type: 'agent', id: tenants.agent.did, properties: { grant: '', proof: '' } },
@@ -66,11 +67,11 @@ describe('a relying party whose DID is claimed', () => {
       resource: { type: 'order', id: 'order/1' },
     };
     const evaluation = { key, body: access };
-    expect((await deployment.call('POST', '/access/v1/evaluation', evaluation)).status).toBe(403);
+    expect((await deployment.call('POST', '/access/v1/evaluation', evaluation)).status).toBe(401);
     const { rowCount } = await deployment.sql.query('select from receipts where relying_party = $1', [did]);
     expect(rowCount).toBe(0);
 
-    publish(did, tokenIn(text));
+    publish(did, tokenIn((await deployment.call('GET', `/claims/${did}`, { key })).text));
     expect((await deployment.call('POST', `/relying-parties/${did}/verify`, { key })).status).toBe(200);
     for (const process of deployment.processes)
       expect(receiptOf(await decideAs(did, key, process))).toMatchObject({
@@ -198,5 +199,36 @@ describe('the operator', () => {
     expect(await me(String(json.api_key))).toBe(401);
     expect((await release()).status).toBe(404);
     expect((await create(path, owner, did)).status).toBe(201);
+  });
+});
+
+describe('a Principal that is verified as it is registered, since its domain is proven', () => {
+  it('is audited as any other that a check finds verified', async () => {
+    const did = newDid();
+    await create('/principals', thief, did);
+    publish(did, tokenIn((await create('/principals', owner, did)).text));
+    expect((await create('/principals', owner, did)).status).toBe(201);
+    const query = `target=${encodeURIComponent(did)}&action=principal.verify`;
+    const { json } = await deployment.call('GET', `/audit?${query}`, { key: owner });
+    expect(json.events).toMatchObject([
+      { actor: { kind: 'org', did: ownerOrg }, details: { from: 'unverified', to: 'verified' } },
+      { details: { claim: 'yielded' } },
+    ]);
+  });
+
+  it('is not dated by a clock that the node does not take for right: a proof from ahead would hold for longer than 72 h', async () => {
+    const did = newDid();
+    await create('/principals', thief, did);
+    publish(did, tokenIn((await create('/principals', owner, did)).text));
+    const url = deployment.databaseUrl;
+    const [now, ahead] = ['clock_timestamp()', "clock_timestamp() + interval '60 seconds'"];
+    await alterFunction(url, 'svc_now', now, ahead);
+    const refused = await create('/principals', owner, did);
+    await alterFunction(url, 'svc_now', ahead, now);
+    expect(refused.status).toBe(503);
+    await vi.waitFor(async () => expect((await create('/principals', owner, did)).status).toBe(201), {
+      timeout: 20_000,
+      interval: 250,
+    });
   });
 });

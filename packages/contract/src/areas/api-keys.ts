@@ -50,8 +50,8 @@ export const apiKeyRoutes = {
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
     errors: {
       NOT_FOUND: UNKNOWN_SUBJECT,
-      CONFLICT:
-        'The subject has as many live keys as it may (20 unless set otherwise); or the DID is both a Principal and a relying party: issue with a key of the one that is meant.',
+      INVALID_REQUEST:
+        'A bad label; or the subject has as many live keys as it may (20 unless set otherwise); or the DID is both a Principal and a relying party: issue with a key of the one that is meant.',
     },
   }),
 

@@ -38,7 +38,8 @@ export const authZenRoutes = {
     errors: {
       INVALID_REQUEST:
         'The request does not map to a verification, or is not `application/json`. Nothing was evaluated.',
-      FORBIDDEN: 'The relying party’s DID is claimed by its org and not proven yet: it verifies nothing.',
+      UNAUTHORIZED:
+        'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none.',
       PLAN_REQUIRED:
         'No plan of the org covers this check. Nothing was evaluated, and the Proof is not spent.',
       CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
@@ -72,8 +73,8 @@ export const authZenRoutes = {
       INVALID_REQUEST:
         'The batch as a whole is malformed, or is not `application/json`. Nothing was evaluated.',
       PAYLOAD_TOO_LARGE: 'The body is larger than 256 KB.',
-      FORBIDDEN:
-        'Of a call without `evaluations` only: the relying party’s DID is claimed and not proven yet.',
+      UNAUTHORIZED:
+        'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none; in a batch each item says so.',
       PLAN_REQUIRED: 'Of a call without `evaluations` only: no plan of the org covers this check.',
     },
   }),

@@ -1,14 +1,31 @@
-/** Whose a DID is, where the operator has to say it (protocol §13, Claims). */
+/** DIDs whose domain is not proven yet, and whose one is where the operator has to say it (protocol §13, Claims). */
 import { didParams } from '../parameters.ts';
 import {
   claimReleased,
   claimReleaseRequest,
   claimTransferRequest,
   claimTransferred,
+  didClaims,
 } from '../resources/claim.ts';
 import { defineRoute, json } from '../route.ts';
 
 export const claimRoutes = {
+  getClaims: defineRoute({
+    method: 'get',
+    path: '/claims/{did}',
+    tag: 'Onboarding',
+    summary: 'What a DID has still to prove',
+    description: [
+      'A `hosted` DID that an org has registered is a claim until its domain is proven. Says until when that has to be, and',
+      'what to publish. For the DID itself, its org and the operator.',
+    ].join('\n'),
+    auth: ['rp', 'principal', 'org', 'admin'],
+    limiter: 'authenticated',
+    params: didParams,
+    responses: { 200: json(didClaims, 'The claims under this DID that the key may see.') },
+    errors: { NOT_FOUND: 'Nothing is registered under this DID for this key.' },
+  }),
+
   releaseClaim: defineRoute({
     method: 'post',
     path: '/claims/{did}/release',

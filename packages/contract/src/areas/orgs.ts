@@ -82,7 +82,10 @@ export const orgRoutes = {
     params,
     body: orgApiKeyRequest,
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
-    errors: { CONFLICT: 'The org has as many live keys of its own as it may (20 unless set otherwise).' },
+    errors: {
+      INVALID_REQUEST:
+        'A bad role or label; or the org has as many live keys of its own as it may (20 unless set otherwise).',
+    },
   }),
 
   revokeOrgApiKey: defineRoute({

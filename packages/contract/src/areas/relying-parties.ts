@@ -1,5 +1,6 @@
 /** Relying parties (interface §Endpoints, Onboarding and organizations). */
 import { didParams } from '../parameters.ts';
+import { didClaims } from '../resources/claim.ts';
 import {
   relyingParty,
   relyingPartyCreated,
@@ -17,7 +18,7 @@ export const relyingPartyRoutes = {
     description: [
       'Registers a party that will call `POST /verify`, with its settings, and issues its first API key, shown only',
       'here. An org:admin key registers into its own org; a `hosted` DID that it brings verifies nothing until its domain',
-      'is proven (`claim` says how), and is free again after 7 days without a proof.',
+      'is proven (`GET /claims/{did}` says how), and is free again after 7 days without a proof.',
     ].join('\n'),
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
@@ -63,13 +64,13 @@ export const relyingPartyRoutes = {
     tag: 'Onboarding',
     summary: 'Have the domain of a relying party checked',
     description: [
-      'Looks for the proof in DNS and at the well-known address. Once it is found, `claim` is gone for good and the',
+      'Looks for the proof in DNS and at the well-known address. Once it is found, `claims` is empty for good and the',
       'relying party may verify. One that the operator registered, or the service hosts, needs no proof.',
     ].join('\n'),
     auth: ['rp', 'org:admin', 'admin'],
     limiter: 'authenticated',
     params: didParams,
-    responses: { 200: json(relyingParty, 'The relying party after the check.') },
+    responses: { 200: json(didClaims, 'What is still to be proven after the check.') },
     errors: { SERVICE_UNAVAILABLE: 'The domain could not be asked. Repeat the call.' },
   }),
 } as const;

@@ -37,8 +37,8 @@ export const verifyRoutes = {
     },
     errors: {
       INVALID_REQUEST: 'The envelope is malformed. Nothing was evaluated and no Receipt exists.',
-      FORBIDDEN:
-        'The relying party’s DID is claimed by its org and not proven yet: it verifies nothing. There is no Receipt.',
+      UNAUTHORIZED:
+        'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none: it verifies nothing, and there is no Receipt.',
       PLAN_REQUIRED:
         'No plan of the org covers this check. There is no Receipt, and the Proof is not spent. Never given for Grants of the sandbox.',
       CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',

@@ -1,11 +1,37 @@
-/** The operator's word on whose a DID is (protocol §13, Claims). Beyond the interface. */
+/** DIDs that orgs claim, and the operator's word on whose one is (protocol §13, Claims). Beyond the interface. */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
-import { didWeb, orgId } from '../formats.ts';
+import { didWeb, orgId, timestamp } from '../formats.ts';
+import { proofPlaces } from './principal.ts';
 
 const kind = z.enum(['principal', 'relying_party']).meta({
   description: 'A DID can be both, of different orgs.',
 });
+
+export const didClaims = z
+  .strictObject({
+    did: didWeb,
+    claims: z.array(z.strictObject({ kind, expires_at: timestamp, ...proofPlaces })),
+  })
+  .meta({
+    id: 'DidClaims',
+    description:
+      'What is still to be proven: empty once it is. Publish either proof and have it checked; what is not proven is released at `expires_at`.',
+    example: {
+      did: EXAMPLE.relyingParty,
+      claims: [
+        {
+          kind: 'relying_party',
+          expires_at: EXAMPLE.at,
+          dns_txt: { name: '_svc-challenge.shop.example', value: 'svc-verification=3q2-7wAB' },
+          well_known: {
+            url: 'https://shop.example/.well-known/svc-verification.json',
+            body: { did: EXAMPLE.relyingParty, token: '3q2-7wAB' },
+          },
+        },
+      ],
+    },
+  });
 
 export const claimReleaseRequest = z
   .strictObject({ kind })

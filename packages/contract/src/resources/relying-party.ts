@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { EXAMPLE, exampleApiKey } from '../examples.ts';
 import { apiKey, apiKeyId, didWeb, displayName, integer, orgId, slug, timestamp } from '../formats.ts';
-import { proofPlaces } from './principal.ts';
 
 /** How old a Proof may be, in seconds. */
 const proofWindowSeconds = integer(1, 300);
@@ -44,15 +43,6 @@ export const relyingPartyUpdateRequest = z
   })
   .meta({ id: 'RelyingPartyUpdateRequest', example: { proof_window_seconds: 120 } });
 
-/** Beyond the interface: what an org has to do before a DID that it brings counts. */
-const claim = z
-  .strictObject({ expires_at: timestamp, ...proofPlaces })
-  .optional()
-  .meta({
-    description:
-      'Present while the domain of a `hosted` relying party is not proven: it verifies nothing, and is released at `expires_at`. Publish either proof, then `POST /relying-parties/{did}/verify`.',
-  });
-
 export const relyingParty = z
   .strictObject({
     did: didWeb,
@@ -62,7 +52,6 @@ export const relyingParty = z
     created_at: timestamp,
     org_id: orgId.nullable().optional(),
     profile: profile.optional(),
-    claim,
   })
   .meta({
     id: 'RelyingParty',
@@ -85,7 +74,6 @@ export const relyingPartyCreated = z
     api_key: apiKey,
     api_key_id: apiKeyId,
     verify_rate_limit_per_minute: verifyRateLimitPerMinute,
-    claim,
   })
   .meta({
     id: 'RelyingPartyCreated',

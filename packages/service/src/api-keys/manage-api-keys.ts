@@ -5,7 +5,7 @@ import type { KeyOwner } from '../access/key-owner.ts';
 import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, internal, notFound } from '../errors.ts';
+import { internal, invalidRequest, notFound } from '../errors.ts';
 import { logRevocation } from '../lib/revocation-log.ts';
 import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
 import type { Repositories } from '../ports/store.ts';
@@ -18,12 +18,12 @@ export const listOwnedKeys = async (
 ): Promise<readonly ApiKeyRecord[]> =>
   (await store.apiKeys.list(subject)).filter(({ role }) => roles.includes(role));
 
-/** A key of the only class that the owner has. 409 for an owner that is Principal and relying party at once. */
+/** A key of the only class that the owner has. `INVALID_REQUEST` for an owner that is Principal and relying party at once. */
 export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
   const [role, ...others] = roles;
   if (role === undefined) throw internal(`key owner ${subject} without a role`);
   if (others.length > 0)
-    throw conflict(
+    throw invalidRequest(
       `${subject} is a Principal and a relying party; issue with a key of the one that is meant.`,
     );
   return role;
@@ -31,8 +31,8 @@ export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
 
 /**
  * Refuses a caller whose own key has been revoked since it was let in: a key that is taken back leaves no other one
- * behind. Whoever has had the answer to a revocation sees in the list every key that was issued with it. `CONFLICT` where
- * the owner has as many live keys as it may.
+ * behind. Whoever has had the answer to a revocation sees in the list every key that was issued with it. `INVALID_REQUEST`
+ * where the owner has as many live keys as it may.
  */
 export const issueOwnedKey = (
   deps: ServiceDeps,
@@ -46,7 +46,7 @@ export const issueOwnedKey = (
       await holdLiveKey(tx, caller);
       const live = await tx.apiKeys.countLiveForUpdate(subject, roles);
       if (live >= deps.maxLiveKeys)
-        throw conflict(
+        throw invalidRequest(
           `${subject} has ${live} live keys, and ${deps.maxLiveKeys} are allowed; revoke one that is not needed.`,
         );
       const issued = await issueApiKey(tx, deps.random, { subject, role, label });

@@ -18,8 +18,9 @@ import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import { type Claim, claimDid, type Registering, taken } from '../claims/contest.ts';
 import { RELEASE_DEADLINE_MS, type ReleasedBy, releaseForClaim } from '../claims/release.ts';
+import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, invalidRequest } from '../errors.ts';
+import { conflict, internal, invalidRequest } from '../errors.ts';
 import { insertStatusList } from '../grants/status-list.ts';
 import { requireRoomForMember } from '../orgs/members.ts';
 import type { NewPrincipal, PrincipalRecord } from '../ports/principals.ts';
@@ -166,10 +167,7 @@ const insertPrincipal = async (
   if (document !== null && documentHash !== null)
     await storeDocument(tx, documentHash, document, contentType);
   let principal = await tx.principals.insert({ ...draft, documentHash });
-  if (claim?.isProven) {
-    await tx.principals.recordVerification(principal.did, { state: 'verified', proven: true });
-    principal = (await tx.principals.find(principal.did)) ?? principal;
-  }
+  if (claim?.isProven) principal = await recordProof(deps, tx, principal);
   await insertStatusList(deps, tx, principal);
   const key = await issueApiKey(tx, deps.random, { role: 'principal', subject: principal.did, label: null });
   const { did, kind, orgId } = principal;
@@ -182,5 +180,23 @@ const insertPrincipal = async (
       details: { kind, org_id: orgId },
     }),
   );
+  if (claim?.isProven) {
+    const details = { from: 'unverified', to: 'verified', outcome: 'proven' };
+    const proof = { action: 'principal.verify', target: did, requestId, orgId, details } as const;
+    await tx.audit.insert(auditEvent(deps, caller, proof));
+  }
   return { principal, apiKey: key.value, apiKeyId: key.record.keyId };
+};
+
+/** Verified is what it stays for 72 h from then on, as after `POST /principals/{did}/verify`. */
+const recordProof = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { did }: PrincipalRecord,
+): Promise<PrincipalRecord> => {
+  await tx.principals.recordVerification(did, { state: 'verified', proven: true });
+  const principal = await tx.principals.find(did);
+  if (principal === null) throw internal(`no Principal ${did}`);
+  assertDated(deps, principal.lastCheckedMs ?? 0);
+  return principal;
 };

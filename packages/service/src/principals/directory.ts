@@ -2,7 +2,7 @@
  * Reading Principals (interface §GET /principals, §GET /principals/{did}). Every live key may read the directory; the
  * record with the verification token is for the Principal itself, its org and the operator.
  */
-import type { DidWeb, OrgId } from '@svc/protocol';
+import { type DidWeb, type OrgId, parseDidDocument } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { mayReadPrincipal, requireMembersReadable } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -17,16 +17,29 @@ import type {
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
-/** A key as it is shown: one that its document does not list any more signs no new Grant, so it is not `active`. */
-export const shownKey = ({
-  kid,
-  state,
-  sinceMs,
-  withdrawnMs = null,
-}: PrincipalKeyRecord): Pick<PrincipalKeyRecord, 'kid' | 'state' | 'sinceMs'> =>
-  state === 'active' && withdrawnMs !== null
-    ? { kid, state: 'retired', sinceMs: withdrawnMs }
-    : { kid, state, sinceMs };
+type ShownKey = Pick<PrincipalKeyRecord, 'kid' | 'state' | 'sinceMs'>;
+
+/**
+ * The keys as they are shown. One that its document does not list any more, or that its owner has ended there by `revoked` or
+ * `expires`, signs no new Grant, so it is not `active`.
+ */
+export const shownKeys = (
+  { did, kind, document, keys }: Pick<PrincipalRecord, 'did' | 'kind' | 'document' | 'keys'>,
+  nowMs: number,
+): readonly ShownKey[] => {
+  // What the service publishes itself ends no key in that way.
+  const ends =
+    kind === 'hosted' && document !== null ? parseDidDocument(document.body, did)?.endedFromMs : null;
+  return keys.map(({ kid, state, sinceMs, withdrawnMs }) => {
+    const goneMs = Math.min(
+      withdrawnMs ?? Number.POSITIVE_INFINITY,
+      ends?.get(kid) ?? Number.POSITIVE_INFINITY,
+    );
+    return state === 'active' && goneMs <= nowMs
+      ? { kid, state: 'retired', sinceMs: goneMs }
+      : { kid, state, sinceMs };
+  });
+};
 
 export interface PrincipalListQuery {
   readonly kind?: PrincipalKind | undefined;

@@ -2,7 +2,7 @@
  * DID documents of hosted Principals (protocol §13): fetched from their host, stored as evidence, and put in force in
  * one transaction, so that no Receipt can name a document that is not stored.
  */
-import { sha256Of } from '@svc/protocol';
+import { type DidWeb, parseDidDocument, sha256Of } from '@svc/protocol';
 import { tenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { DidResolution, ResolvedKey } from '../ports/hosted-principals.ts';
@@ -26,19 +26,35 @@ const seenWith = ({ keys: seen }: PrincipalRecord, keys: readonly { readonly kid
 /** Each change is stored, and kept if a Receipt names it. */
 const MAX_CHANGES_PER_HOUR = 30;
 
+type Resolved = Extract<DidResolution, { kind: 'resolved' }>;
+
+/** Those that their owner has not ended there. */
+const usableIn = <T extends { readonly kid: string }>(
+  keys: readonly T[],
+  text: string,
+  did: DidWeb,
+  nowMs: number,
+): readonly T[] => {
+  const ends = parseDidDocument(text, did)?.endedFromMs;
+  return keys.filter(({ kid }) => nowMs < (ends?.get(kid) ?? Number.POSITIVE_INFINITY));
+};
+
 /**
- * A document that only takes keys away is put in force however often it has changed: whoever wants a key gone must not
- * wait for an hour to be over. There are few keys to take away until one is added again.
+ * A document that only takes keys away or ends them is put in force however often it has changed: whoever wants a key gone
+ * must not wait for an hour to be over. There are few keys to take away until one is added again.
  */
 const mayChange = async (
   tx: Repositories,
-  { did, keys: seen }: PrincipalRecord,
-  keys: readonly ResolvedKey[],
+  { did, keys: seen, document }: PrincipalRecord,
+  resolved: Resolved,
+  nowMs: number,
 ): Promise<boolean> => {
-  const listed = seen.filter(({ withdrawnMs = null }) => withdrawnMs === null);
+  const known = seen.filter(({ withdrawnMs = null }) => withdrawnMs === null);
+  const listed = usableIn(known, document?.body ?? '', did, nowMs);
+  const usable = usableIn(resolved.keys, resolved.text, did, nowMs);
   const isListed = ({ kid, publicKeyMultibase }: ResolvedKey) =>
     listed.some((key) => key.kid === kid && key.publicKeyMultibase === publicKeyMultibase);
-  if (keys.length < listed.length && keys.every(isListed)) return true;
+  if (usable.length < listed.length && usable.every(isListed)) return true;
   return tx.principals.takeDocumentChange(did, MAX_CHANGES_PER_HOUR);
 };
 
@@ -88,16 +104,17 @@ export const putResolved = async (
   deps: Pick<ServiceDeps, 'crypto'>,
   tx: Repositories,
   locked: PrincipalRecord,
-  { text, contentType, keys }: Extract<DidResolution, { kind: 'resolved' }>,
+  resolved: Resolved,
   askedAtMs: number,
 ): Promise<Put> => {
+  const { text, contentType, keys } = resolved;
   const { did, document } = locked;
   const hash = sha256Of(deps.crypto, text);
   if (document !== null && document.resolvedAtMs >= askedAtMs)
     return { principal: locked, overtaken: document.hash !== hash };
   if (seenWith(locked, keys) > MAX_KEYS_EVER_SEEN)
     return { principal: locked, overtaken: false, refused: `it brings more than ${MAX_KEYS_EVER_SEEN} keys` };
-  if (document !== null && document.hash !== hash && !(await mayChange(tx, locked, keys)))
+  if (document !== null && document.hash !== hash && !(await mayChange(tx, locked, resolved, askedAtMs)))
     return {
       principal: locked,
       overtaken: false,

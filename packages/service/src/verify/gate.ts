@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { standingOf } from '../entitlements/entitlement-standing.ts';
-import { forbidden, planRequired } from '../errors.ts';
+import { planRequired, unauthorized } from '../errors.ts';
 import type { ProductionCheck } from '../ports/verify-store.ts';
 
 /** A production check that no plan covers: refused, or stored all the same and only logged. */
@@ -54,7 +54,7 @@ export class EntitlementGate {
     return mustRefuse(admission) ? null : admission;
   }
 
-  /** Of a caller as just read. Throws `PLAN_REQUIRED`, or `FORBIDDEN` for one whose DID is claimed and not proven. */
+  /** Of a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` for one whose DID is claimed and not proven. */
   admit(caller: RpCaller, presented: Presented): Admission {
     if (isUnproven(caller)) throw unproven(caller);
     const admission = this.judge(caller, presented);
@@ -102,8 +102,8 @@ export class EntitlementGate {
 const isUnproven = ({ relyingParty }: RpCaller): boolean => relyingParty.claimExpiresAtMs !== null;
 
 const unproven = ({ subject }: RpCaller) =>
-  forbidden(
-    `${subject} is registered and its domain not proven yet; nothing was evaluated. GET /relying-parties/{did} says ` +
+  unauthorized(
+    `${subject} is registered and its domain not proven yet, so its key is none of a relying party; nothing was evaluated. GET /claims/{did} says ` +
       'what to publish, POST /relying-parties/{did}/verify has it checked.',
   );
 

@@ -98,7 +98,7 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
     expect((await issue(rp.key)).api_key).toMatch(/^dk_rp_/);
     expect((await issue(orgAdmin, rp.did)).api_key).toMatch(/^dk_rp_/);
     expect((await issue(principal.key)).api_key).toMatch(/^dk_principal_/);
-    expect((await post(`/api-keys?subject=${rp.did}`, ADMIN_TOKEN, {})).status).toBe(409);
+    expect((await post(`/api-keys?subject=${rp.did}`, ADMIN_TOKEN, {})).status).toBe(400);
   });
 });
 

@@ -95,6 +95,38 @@ describe('the document that a check brings', () => {
     expect((await keysOf()).map(({ state }) => state)).toEqual(['active', 'active']);
   });
 
+  it('ends what its owner marks as revoked or expired: retired since that instant, for everybody and in its own record', async () => {
+    const own = (await deployment.register('/principals', { kind: 'hosted', did: `${documented}:own` })).key;
+    const statesOfOwn = async () =>
+      ((await deployment.call('GET', '/me', { key: own })).json.keys as { state: string }[]).map(
+        ({ state }) => state,
+      );
+    const mark = async (of: string, marks: object) => {
+      const document = didDocument(of, keys);
+      const [first, second] = document.verificationMethod;
+      const page = { ...document, verificationMethod: [first, { ...second, ...marks }] };
+      host.pages.set(`${of.slice(did.length).replaceAll(':', '/')}/did.json`, page);
+      await verify(of);
+    };
+    const since = '2026-01-02T03:04:05.000Z';
+    for (const [marks, state] of [
+      [{ revoked: since }, 'retired'],
+      [{ expires: '2026-01-02T04:04:05+01:00' }, 'retired'],
+      [{ expires: '2999-01-01T00:00:00Z' }, 'active'],
+      [{ revoked: 'yesterday' }, 'retired'],
+      [{}, 'active'],
+    ] as const) {
+      await mark(documented, marks);
+      const [kept, marked] = await keysOf();
+      expect([kept?.state, marked?.state]).toEqual(['active', state]);
+      if (state === 'retired' && !('revoked' in marks && marks.revoked === 'yesterday'))
+        expect(marked?.since).toBe(since);
+      await mark(`${documented}:own`, marks);
+      // What was malformed when it was first seen has never been a key.
+      expect((await statesOfOwn()).at(-1)).toBe(state);
+    }
+  });
+
   it('is kept under the type that the host gave it, if that is of the JSON family', async () => {
     for (const [given, served] of [
       ['application/did+ld+json', 'application/did+ld+json'],
@@ -143,6 +175,14 @@ describe('the document that a check brings', () => {
     publish(keys, { note: 'again' });
     await verify(documented, operator);
     expect((await stored()) - before).toBe(31);
+    const { verificationMethod } = didDocument(documented, keys.slice(0, 1));
+    const revoked = verificationMethod.map((method) => ({ ...method, revoked: '2026-01-01T00:00:00Z' }));
+    for (const note of ['revoked', 'and changed again']) {
+      publish(keys.slice(0, 1), { verificationMethod: revoked, note });
+      await verify(documented, operator);
+      expect((await keysOf()).map(({ state }) => state)).toEqual(['retired', 'retired']);
+      expect((await stored()) - before).toBe(32);
+    }
   });
 });
 

@@ -335,6 +335,18 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       call: ({ relyingParty }) => ({ path: `/relying-parties/${relyingParty}/verify` }),
     },
   ],
+  getClaims: [
+    {
+      what: 'names a relying party',
+      outcomes: [own(200), 404, members(200), members(200), 401, every(200), 401],
+      call: ({ relyingParty }) => ({ path: `/claims/${relyingParty}` }),
+    },
+    {
+      what: 'names a Principal',
+      outcomes: [404, own(200), members(200), members(200), 401, every(200), 401],
+      call: ({ principal }) => ({ path: `/claims/${principal}` }),
+    },
+  ],
   releaseClaim: [
     {
       what: 'names a DID that is no claim',
