@@ -51,19 +51,23 @@ export interface ApiDeps {
 
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
 export const startApi = async (deps: ApiDeps): Promise<Api> => {
-  const opened = await openService(deps);
+  const registry = new Registry();
+  const opened = await openService({ ...deps, registry });
   try {
     await publishEvidence(opened.service);
-    return await listen(opened, deps);
+    return await listen(opened, deps, registry);
   } catch (error) {
     await opened.close();
     throw error;
   }
 };
 
-const listen = async (opened: OpenedService, { config, secrets, logger }: ApiDeps): Promise<Api> => {
+const listen = async (
+  opened: OpenedService,
+  { config, secrets, logger }: ApiDeps,
+  registry: Registry,
+): Promise<Api> => {
   const { service, fence, close: closeService } = opened;
-  const registry = new Registry();
   createFenceMetrics(registry, fence);
   const authenticator = new Authenticator(service.store, service.clock, {
     adminToken: secrets.adminToken,

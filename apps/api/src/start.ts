@@ -8,12 +8,14 @@ import { describeVariables } from '@svc/config';
 import {
   ConfigurationError,
   closeOnSignal,
+  createJobMetrics,
   createLogger,
   createRunReporter,
   createRunTransport,
   endOnCrash,
   explainStartFailure,
   maintenanceJobs,
+  type Round,
   readParameters,
   readVectorsBeside,
   reportRound,
@@ -64,7 +66,14 @@ const start = async (): Promise<void> => {
 const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
   const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger, { ownsDataDir: true });
   const { service, registry } = running.api;
-  const maintenance = startMaintenance({ ...service, report: reportRound(logger) }, maintenanceJobs(service));
+  const jobs = maintenanceJobs(service);
+  const metrics = createJobMetrics(registry, jobs);
+  const log = reportRound(logger);
+  const report = (round: Round) => {
+    metrics.record(round);
+    log(round);
+  };
+  const maintenance = startMaintenance({ ...service, report }, jobs);
   const conformance = startConformanceRunner({
     runs: service.store.conformanceRuns,
     vectors: readVectorsBeside(VECTORS),

@@ -30,8 +30,9 @@ export const openRunner = async (env: Environment, logger: Logger): Promise<Open
     ]);
   const vectors = readVectorsBeside(new URL('./vectors/', import.meta.url));
   const secrets = loadSecrets(config);
-  const { service, close } = await openService({ config, secrets, databaseUrl: config.database.url, logger });
   const registry = new Registry();
+  const databaseUrl = config.database.url;
+  const { service, close } = await openService({ config, secrets, databaseUrl, logger, registry });
   const runner = {
     runs: service.store.conformanceRuns,
     vectors,

@@ -9,9 +9,11 @@ import {
   readConfig,
 } from '@svc/process';
 import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
 
 export interface Worker extends OpenedService {
   readonly config: Config;
+  readonly registry: Registry;
   readonly jobs: readonly Job[];
 }
 
@@ -23,6 +25,8 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
       'DATABASE_URL is required: the embedded database belongs to the process that starts it',
     ]);
   const secrets = loadSecrets(config);
-  const opened = await openService({ config, secrets, databaseUrl: config.database.url, logger });
-  return { ...opened, config, jobs: maintenanceJobs(opened.service) };
+  const registry = new Registry();
+  const databaseUrl = config.database.url;
+  const opened = await openService({ config, secrets, databaseUrl, logger, registry });
+  return { ...opened, config, registry, jobs: maintenanceJobs(opened.service) };
 };

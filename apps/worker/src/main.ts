@@ -20,7 +20,6 @@ import {
   startMaintenance,
 } from '@svc/process';
 import type { Logger } from 'pino';
-import { Registry } from 'prom-client';
 import { openWorker, type Worker } from './compose.ts';
 
 const HELP = `The worker of the verification service: closes days and checks their content, checks the domains of hosted
@@ -46,8 +45,7 @@ const main = async (): Promise<void> => {
 };
 
 const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> => {
-  const { config, service, fence, jobs, close } = worker;
-  const registry = new Registry();
+  const { config, registry, service, fence, jobs, close } = worker;
   const metrics = createJobMetrics(registry, jobs);
   const content = createContentHealth(registry, service.store.checkpoints);
   createFenceMetrics(registry, fence);

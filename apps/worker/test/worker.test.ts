@@ -205,7 +205,7 @@ it('the admin port tells that the worker lives, is ready, and what its jobs did'
     const response = await fetch(`http://127.0.0.1:${adminPort}${path}`);
     return { status: response.status, text: await response.text() };
   };
-  const done = jobs.map((job) => `svc_job_rounds_total{job="${job}",outcome="done"} 1`);
+  const done = jobs.map((job) => `svc_job_rounds_total{job_name="${job}",outcome="done"} 1`);
   let metrics = '';
   while (!done.every((line) => metrics.includes(line))) metrics = (await get('/metrics')).text;
   expect(jobs).toContain('close-days');

@@ -33,3 +33,4 @@ export {
 export { reportRound } from './maintenance/report-round.ts';
 export { type OpenedService, openService } from './open-service.ts';
 export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';
+export { ALARMING_EVENTS } from './service-metrics.ts';

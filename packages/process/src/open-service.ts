@@ -18,8 +18,10 @@ import {
 } from '@svc/service';
 import { createStore, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
 import { openFence } from './open-fence.ts';
+import { createEventCounter, createServiceMetrics, type EventCounter } from './service-metrics.ts';
 
 export interface OpenedService {
   readonly service: ServiceDeps;
@@ -33,21 +35,25 @@ export interface ServiceSources {
   readonly secrets: Secrets;
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Where its metrics go; none for a command that ends. */
+  readonly registry?: Registry;
 }
 
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
-  const { config, secrets, databaseUrl, logger } = sources;
+  const { config, secrets, databaseUrl, logger, registry } = sources;
+  const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   await migrateAt(databaseUrl, config);
-  const store = createStore({ databaseUrl, onError: (error) => logger.warn({ err: error }, 'storage') });
-  const log: ServiceDeps['log'] = {
-    info: (event, fields) => logger.info(fields, event),
-    warn: (event, fields) => logger.warn(fields, event),
-    error: (event, fields) => logger.error(fields, event),
+  const onError = (error: unknown) => {
+    count('storage');
+    logger.warn({ err: error }, 'storage');
   };
+  const store = createStore({ databaseUrl, onError });
+  const log = countedLog(logger, count);
   try {
     const holds = new Holds(log);
+    if (registry !== undefined) createServiceMetrics(registry, holds);
     const did = `did:web:${config.domain}`;
     const keys = await KeyRing.start({ store, holds, did, load: () => loadSecrets(config) }, secrets);
     const identity = identityOf(config, keys);
@@ -79,6 +85,18 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     throw error;
   }
 };
+
+const countedLog = (logger: Logger, count: EventCounter): ServiceDeps['log'] => ({
+  info: (event, fields) => logger.info(fields, event),
+  warn: (event, fields) => {
+    count(event);
+    logger.warn(fields, event);
+  },
+  error: (event, fields) => {
+    count(event);
+    logger.error(fields, event);
+  },
+});
 
 /** Throws `ConfigurationError`, without the password, if the configured database cannot be reached. */
 const migrateAt = async (databaseUrl: string, { database }: Config): Promise<void> => {

@@ -18,16 +18,16 @@ it('every job is there before its first round', async () => {
   const { value, failing } = metricsOf();
   for (const job of ['a', 'b']) {
     for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
-      expect(await value('svc_job_rounds_total', { job, outcome })).toBe(0);
-    expect(await value('svc_job_last_success_timestamp_seconds', { job })).toBe(0);
+      expect(await value('svc_job_rounds_total', { job_name: job, outcome })).toBe(0);
+    expect(await value('svc_job_last_success_timestamp_seconds', { job_name: job })).toBe(0);
   }
   expect(failing()).toEqual([]);
 });
 
 it('rounds count by outcome and by what they did; only one that ends well is a success', async () => {
   const { record, value, failing } = metricsOf();
-  const rounds = (outcome: string) => value('svc_job_rounds_total', { job: 'a', outcome });
-  const succeeded = () => value('svc_job_last_success_timestamp_seconds', { job: 'a' });
+  const rounds = (outcome: string) => value('svc_job_rounds_total', { job_name: 'a', outcome });
+  const succeeded = () => value('svc_job_last_success_timestamp_seconds', { job_name: 'a' });
 
   record({ job: 'a', outcome: 'failed', durationMs: 20, error: new Error('no') });
   record({ job: 'a', outcome: 'elsewhere' });
@@ -35,10 +35,11 @@ it('rounds count by outcome and by what they did; only one that ends well is a s
   expect([await succeeded(), failing()]).toEqual([0, ['a']]);
 
   for (const closed of [2, 3]) record({ job: 'a', outcome: 'done', durationMs: 10, result: { closed } });
-  expect([await rounds('done'), await value('svc_job_items_total', { job: 'a', item: 'closed' })]).toEqual([
-    2, 5,
-  ]);
+  expect([
+    await rounds('done'),
+    await value('svc_job_items_total', { job_name: 'a', item: 'closed' }),
+  ]).toEqual([2, 5]);
   expect(await succeeded()).toBeGreaterThan(0);
   expect(failing()).toEqual([]);
-  expect(await value('svc_job_rounds_total', { job: 'b', outcome: 'done' })).toBe(0);
+  expect(await value('svc_job_rounds_total', { job_name: 'b', outcome: 'done' })).toBe(0);
 });

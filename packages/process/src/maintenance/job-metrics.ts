@@ -10,49 +10,54 @@ export interface JobMetrics {
 
 const SECONDS = [0.01, 0.05, 0.25, 1, 5, 25, 100];
 
-/** Every job has its series from the start, which distinguishes a job that never ran from an unknown one. */
+/**
+ * Every job has its series from the start, which distinguishes a job that never ran from an unknown one. The label is
+ * `job_name`: `job` is what Prometheus names its targets by, and it renames the label of whoever has it as well.
+ */
 export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobMetrics => {
   const rounds = new Counter({
     name: 'svc_job_rounds_total',
     help: 'Rounds by job and outcome: done, failed, elsewhere (another node was at it), or held (/readyz says why).',
-    labelNames: ['job', 'outcome'],
+    labelNames: ['job_name', 'outcome'],
     registers: [registry],
   });
   const items = new Counter({
     name: 'svc_job_items_total',
     help: 'What rounds did, by job and by what they count.',
-    labelNames: ['job', 'item'],
+    labelNames: ['job_name', 'item'],
     registers: [registry],
   });
   const durations = new Histogram({
     name: 'svc_job_duration_seconds',
     help: 'How long a round took that this node made.',
-    labelNames: ['job'],
+    labelNames: ['job_name'],
     buckets: SECONDS,
     registers: [registry],
   });
   const succeededAt = new Gauge({
     name: 'svc_job_last_success_timestamp_seconds',
     help: 'When a round of this job last ended well on this node; 0: never.',
-    labelNames: ['job'],
+    labelNames: ['job_name'],
     registers: [registry],
   });
   for (const { name: job } of jobs) {
-    for (const outcome of ['done', 'failed', 'elsewhere', 'held']) rounds.labels({ job, outcome }).inc(0);
-    succeededAt.labels({ job }).set(0);
+    for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
+      rounds.labels({ job_name: job, outcome }).inc(0);
+    succeededAt.labels({ job_name: job }).set(0);
   }
   const failing = new Set<string>();
   return {
     failing: () => [...failing],
     record(round) {
       const { job, outcome } = round;
-      rounds.labels({ job, outcome }).inc();
+      rounds.labels({ job_name: job, outcome }).inc();
       if (outcome === 'elsewhere' || outcome === 'held') return;
-      durations.labels({ job }).observe(round.durationMs / 1000);
+      durations.labels({ job_name: job }).observe(round.durationMs / 1000);
       if (outcome === 'failed') return void failing.add(job);
       failing.delete(job);
-      succeededAt.labels({ job }).setToCurrentTime();
-      for (const [item, count] of Object.entries(round.result)) items.labels({ job, item }).inc(count);
+      succeededAt.labels({ job_name: job }).setToCurrentTime();
+      for (const [item, count] of Object.entries(round.result))
+        items.labels({ job_name: job, item }).inc(count);
     },
   };
 };

@@ -1,0 +1,235 @@
+/** Dashboard, alerts, runbook and the table of log events speak of what the processes expose and log, and of nothing else. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parser } from '@prometheus-io/lezer-promql';
+import { routes } from '@svc/contract';
+import {
+  ALARMING_EVENTS,
+  createFenceMetrics,
+  createJobMetrics,
+  createRunReporter,
+  maintenanceJobs,
+} from '@svc/process';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { withDeployment } from '../world/deployment.ts';
+import { call, issueGrant, verifyBody } from '../world/tenants.ts';
+import { listLoggedEvents } from './logged-events.ts';
+
+const ROOT = new URL('../../../../', import.meta.url);
+const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+const FOLDER = 'deploy/observability/';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+}
+const alerts = (parse(readText(`${FOLDER}alerts.yaml`)) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  ({ rules }) => rules,
+);
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+const { panels } = JSON.parse(readText(`${FOLDER}dashboard.json`)) as { readonly panels: readonly Panel[] };
+const panelExprs = panels.flatMap(({ targets = [] }) =>
+  targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
+);
+const runbook = readText('docs/runbook.md');
+
+/** Every selector of an expression: the metric and the labels that it asks for. Throws where it is no PromQL. */
+const selectorsIn = (expr: string) => {
+  const found: { metric: string; labels: Record<string, string> }[] = [];
+  const textOf = (node: { from: number; to: number }) => expr.slice(node.from, node.to);
+  parser.parse(expr).iterate({
+    enter: (node) => {
+      if (node.type.isError) throw new Error(`no PromQL: ${expr}`);
+      if (node.name === 'VectorSelector')
+        found.push({ metric: textOf(node.node.getChild('Identifier') ?? node), labels: {} });
+      if (node.name !== 'UnquotedLabelMatcher') return;
+      const [name, , value] = [...childrenOf(node.node)].map(textOf);
+      const selector = found.at(-1);
+      if (selector !== undefined && name !== undefined) selector.labels[name] = value?.slice(1, -1) ?? '';
+    },
+  });
+  return found;
+};
+
+interface Tree {
+  readonly from: number;
+  readonly to: number;
+  readonly firstChild: Tree | null;
+  readonly nextSibling: Tree | null;
+}
+function* childrenOf(node: Tree): Generator<Tree> {
+  for (let child = node.firstChild; child !== null; child = child.nextSibling) yield child;
+}
+
+const deployment = withDeployment();
+/** Of all processes: each metric with the labels that its samples have. */
+const exposed = new Map<string, Set<string>>();
+
+const note = (text: string): void => {
+  for (const line of text.split('\n')) {
+    const [, family] = /^# TYPE (\S+)/.exec(line) ?? [];
+    if (family !== undefined) exposed.set(family, new Set());
+    const [, metric, labels = ''] = /^([a-z_:][\w:]*)(?:\{(.*)\})? /i.exec(line) ?? [];
+    if (metric === undefined || line.startsWith('#')) continue;
+    const known = exposed.get(metric) ?? new Set();
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
+    exposed.set(metric, known);
+  }
+};
+
+beforeAll(async () => {
+  const tenants = await deployment.createTenants();
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
+  note((await call(deployment.process.adminUrl, 'GET', '/metrics')).text);
+  // What the worker's and the runner's registries have beside that.
+  const registry = new Registry();
+  const jobs = createJobMetrics(registry, maintenanceJobs(deployment.process.service));
+  jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
+  createRunReporter(pino({ enabled: false }), registry);
+  createFenceMetrics(registry, { unkeptForMs: () => 0 });
+  note(await registry.metrics());
+});
+
+const OF_PROMETHEUS = ['job', 'instance', 'le'];
+
+it.each([
+  ['alerts', alerts.map(({ expr }) => expr)],
+  ['dashboard', panelExprs],
+] as const)('every metric and label that the %s ask for is exposed by a process', (_, exprs) => {
+  const selectors = exprs.flatMap(selectorsIn);
+  expect(selectors.length).toBeGreaterThan(20);
+  const missing = selectors.filter(({ metric }) => !exposed.has(metric)).map(({ metric }) => metric);
+  expect(missing).toEqual([]);
+  for (const { metric, labels } of selectors) {
+    const known = [...OF_PROMETHEUS, ...(exposed.get(metric) ?? [])];
+    expect(known, metric).toEqual(expect.arrayContaining(Object.keys(labels)));
+  }
+});
+
+it('a metric that nobody exposes is noticed', () => {
+  const [selector] = selectorsIn('sum(rate(svc_receipts_total{route="verify"}[5m]))');
+  expect(selector).toEqual({ metric: 'svc_receipts_total', labels: { route: 'verify' } });
+  expect(exposed.has('svc_receipts_total')).toBe(false);
+});
+
+it('every metric of ours is on the dashboard and in the table of docs/operations.md', () => {
+  const ours = [...exposed.keys()].filter((name) => /^svc_(?!.*_(?:bucket|sum|count)$)/.test(name));
+  const shown = new Set(
+    panelExprs.flatMap(selectorsIn).map(({ metric }) => metric.replace(/_(?:bucket|sum|count)$/, '')),
+  );
+  expect(ours.filter((name) => !shown.has(name))).toEqual([]);
+  const documented = readText('docs/operations.md');
+  expect(ours.filter((name) => !documented.includes(`\`${name}`))).toEqual([]);
+});
+
+it('routes, holds, jobs and events that alerts ask for exist, and such events count from 0 on', () => {
+  const asked = alerts.flatMap(({ expr }) => selectorsIn(expr));
+  const valuesOf = (label: string) => asked.flatMap(({ labels }) => labels[label]?.split('|') ?? []);
+  expect(Object.keys(routes)).toEqual(expect.arrayContaining(valuesOf('route')));
+  const jobs = maintenanceJobs(deployment.process.service).map(({ name }) => name);
+  expect(jobs).toEqual(expect.arrayContaining(valuesOf('job_name')));
+  expect(ALARMING_EVENTS).toEqual(expect.arrayContaining(valuesOf('event')));
+  const logged = new Set(listLoggedEvents().map(({ event }) => event));
+  expect([...ALARMING_EVENTS].filter((event) => !logged.has(event))).toEqual([]);
+});
+
+describe('the runbook', () => {
+  const sections = new Map(
+    runbook
+      .split(/^### /m)
+      .slice(1)
+      .map((text) => [text.split('\n', 1)[0] ?? '', text.split(/^## /m)[0] ?? '']),
+  );
+
+  it('has a section for each alert, and no other; each alert links to its own', () => {
+    expect([...sections.keys()].sort()).toEqual(alerts.map(({ alert }) => alert).sort());
+    for (const { alert, annotations } of alerts)
+      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+  });
+
+  it('each section has steps, and a query of the log or of a metric', () => {
+    for (const [alert, text] of sections) {
+      expect(text.match(/^[0-9]\. /gm)?.length, alert).toBeGreaterThanOrEqual(2);
+      expect(text, alert).toMatch(/jq -|journalctl/);
+    }
+  });
+
+  it('its queries ask for events that are logged and for fields that these have', () => {
+    const table = documentedEvents();
+    const known = new Set([...table.values()].flatMap(({ fields }) => fields));
+    // What every line has, what `err` has, and names that a query makes up.
+    for (const name of ['level', 'time', 'msg', 'name', 'message', 'code', 'stack', 'detail', 'ms'])
+      known.add(name);
+    for (const [, query = ''] of runbook.matchAll(/^ {3}.*?jq -\w+ '(.*?)'/gm)) {
+      for (const [, event = ''] of query.matchAll(/\.msg == "([^"]+)"/g))
+        expect([...table.keys()]).toContain(event);
+      const paths = [...query.matchAll(/(?<![\w\])"'.])\.([a-zA-Z_]+)(?:\.([a-zA-Z_]+))?/g)];
+      const names = paths.flatMap(([, first = '', second]) =>
+        second === undefined ? [first] : [first, second],
+      );
+      expect(
+        names.filter((name) => !known.has(name)),
+        query,
+      ).toEqual([]);
+    }
+  });
+});
+
+const documentedEvents = () => {
+  const section = readText('docs/operations.md').split('## The log')[1]?.split(/^## /m)[0] ?? '';
+  const rows = section.matchAll(/^\| `([^`]+)` \| ([^|]+) \| ([^|]*) \|/gm);
+  return new Map(
+    [...rows].map(([, event = '', level = '', fields = '']) => [
+      event,
+      {
+        level,
+        isOpen: fields.includes('…'),
+        fields: [...fields.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+      },
+    ]),
+  );
+};
+
+it('the table of log events is what the sources log, field for field', () => {
+  const documented = documentedEvents();
+  const logged = listLoggedEvents();
+  expect(logged.length).toBeGreaterThan(35);
+  expect([...documented.keys()].sort()).toEqual([...new Set(logged.map(({ event }) => event))].sort());
+  for (const { event, fields } of logged)
+    expect(documented.get(event)?.fields, event).toEqual(expect.arrayContaining([...fields]));
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+it('every alert has a unit test in which it fires and one in which it does not', () => {
+  const { tests } = parse(readText(`${FOLDER}alerts.test.yaml`)) as {
+    tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
+  };
+  const cases = tests.flatMap(({ alert_rule_test }) => alert_rule_test);
+  const named = (fires: boolean) =>
+    new Set(
+      cases
+        .filter(({ exp_alerts }) => (exp_alerts !== undefined) === fires)
+        .map(({ alertname }) => alertname),
+    );
+  expect([...named(true)].sort()).toEqual(alerts.map(({ alert }) => alert).sort());
+  expect([...named(false)].sort()).toEqual(alerts.map(({ alert }) => alert).sort());
+});
+
+it.runIf(hasPromtool)('promtool takes the rules, and their unit tests pass', () => {
+  const { status, stdout, stderr } = spawnSync(fileURLToPath(new URL(`${FOLDER}check`, ROOT)), {
+    encoding: 'utf8',
+  });
+  expect(stdout + stderr).not.toContain('FAILED');
+  expect(status).toBe(0);
+});

@@ -1,0 +1,49 @@
+/** Metrics that every process of a deployment has: what holds decisions, what was logged as wrong, and the process itself. */
+import { HOLD_NAMES, type Holds } from '@svc/service';
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+
+/**
+ * Events that an alert is on. Each is 0 from the start: a series that begins with 1 has not increased, as Prometheus
+ * reckons, and the first event would be missed.
+ */
+export const ALARMING_EVENTS = [
+  'checkpoint.mismatch',
+  'clock.not_marked',
+  'clock.not_read',
+  'commit.ambiguous',
+  'content.mismatch',
+  'did_document.not_refreshed',
+  'fence.refuses',
+  'fence.went_back',
+  'status_list.unusable',
+  'storage',
+  'verify.clock',
+] as const;
+
+/** Counts events of the log. Their names are written in the code, so there are few. */
+export type EventCounter = (event: string) => void;
+
+export const createEventCounter = (registry: Registry): EventCounter => {
+  const events = new Counter({
+    name: 'svc_log_events_total',
+    help: 'Events logged as warnings or errors, by name.',
+    labelNames: ['event'],
+    registers: [registry],
+  });
+  for (const event of ALARMING_EVENTS) events.labels({ event }).inc(0);
+  return (event) => events.labels({ event }).inc();
+};
+
+export const createServiceMetrics = (registry: Registry, holds: Pick<Holds, 'list'>): void => {
+  new Gauge({
+    name: 'svc_holds',
+    help: '1 for each reason for which this process does not decide; /readyz says more.',
+    labelNames: ['hold'],
+    registers: [registry],
+    collect() {
+      const held = new Set(holds.list().map(({ name }) => name));
+      for (const hold of HOLD_NAMES) this.labels({ hold }).set(held.has(hold) ? 1 : 0);
+    },
+  });
+  collectDefaultMetrics({ register: registry });
+};
