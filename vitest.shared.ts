@@ -38,6 +38,7 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
     test: {
       name,
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+      isolate: false,
       testTimeout: 30_000,
       maxWorkers: 2,
       globalSetup: [

@@ -1,4 +1,4 @@
 import { projectAlone } from '../../vitest.shared.ts';
-import { shared } from './vitest.config.ts';
+import { alone, shared } from './vitest.config.ts';
 
-export default projectAlone('api-alone', ['test/deployments/**/*.test.ts'], shared);
+export default projectAlone('api-alone', alone.include, { ...shared, exclude: alone.exclude });

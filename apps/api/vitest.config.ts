@@ -3,10 +3,25 @@ import { project } from '../../vitest.shared.ts';
 // Test files share a worker and its modules: loading the API anew for each of them would cost more than their tests.
 // What is polled for has as long as any test: a loaded machine is slow, not wrong.
 export const shared = {
-  isolate: false,
   setupFiles: ['test/world/setup.ts'],
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
 };
 
-export default project('api', { ...shared, exclude: ['test/deployments/**'] });
+/**
+ * Run one at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
+ * deployments these do none of that, and run with the others.
+ */
+const calm = ['admin-clock', 'fsck', 'leaked-key', 'monitor', 'restore', 'service-role', 'start'].map(
+  (name) => `test/deployments/${name}.test.ts`,
+);
+export const alone = {
+  include: ['test/deployments/**/*.test.ts', 'test/pages/deployed.test.ts'],
+  exclude: calm,
+};
+
+export default project('api', {
+  ...shared,
+  include: ['src/**/*.test.ts', 'test/!(deployments)/**/*.test.ts', ...calm],
+  exclude: ['test/pages/deployed.test.ts'],
+});

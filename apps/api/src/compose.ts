@@ -24,7 +24,14 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { buildEndpoints } from './endpoints/index.ts';
 import { refuseWhileUnsure } from './endpoints/refuse-while-unsure.ts';
-import { ApiError, createHttpMetrics, createHttpService, HTTP_LIMITS, loadPages } from './http/index.ts';
+import {
+  ApiError,
+  createHttpMetrics,
+  createHttpService,
+  HTTP_LIMITS,
+  type HttpLimits,
+  loadPages,
+} from './http/index.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
 
@@ -47,6 +54,8 @@ export interface ApiDeps {
   readonly secrets: Secrets;
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Where they are others than those of the configuration and `HTTP_LIMITS`. */
+  readonly limits?: Partial<HttpLimits>;
 }
 
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
@@ -64,7 +73,7 @@ export const startApi = async (deps: ApiDeps): Promise<Api> => {
 
 const listen = async (
   opened: OpenedService,
-  { config, secrets, logger }: ApiDeps,
+  { config, secrets, logger, limits: otherLimits }: ApiDeps,
   registry: Registry,
 ): Promise<Api> => {
   const { service, fence, close: closeService } = opened;
@@ -77,6 +86,7 @@ const listen = async (
     ...HTTP_LIMITS,
     ...config.tenantLimits,
     ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
+    ...otherLimits,
   };
   const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
   const demo = sandbox && config.demo ? { sandbox, perMinute: limits.sandboxPerMinute } : null;

@@ -314,6 +314,6 @@ describe('the budgets of a Grant', () => {
       const grant = await insertGrant(world);
       await fc.asyncModelRun(() => ({ model: new Model(list), real: { grant } }), run);
     });
-    await fc.assert(property, { numRuns: sampled({ quick: 8, deep: 25 }), endOnFailure: true });
+    await fc.assert(property, { numRuns: sampled({ quick: 4, deep: 25 }), endOnFailure: true });
   }, 120_000);
 });

@@ -27,7 +27,7 @@ const withoutPushLock = withDatabase();
 
 const ORGS = 3;
 const RELYING_PARTIES_PER_ORG = 2;
-const ROUNDS = sampled({ quick: 25, deep: 50 });
+const ROUNDS = sampled({ quick: 12, deep: 50 });
 /** The missing lock shows within about 20. */
 const ENOUGH = 600;
 const BATCHES = 6;

@@ -10,7 +10,7 @@ import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import {
@@ -26,7 +26,13 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 30, deep: 150 });
+const RACES = sampled({ quick: 10, deep: 150 });
+/** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
+const { batch: BATCH, gapS: GAP_S } = sampled({
+  quick: { batch: 5, gapS: 0.1 },
+  deep: { batch: 25, gapS: 0.02 },
+});
+const MOST_RACES = 300;
 const RACES_AT_ONCE = 5;
 /** As many as a Principal may have: each race spends one. */
 const KEYS_PER_PRINCIPAL = 5;
@@ -37,19 +43,18 @@ const database = withDatabase();
 let api: ApiProcesses;
 let sql: Pool;
 
-beforeAll(() => {
+beforeAll(async () => {
   sql = new Pool({ connectionString: database.url });
   // Its database is dropped under it in the end; an idle connection then breaks.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
-});
-afterAll(() => sql?.end());
-
-// A process remembers prepared plans, so each variant of the commit gets its own.
-beforeEach(async () => {
+  // Sessions notice an altered function at their next call of it.
   api = await startApiProcesses(2, database.url);
 });
-afterEach(() => api?.stop());
+afterAll(async () => {
+  await api?.stop();
+  await sql?.end();
+});
 
 const node = (index: number): string => api.processes[index % 2]?.baseUrl ?? '';
 
@@ -209,7 +214,7 @@ const alter = async (name: string, part: string, replacement: string): Promise<v
 
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 /** Widens the gap between judging a decision and committing it. */
-const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(0.02);\n${JUDGED}`);
+const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(${GAP_S});\n${JUDGED}`);
 const commitsTakeNoLock = () => alter('svc_take_locks', '(1, hashtext(d.used_principal), false),', '');
 const barrierWaitsForNobody = () =>
   alter('svc_pass_barrier', 'perform pg_advisory_xact_lock(1, hashtext(p_principal));', '');
@@ -227,7 +232,7 @@ describe.each([
 
   it('the promise holds when every commit dawdles between judging and storing', async () => {
     await slowDown();
-    const { late, postdated } = await runRaces(targets(25));
+    const { late, postdated } = await runRaces(targets(BATCH));
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
   }, 120_000);
 
@@ -240,7 +245,8 @@ describe.each([
       await slowDown();
       await sow();
       let late = 0;
-      for (let tries = 0; tries < 12 && late === 0; tries++) late += (await runRaces(targets(25))).late;
+      for (let done = 0; done < MOST_RACES && late === 0; done += BATCH)
+        late += (await runRaces(targets(BATCH))).late;
       expect(late).toBeGreaterThan(0);
     },
     300_000,

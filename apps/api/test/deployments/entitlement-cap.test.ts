@@ -3,6 +3,8 @@
  * Proof of its own, through two processes. Who is refused keeps the Proof, and it allows once there is room. The same
  * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
  */
+import { randomUUID } from 'node:crypto';
+import { sampleOf } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withProcesses } from '../world/deployment.ts';
@@ -35,8 +37,19 @@ const getEntitlement = async (orgId: string) => {
   return JSON.parse(text) as Record<string, unknown>;
 };
 
-const verify = ({ rpKey }: Tenants, body: unknown, i: number) =>
-  call(urlOf(i), 'POST', '/verify', { key: rpKey, body });
+/** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
+const verify = async (
+  { rpKey }: Tenants,
+  body: unknown,
+  i: number,
+  name: string = randomUUID(),
+): Promise<Answer> => {
+  const headers = { 'idempotency-key': name };
+  for (let tries = 1; ; tries++) {
+    const answer = await call(urlOf(i), 'POST', '/verify', { key: rpKey, body, headers });
+    if (answer.status !== 503 || tries === 10) return answer;
+  }
+};
 
 const statuses = (answers: readonly Answer[]) => ({
   allowed: answers.filter((answer) => answer.status === 200 && receiptOf(answer).decision === 'ALLOW').length,
@@ -58,7 +71,7 @@ const raceAt = async (cap: number) => {
   return { orgId, tenants, bodies, answers };
 };
 
-describe.each(CAPS)('under a cap of %i', (cap) => {
+describe.each(sampleOf(CAPS, 3))('under a cap of %i', (cap) => {
   it(`${cap} of ${AT_ONCE} are allowed; the others keep their Proofs, which allow under a higher cap`, async () => {
     const { orgId, tenants, bodies, answers } = await raceAt(cap);
     expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
@@ -83,11 +96,8 @@ it('the last check, sent again and again under one Idempotency-Key, is one check
   await pushCap(orgId, 1, 0);
   const tenants = await deployment.createTenants({ orgId });
   const body = await verifyBody(tenants, await issueGrant(tenants));
-  const headers = { 'idempotency-key': 'last' };
   const answers = await Promise.all(
-    Array.from({ length: AT_ONCE }, (_, i) =>
-      call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers }),
-    ),
+    Array.from({ length: AT_ONCE }, (_, i) => verify(tenants, body, i, 'last')),
   );
   expect(statuses(answers)).toEqual({ allowed: AT_ONCE, refused: 0 });
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -101,7 +111,7 @@ describe('where every commit dawdles between judging and storing', () => {
       deployment.databaseUrl,
       'svc_commit_decisions',
       STORING,
-      `  perform pg_sleep(0.01);\n${STORING}`,
+      `  perform pg_sleep(0.03);\n${STORING}`,
     ),
   );
 

@@ -7,7 +7,7 @@ import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import {
   call,
@@ -20,7 +20,13 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 150, deep: 1_000 });
+const RACES = sampled({ quick: 40, deep: 1_000 });
+/** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
+const { batch: BATCH, gapS: GAP_S } = sampled({
+  quick: { batch: 10, gapS: 0.1 },
+  deep: { batch: 40, gapS: 0.02 },
+});
+const MOST_RACES = 800;
 const RACES_AT_ONCE = 10;
 const VERIFIES_PER_RACE = 6;
 /** Two calls each, under the 120 a minute that a key may make. */
@@ -30,19 +36,18 @@ const database = withDatabase();
 let api: ApiProcesses;
 let sql: Pool;
 
-beforeAll(() => {
+beforeAll(async () => {
   sql = new Pool({ connectionString: database.url });
   // Its database is dropped under it in the end; an idle connection then breaks.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
-});
-afterAll(() => sql?.end());
-
-// A process remembers prepared plans, so each variant of the commit gets its own.
-beforeEach(async () => {
+  // Sessions notice an altered function at their next call of it.
   api = await startApiProcesses(2, database.url);
 });
-afterEach(() => api?.stop());
+afterAll(async () => {
+  await api?.stop();
+  await sql?.end();
+});
 
 interface Race {
   /** ALLOWs that became visible only after the 200. */
@@ -113,7 +118,7 @@ const alter = async (name: string, part: string, replacement: string): Promise<v
   originals.push(await alterFunction(database.url, name, part, replacement));
 };
 /** Widens the gap between judging a decision and committing it, the same for both variants. */
-const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(0.02);\n${JUDGED}`);
+const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(${GAP_S});\n${JUDGED}`);
 const takeNoPrincipalLock = () => alter('svc_take_locks', '(1, hashtext(d.used_principal), false),', '');
 
 describe('revocations against verifies at two processes', () => {
@@ -130,7 +135,7 @@ describe('revocations against verifies at two processes', () => {
 
   it('the promise holds when every commit dawdles between judging and storing', async () => {
     await slowDown();
-    const { late, postdated } = await runRaces(40);
+    const { late, postdated } = await runRaces(BATCH);
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
   }, 120_000);
 
@@ -138,7 +143,7 @@ describe('revocations against verifies at two processes', () => {
     await slowDown();
     await takeNoPrincipalLock();
     let late = 0;
-    for (let tries = 0; tries < 20 && late === 0; tries++) late += (await runRaces(40)).late;
+    for (let done = 0; done < MOST_RACES && late === 0; done += BATCH) late += (await runRaces(BATCH)).late;
     expect(late).toBeGreaterThan(0);
   }, 300_000);
 });

@@ -71,6 +71,8 @@ const startOne = async (databaseUrl: string, env: Environment): Promise<StartedN
     secrets: loadSecrets(config),
     databaseUrl,
     logger: createLogger('info', { write: (line) => void log.push(line) }),
+    // A test ends when it has its answers: nothing more is on its way.
+    limits: { idleGraceMs: 0 },
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const { service, close } = api;

@@ -18,15 +18,15 @@ export const startApiProcesses = async (
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ApiProcesses> => {
-  const processes: ApiProcess[] = [];
+  const started = await Promise.allSettled(Array.from({ length: count }, () => startOne(databaseUrl, env)));
+  const processes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const stop = async () => {
     await Promise.all(processes.map((one) => one.stop()));
   };
-  try {
-    for (let i = 0; i < count; i++) processes.push(await startOne(databaseUrl, env));
-  } catch (error) {
+  for (const one of started) {
+    if (one.status === 'fulfilled') continue;
     await stop();
-    throw error;
+    throw one.reason;
   }
   return { processes, stop };
 };

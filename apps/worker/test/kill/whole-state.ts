@@ -10,6 +10,7 @@ const VARYING: Readonly<Record<string, readonly string[]>> = {
   content_checks: ['checked_at'],
   evidence: ['hash', 'body', 'created_at'],
   evidence_naming: ['named_before'],
+  fence_notes: ['noted_at'],
   grants: ['revoked_at'],
   ledger_count: ['counted_before'],
   loose_evidence: ['hash'],

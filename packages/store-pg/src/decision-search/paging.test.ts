@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type ReceiptId } from '@svc/protocol';
 import { type Caller, type DecisionQuery, listDecisions, type ServiceDeps } from '@svc/service';
+import { sampled } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
@@ -9,6 +10,7 @@ import { beforeAll, expect, it } from 'vitest';
 
 const WRITERS = 8;
 const OLD = 300;
+const PASSES = sampled({ quick: 2, deep: 6 });
 
 const stores = withStores();
 let world: World;
@@ -74,7 +76,7 @@ it('eight writers on two nodes, while the ledger is sealed and counted between p
     await stores.first.usage.countSealed(40);
   };
   try {
-    for (let pass = 0; pass < 6; pass++) {
+    for (let pass = 0; pass < PASSES; pass++) {
       const before = await storedIds();
       const isOnlyAllowed = pass % 2 === 1;
       const query: Partial<DecisionQuery> = isOnlyAllowed ? { decision: 'ALLOW' } : {};

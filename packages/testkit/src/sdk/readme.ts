@@ -34,7 +34,11 @@ export function checkReadme(
       : ts.createSourceFile(path, text, languageVersion);
   };
   const program = ts.createProgram([...sources.keys(), ...files.map((file) => folder + file)], options, host);
-  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+  // What they import is checked with the tree; here it would cost seconds.
+  const diagnostics = program
+    .getRootFileNames()
+    .flatMap((name) => ts.getPreEmitDiagnostics(program, program.getSourceFile(name)));
+  return diagnostics.map(({ file, start, messageText }) => {
     const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
     const message = ts.flattenDiagnosticMessageText(messageText, ' ');
     return `${file?.fileName.slice(folder.length)}(${line}): ${message}`;

@@ -248,7 +248,7 @@ describe('filters', () => {
         expect(next_cursor).toBe(last);
       },
     );
-    await fc.assert(law, { numRuns: sampled({ quick: 50, deep: 150 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 25, deep: 150 }) });
   });
 
   it('one that is wrong is a 400 that names it, whatever stands beside it', async () => {
@@ -312,7 +312,7 @@ describe('filters', () => {
           expect([200, 400, 404]).toContain(status);
         }
       }),
-      { numRuns: sampled({ quick: 26, deep: 80 }) },
+      { numRuns: sampled({ quick: 12, deep: 80 }) },
     );
   });
 });
