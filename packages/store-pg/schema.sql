@@ -166,6 +166,10 @@ create table fence_notes (
   seq bigint not null,
   noted_at timestamp with time zone not null default clock_timestamp()
 );
+create table fence_quarantine (
+  is_only_row boolean not null default true,
+  quarantined_until timestamp with time zone not null default '-infinity'::timestamp with time zone
+);
 create table grants (
   id text collate "C" not null,
   principal text collate "C" not null,
@@ -520,6 +524,8 @@ alter table fence_beats add constraint fence_beats_pkey PRIMARY KEY (seq);
 alter table fence_beats add constraint fence_beats_seq_check CHECK ((seq > 0));
 alter table fence_notes add constraint fence_notes_kind_check CHECK ((kind = ANY (ARRAY['status-list'::text, 'checkpoint'::text, 'name'::text, 'revoked'::text])));
 alter table fence_notes add constraint fence_notes_pkey PRIMARY KEY (kind, name);
+alter table fence_quarantine add constraint fence_quarantine_is_only_row_check CHECK (is_only_row);
+alter table fence_quarantine add constraint fence_quarantine_pkey PRIMARY KEY (is_only_row);
 alter table grants add constraint grants_check CHECK (((revoked_at IS NULL) OR (revocation_recorded_at IS NOT NULL)));
 alter table grants add constraint grants_pkey PRIMARY KEY (id);
 alter table grants add constraint grants_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
@@ -743,9 +749,8 @@ begin
   v_now := clock_timestamp();
   select * into v_last from fence_beats as b order by b.seq desc limit 1;
   select * into v_head from fence_beats as b where b.seq = p_seq and b.nonce = p_nonce;
-  select coalesce(max(r.epoch), 0), coalesce(max(extract(epoch from r.quarantined_until - v_now)) * 1000, 0)
-  into epoch, quarantine_ms
-  from restores as r;
+  select coalesce(max(r.epoch), 0) into epoch from restores as r;
+  quarantine_ms := extract(epoch from greatest(svc_quarantined_until(), v_now) - v_now) * 1000;
   verdict := case
     when p_seq is null
     and v_last.seq is not null then 'gone'
@@ -1803,6 +1808,14 @@ begin
   end if;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_quarantined_until()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    greatest((select max(quarantined_until) from restores), (select quarantined_until from fence_quarantine));
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_clearing()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2346,7 +2359,9 @@ declare
   v_counted_before text;
 begin
   select counted_before into strict v_counted_before from ledger_count for update;
-  update ledger_seal set sealed_until = p_now - interval '3 seconds' where sealed_until > p_now;
+  update ledger_seal
+  set sealed_until = greatest(p_now - interval '3 seconds', svc_quarantined_until())
+  where sealed_until > greatest(p_now, svc_quarantined_until());
   if v_counted_before <= (select sealed_before from ledger_seal) then
     return false;
   end if;

@@ -2,7 +2,14 @@
 import { UsageError } from '@svc/cli/options';
 import type { Environment } from '@svc/config';
 import { type OpenedOutside, openOutside } from '@svc/fence';
-import { type FenceHead, formatHead, HEAD_KEY, parseHead, type ServiceDeps } from '@svc/service';
+import {
+  type FenceHead,
+  formatHead,
+  HEAD_KEY,
+  PROOF_LIFE_MS,
+  parseHead,
+  type ServiceDeps,
+} from '@svc/service';
 import type { Command } from './command.ts';
 import { withService } from './open.ts';
 
@@ -50,29 +57,64 @@ const show = async ({ store, identity }: ServiceDeps, outside: Opened): Promise<
 export const describeHead = ({ epoch, seq, atMs }: FenceHead): string =>
   `The fence names beat ${seq} of ${new Date(atMs).toISOString()}, epoch ${epoch}.`;
 
+const VOUCHED = '--database-is-the-latest';
+
 export const fenceResetCommand: Command = {
   name: 'fence reset',
   help: `begins the fence anew at what this database has, where it was lost or is older than the database remembers. Whoever
-does this vouches that the database is the latest one: nothing else can tell any more.
-  --database-is-the-latest`,
-  options: { 'database-is-the-latest': { type: 'boolean' } },
+does this vouches that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof
+that could have been spent elsewhere is fresh, after some five minutes.
+  ${VOUCHED}   needed
+  --without-quarantine        decisions begin at once: a Proof that this database does not know to be spent is allowed again`,
+  options: { 'database-is-the-latest': { type: 'boolean' }, 'without-quarantine': { type: 'boolean' } },
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)
-      throw new UsageError('fence reset needs --database-is-the-latest, said by somebody who knows');
-    return withFence(env, reset);
+      throw new UsageError(`fence reset needs ${VOUCHED}, said by somebody who knows`);
+    const quarantineMs = values['without-quarantine'] === true ? 0 : PROOF_LIFE_MS;
+    return withFence(env, (service, outside) => reset(service, outside, quarantineMs));
   },
 };
 
-const reset = async ({ store, identity, random }: ServiceDeps, outside: Opened): Promise<number> => {
+const reset = async (
+  { store, identity, random }: ServiceDeps,
+  outside: Opened,
+  quarantineMs: number,
+): Promise<number> => {
   const found = await outside.find(HEAD_KEY);
   const former = found === null ? null : parseHead(identity.did, found.text);
   const formerSeq = former === null || 'problem' in former ? 0 : former.seq;
   const { epoch, seq } = await store.restores.findLast();
   const nonce = Buffer.from(random.bytes(16)).toString('hex');
-  const head = { epoch, seq: Math.max(seq, formerSeq) + 1, nonce, atMs: Math.floor(await store.now()) };
-  await store.transaction((tx) => tx.restores.adopt(head));
+  const atMs = Math.floor(await store.now());
+  const head = { epoch, seq: Math.max(seq, formerSeq) + 1, nonce, atMs };
+  const untilMs = atMs + quarantineMs;
+  await store.transaction(async ({ restores }) => {
+    if (quarantineMs > 0) {
+      await restores.sealUntil(untilMs);
+      await restores.quarantineUntil(untilMs);
+    }
+    await restores.adopt(head);
+  });
   if (!(await outside.put(HEAD_KEY, formatHead(identity.did, head), found?.tag ?? null)))
     throw new Error('the fence moved meanwhile: a service is at work; look again');
   console.log(describeHead(head));
+  if (quarantineMs > 0) console.log(`Decisions begin at ${new Date(untilMs).toISOString()}.`);
   return 0;
+};
+
+export const fenceGiveUpCommand: Command = {
+  name: 'fence give-up',
+  help: `lets the service run with SVC_FENCE=none on a database that had a fence. From then on nothing notices a restored backup.
+Stop every process first. What lies outside is left; a fence there is begun anew with fence reset.
+  ${VOUCHED}   needed`,
+  options: { 'database-is-the-latest': { type: 'boolean' } },
+  run: (values, env) => {
+    if (values['database-is-the-latest'] !== true)
+      throw new UsageError(`fence give-up needs ${VOUCHED}, said by somebody who knows`);
+    return withService(env, async ({ store }) => {
+      const beats = await store.restores.forgetLineage();
+      console.log(beats === 0 ? 'The database has no fence.' : 'The database has no fence any more.');
+      return 0;
+    });
+  },
 };

@@ -3,7 +3,7 @@
 import { parseOptions, UsageError } from '@svc/cli/options';
 import { clockCommand, clockRepairCommand } from './clock.ts';
 import type { Command } from './command.ts';
-import { fenceResetCommand, fenceShowCommand } from './fence.ts';
+import { fenceGiveUpCommand, fenceResetCommand, fenceShowCommand } from './fence.ts';
 import { fsckCommand } from './fsck.ts';
 import { keysCommand, keysCompromiseCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
@@ -19,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   clockCommand,
   fenceShowCommand,
   fenceResetCommand,
+  fenceGiveUpCommand,
   withheldCommand,
   releaseCommand,
   restoreCommand,

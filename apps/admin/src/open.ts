@@ -16,6 +16,7 @@ export const withService = async <T>(
     secrets: loadSecrets(config),
     databaseUrl,
     logger: createLogger('error'),
+    isOperator: true,
   });
   try {
     return await work(opened.service, config.fence);

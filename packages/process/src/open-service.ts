@@ -14,6 +14,7 @@ import {
   SANDBOX_SLUG,
   type ServiceDeps,
   type ServiceIdentity,
+  type Store,
   StoreError,
 } from '@svc/service';
 import { createStore, migrate } from '@svc/store-pg';
@@ -37,6 +38,8 @@ export interface ServiceSources {
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
   readonly registry?: Registry;
+  /** The operator's own hand: the fence is neither kept nor missed. */
+  readonly isOperator?: boolean;
 }
 
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
@@ -72,6 +75,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       maxLiveKeys: config.tenantLimits.liveKeys,
       maxMembers: config.tenantLimits.members,
     };
+    if (config.fence === null && sources.isOperator !== true) await refuseLineage(store);
     const { fence, close: closeFence } = await openFence(service, config);
     const close = async () => {
       await closeFence();
@@ -97,6 +101,14 @@ const countedLog = (logger: Logger, count: EventCounter): ServiceDeps['log'] => 
     logger.error(fields, event);
   },
 });
+/** A restored backup of this database would be noticed by nobody, although somebody relies on it. */
+const refuseLineage = async (store: Store): Promise<void> => {
+  const { seq } = await store.restores.findLast();
+  if (seq === 0) return;
+  throw new ConfigurationError([
+    'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, as every other process has it, or give the fence up with svc-admin fence give-up',
+  ]);
+};
 
 /** Throws `ConfigurationError`, without the password, if the configured database cannot be reached. */
 const migrateAt = async (databaseUrl: string, { database }: Config): Promise<void> => {

@@ -169,8 +169,9 @@ it('a fence that was set back itself is moved on; one that is gone, or is of ano
   expect((await readiness(lost)).checks.fence).toContain('svc-admin fence');
   const unsure = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset');
   expect(unsure).toMatchObject({ code: 2, text: expect.stringContaining('--database-is-the-latest') });
-  const reset = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset', '--database-is-the-latest');
-  expect(reset.code).toBe(0);
+  const reset = (...more: string[]) =>
+    svcAdmin(database.url, elsewhere.env, 'fence', 'reset', '--database-is-the-latest', ...more);
+  expect((await reset('--without-quarantine')).code).toBe(0);
   await until(async () => (await readiness(lost)).status === 200);
   expect(await svcAdmin(database.url, elsewhere.env, 'fence', 'show')).toMatchObject({ code: 0 });
 
@@ -178,6 +179,35 @@ it('a fence that was set back itself is moved on; one that is gone, or is of ano
   while ((await readiness(lost)).status === 200)
     await putAt(elsewhere, JSON.stringify({ ...head, service: 'did:web:other.example' }));
   expect((await readiness(lost)).checks.fence).toBe('the fence is that of did:web:other.example');
+}, 60_000);
+
+it('a database that has a fence is refused by a service without one, until the operator gives the fence up', async () => {
+  const fence = createFence();
+  await start(1, fence.env);
+  await api?.stop();
+  api = null;
+  await expect(start(1, {})).rejects.toThrow('svc-admin fence give-up');
+  expect(await svcAdmin(database.url, {}, 'fence', 'give-up')).toMatchObject({ code: 2 });
+  const given = await svcAdmin(database.url, {}, 'fence', 'give-up', '--database-is-the-latest');
+  expect(given.code).toBe(0);
+  expect((await readiness(await start(1, {}))).status).toBe(200);
+}, 60_000);
+
+it('a fence that is begun anew forbids decisions until no Proof is fresh, and a repair of the clock does not undo that', async () => {
+  const fence = createFence();
+  await start(1, fence.env);
+  await api?.stop();
+  api = null;
+  const elsewhere = createFence();
+  const reset = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset', '--database-is-the-latest');
+  expect(reset).toMatchObject({ code: 0, text: expect.stringContaining('Decisions begin at') });
+  expect(await svcAdmin(database.url, {}, 'clock', 'repair')).toMatchObject({ code: 0 });
+  const node = await start(1, elsewhere.env);
+  expect((await readiness(node)).checks.fence).toMatch(/decisions begin in 3\d\d s$/);
+  const { rows } = await sql.query<{ ahead: number }>(
+    'select extract(epoch from sealed_until - clock_timestamp())::float8 as ahead from ledger_seal',
+  );
+  expect(rows[0]?.ahead).toBeGreaterThan(280);
 }, 60_000);
 
 const putAt = async ({ outside }: TestFence, text: string) => {

@@ -207,6 +207,8 @@ describe('a restored backup', () => {
 
   it('without a fence allows what was revoked, and spends Proofs again: the drill can fail', async () => {
     const copy = await createDatabase(restored.adminUrl, restored.url);
+    const given = await svcAdmin(copy.url, {}, 'fence', 'give-up', '--database-is-the-latest');
+    expect(given.code).toBe(0);
     const api = await startApiNodes(1, copy.url, { SVC_FENCE: 'none' });
     try {
       const baseUrl = api.processes[0]?.baseUrl ?? '';

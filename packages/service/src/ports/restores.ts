@@ -41,6 +41,10 @@ export interface RestoreRepository {
   adopt(head: FenceHead): Promise<void>;
   /** Refuses every decision that is dated earlier, from now on. */
   sealUntil(ms: number): Promise<void>;
+  /** Processes hold decisions until then. */
+  quarantineUntil(ms: number): Promise<void>;
+  /** The database has no fence any more. Answers how many beats it had. */
+  forgetLineage(): Promise<number>;
   /** No further entry is taken from any list there is. */
   closeLists(): Promise<void>;
   highestListNumber(): Promise<number>;

@@ -9,7 +9,7 @@ import { type Kept, listKept } from './kept.ts';
 const LONGEST_ON_ONE_HEAD_MS = 10_000;
 
 /** The widest window, the skew on both of its sides, and a commit that was under way. */
-const PROOF_LIFE_MS = (300 + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
+export const PROOF_LIFE_MS = (300 + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
 
 export interface LostSpan {
   readonly head: FenceHead;

@@ -78,6 +78,14 @@ export function restoreRepository(database: Database): RestoreRepository {
         atMs,
       ]);
     },
+    quarantineUntil: (ms) =>
+      write(
+        'update fence_quarantine set quarantined_until = svc_instant($1) where quarantined_until < svc_instant($1)',
+        [ms],
+      ),
+    async forgetLineage() {
+      return (await database.write({ text: 'delete from fence_beats returning seq', values: [] })).length;
+    },
     sealUntil: (ms) => write('select svc_seal_until(to_timestamp($1 / 1000.0))', [ms]),
     closeLists: () => write('update status_lists set is_closed = true where not is_closed', []),
     async highestListNumber() {

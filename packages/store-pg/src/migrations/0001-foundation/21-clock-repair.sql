@@ -46,7 +46,7 @@ begin
 end;
 $$;
 
--- Moves the seal back to p_now. If Receipts above it have been counted, deletes the sums of the current month, which the
+-- Moves the seal back to p_now, but not below the quarantine after a restore (fence/lineage.sql). If Receipts above it have been counted, deletes the sums of the current month, which the
 -- worker then recounts from the ledger. Returns whether it did.
 create function svc_unseal_ledger(p_now timestamptz)
 returns boolean
@@ -59,7 +59,9 @@ declare
   v_counted_before text;
 begin
   select counted_before into strict v_counted_before from ledger_count for update;
-  update ledger_seal set sealed_until = p_now - interval '3 seconds' where sealed_until > p_now;
+  update ledger_seal
+  set sealed_until = greatest(p_now - interval '3 seconds', svc_quarantined_until())
+  where sealed_until > greatest(p_now, svc_quarantined_until());
   if v_counted_before <= (select sealed_before from ledger_seal) then
     return false;
   end if;

@@ -30,6 +30,23 @@ before truncate on restores
 for each statement
 execute function svc_refuse_change();
 
+-- A fence that was begun anew forbids decisions until then, as a restore does.
+create table fence_quarantine (
+  is_only_row boolean primary key default true check (is_only_row),
+  quarantined_until timestamptz not null default '-infinity'
+);
+insert into fence_quarantine default values;
+
+-- No decision is stored that is dated before, and no repair of the clock takes the seal back below it.
+create function svc_quarantined_until()
+returns timestamptz
+language sql
+stable
+as $$
+  select
+    greatest((select max(quarantined_until) from restores), (select quarantined_until from fence_quarantine));
+$$;
+
 -- Holds the fence's head (null: there is no fence) against the lineage, and continues the lineage where nobody else has
 -- just done so. Verdicts: `known`: the head is one of our beats, `age_ms` old. `next`: so it is (or there was neither), and
 -- a new beat is to be published in its place. `behind`, `diverged`, `forgotten`, `gone`: this database must not decide.
@@ -62,9 +79,8 @@ begin
   v_now := clock_timestamp();
   select * into v_last from fence_beats as b order by b.seq desc limit 1;
   select * into v_head from fence_beats as b where b.seq = p_seq and b.nonce = p_nonce;
-  select coalesce(max(r.epoch), 0), coalesce(max(extract(epoch from r.quarantined_until - v_now)) * 1000, 0)
-  into epoch, quarantine_ms
-  from restores as r;
+  select coalesce(max(r.epoch), 0) into epoch from restores as r;
+  quarantine_ms := extract(epoch from greatest(svc_quarantined_until(), v_now) - v_now) * 1000;
   verdict := case
     when p_seq is null
     and v_last.seq is not null then 'gone'
