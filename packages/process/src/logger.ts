@@ -4,6 +4,7 @@
  */
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { errorInLog } from './error-in-log.ts';
+import { gatherLines } from './log-destination.ts';
 
 const SECRETS = [
   'authorization',
@@ -23,12 +24,16 @@ const SECRETS = [
 
 const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/**
- * Lines are buffered for 100 ms, so that logging a request costs no system call. If they cannot be written (closed
- * terminal, full disk) they are lost; the process continues.
- */
-const gathered = () =>
-  pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }).on('error', () => {});
+const STDOUT = 1;
+
+/** What has been logged when the process ends is written then. */
+const gathered = (): DestinationStream => {
+  // Opened by Node, so that a full pipe answers at once.
+  process.stdout.on('error', () => {});
+  const destination = gatherLines(STDOUT);
+  process.on('exit', () => destination.flushSync());
+  return destination;
+};
 
 export const createLogger = (level: Level, destination?: DestinationStream): Logger =>
   pino(

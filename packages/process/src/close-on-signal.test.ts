@@ -1,0 +1,56 @@
+/** A process ends on a signal whatever has become of the reader of its log. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, it } from 'vitest';
+
+const PROGRAM = `
+  import { closeOnSignal } from './close-on-signal.ts';
+  import { createLogger } from './logger.ts';
+  const logger = createLogger('info');
+  closeOnSignal(async () => {}, logger);
+  for (let line = 0; line < Number(process.argv[1]); line++) logger.info({ filler: 'x'.repeat(1000) }, 'line');
+  setInterval(() => {}, 1000);
+  process.stderr.write('ready');
+`;
+
+let program: ChildProcessByStdio<null, Readable, Readable>;
+afterEach(() => program.kill('SIGKILL'));
+
+const start = async (lines: number): Promise<void> => {
+  program = spawn(
+    process.execPath,
+    ['--conditions=svc-source', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM, `${lines}`],
+    { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  await once(program.stderr, 'data');
+};
+
+const end = async (): Promise<unknown[]> => {
+  program.kill('SIGTERM');
+  return once(program, 'exit');
+};
+
+it('one whose log is read writes all of it, its last words too', async () => {
+  await start(500);
+  const log = text(program.stdout);
+  expect(await end()).toEqual([0, null]);
+  const messages = (await log)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).msg as string);
+  expect(messages).toEqual([...Array(500).fill('line'), 'stopping', 'stopped']);
+}, 30_000);
+
+it('one whose reader has gone ends', async () => {
+  await start(0);
+  program.stdout.destroy();
+  expect(await end()).toEqual([0, null]);
+}, 30_000);
+
+it('one whose reader has stopped reading ends', async () => {
+  await start(2_000);
+  expect(await end()).toEqual([0, null]);
+}, 30_000);
