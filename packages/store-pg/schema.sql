@@ -911,16 +911,17 @@ begin
   return true;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_collect_evidence(p_limit integer)
+CREATE OR REPLACE FUNCTION public.svc_collect_evidence(p_limit integer, p_node_ms bigint)
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
 declare
+  v_now timestamptz := least(svc_now(), svc_instant(p_node_ms));
   v_collected bigint;
   v_named_before text;
 begin
   update loose_evidence as l
-  set unused_since = case when not s.is_in_force then svc_now() end
+  set unused_since = case when not s.is_in_force then v_now end
   from
     (
       select
@@ -936,7 +937,7 @@ begin
     hash in (
       select hash from loose_evidence
       where
-        unused_since < svc_now() - interval '1 hour'
+        unused_since < v_now - interval '1 hour'
         and svc_lowest_receipt_id(unused_since + interval '10 minutes') <= v_named_before
       order by unused_since
       limit p_limit
@@ -1523,7 +1524,7 @@ begin
   );
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_keep_served_list(p_url text, p_hash text)
+CREATE OR REPLACE FUNCTION public.svc_keep_served_list(p_url text, p_hash text, p_node_ms bigint)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -1532,7 +1533,7 @@ begin
     return;
   end if;
   insert into served_lists as s (url, kept_at)
-  values (p_url, svc_now())
+  values (p_url, least(svc_now(), svc_instant(p_node_ms)))
   on conflict (url) do update
     set kept_at = excluded.kept_at
     where s.kept_at < excluded.kept_at - interval '1 minute';

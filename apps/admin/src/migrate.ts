@@ -10,12 +10,11 @@ where it runs as that role; with another one this comes first.
   options: { 'service-role': { type: 'string' } },
   run: async (values, env) => {
     const databaseUrl = databaseUrlFrom(env);
-    await migrate(databaseUrl);
+    const ran = await migrate(databaseUrl);
     const role = values['service-role'];
     if (typeof role === 'string') await grantService(databaseUrl, role);
-    console.log(
-      `The schema is up to date${typeof role === 'string' ? `, and ${role} may run the service` : ''}.`,
-    );
+    console.log(ran.length === 0 ? 'The schema was up to date.' : `Migrated: ${ran.join(', ')}.`);
+    if (typeof role === 'string') console.log(`${role} may run the service.`);
     return 0;
   },
 };

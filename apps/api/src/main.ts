@@ -22,7 +22,15 @@ const main = async (): Promise<void> => {
   const { address, adminAddress } = api;
   // Not through the log: a log is kept and read by others.
   if (secrets.adminTokenIsGenerated) console.error(`Admin token (development): ${secrets.adminToken}`);
-  logger.info({ host: address.address, port: address.port, adminPort: adminAddress.port }, 'listening');
+  logger.info(
+    {
+      host: address.address,
+      port: address.port,
+      adminHost: adminAddress.address,
+      adminPort: adminAddress.port,
+    },
+    'listening',
+  );
 };
 
 main().catch((error: unknown) => {

@@ -76,6 +76,7 @@ const startAll = async (logger: Logger): Promise<{ running: RunningApi; close():
   const maintenance = startMaintenance({ ...service, report }, jobs);
   const conformance = startConformanceRunner({
     runs: service.store.conformanceRuns,
+    clock: service.clock,
     vectors: readVectorsBeside(VECTORS),
     transport: createRunTransport(running.config, service.identity),
     ...createRunReporter(logger, registry),

@@ -35,6 +35,7 @@ export const openRunner = async (env: Environment, logger: Logger): Promise<Open
   const { service, close } = await openService({ config, secrets, databaseUrl, logger, registry });
   const runner = {
     runs: service.store.conformanceRuns,
+    clock: service.clock,
     vectors,
     transport: createRunTransport(config, service.identity),
     ...createRunReporter(logger, registry),

@@ -43,7 +43,7 @@ const runUntilStopped = async (
   logger: Logger,
 ): Promise<void> => {
   const admin = createAdminService({ registry, logger, readiness: () => readinessOf(store) });
-  const { port } = await admin.listen(config.adminPort, config.adminHost);
+  const { address, port } = await admin.listen(config.adminPort, config.adminHost);
   const running = startConformanceRunner(runner);
   closeOnSignal(async () => {
     await running.stop();
@@ -51,7 +51,7 @@ const runUntilStopped = async (
     await close();
   }, logger);
   const { sha256, conformanceVersion } = runner.vectors;
-  logger.info({ vectors: sha256, conformanceVersion, adminPort: port }, 'working');
+  logger.info({ vectors: sha256, conformanceVersion, adminHost: address, adminPort: port }, 'working');
 };
 
 const readinessOf = async (store: Pick<Store, 'now'>): Promise<Readiness> => {

@@ -52,7 +52,7 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
   const serviceReadiness = createServiceReadiness(worker);
   const readiness = async () => readinessOf(await serviceReadiness(), metrics, content);
   const admin = createAdminService({ registry, logger, readiness });
-  const { port } = await admin.listen(config.adminPort, config.adminHost);
+  const { address, port } = await admin.listen(config.adminPort, config.adminHost);
   const log = reportRound(logger);
   const report = (round: Round) => {
     metrics.record(round);
@@ -64,7 +64,7 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
     await admin.close();
     await close();
   }, logger);
-  logger.info({ jobs: jobs.map(({ name }) => name), adminPort: port }, 'working');
+  logger.info({ jobs: jobs.map(({ name }) => name), adminHost: address, adminPort: port }, 'working');
 };
 
 /** A job that fails does not make the worker unready: the others go on. */

@@ -30,3 +30,18 @@ it('lives while it answers, is ready when told so, and shows the metrics', async
   expect((await get('/other')).status).toBe(404);
   expect((await get('/livez', 'POST')).status).toBe(405);
 });
+
+it.each([
+  ['0.0.0.0', 1],
+  ['127.0.0.1', 0],
+])('on %s it warns %d times that nothing guards it', async (host, warnings) => {
+  const lines: string[] = [];
+  const admin = createAdminService({
+    registry: new Registry(),
+    readiness: async () => ({ ok: true, checks: {} }),
+    logger: createLogger('warn', { write: (line) => void lines.push(line) }),
+  });
+  await admin.listen(0, host);
+  await admin.close();
+  expect(lines.filter((line) => line.includes('SVC_ADMIN_HOST'))).toHaveLength(warnings);
+});

@@ -9,6 +9,8 @@ import type { Registry } from 'prom-client';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]']);
+
 export interface Readiness {
   readonly ok: boolean;
   /** Each check by name: `ok`, or the fault in a few words. */
@@ -77,6 +79,11 @@ export const createAdminService = ({ registry, readiness, logger }: AdminDeps): 
         server.once('error', reject);
         server.listen(port, host, () => {
           server.off('error', reject);
+          if (EVERYWHERE.has(host))
+            logger.warn(
+              { adminHost: host },
+              'the admin port takes no credential and listens on every address: set SVC_ADMIN_HOST to one of a private network',
+            );
           resolve(server.address() as AddressInfo);
         });
       }),

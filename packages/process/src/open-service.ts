@@ -48,9 +48,9 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   await migrateAt(databaseUrl, config);
-  const onError = (error: unknown) => {
+  const onError = (error: Error) => {
     count('storage');
-    logger.warn({ err: error }, 'storage');
+    logger.warn({ error: error.message }, 'storage');
   };
   const store = createStore({ databaseUrl, onError });
   const log = countedLog(logger, count);

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
+import { StoreError } from '@svc/service';
 import { clientConfig, StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
 
@@ -35,6 +36,16 @@ const stateSql = `
     array(select day::text from closed_days where day >= (clock_timestamp() at time zone 'UTC')::date order by day)
       as "closedEarly"`;
 
+interface Owner {
+  readonly owner: string;
+  readonly role: string;
+  readonly isOwner: boolean;
+}
+
+const ownerSql = `
+  select pg_get_userbyid(relowner) as owner, current_user as role, pg_has_role(relowner, 'USAGE') as "isOwner"
+  from pg_class where oid = 'checkpoints'::regclass`;
+
 const repairSql = `
   select svc_ms(repaired_at) as "repairedAtMs", reopened_days as "reopenedDays", unsealed, mark_moved_ms as "markMovedMs"
   from svc_repair_clock($1, $2)`;
@@ -42,9 +53,16 @@ const repairSql = `
 export const readClockState = (databaseUrl: string): Promise<ClockState> =>
   askOne<ClockState>(databaseUrl, stateSql);
 
-/** Rejects where the database's clock and `nowMs`, of the machine that the operator is at, differ by more than 5 s. */
-export const repairClock = (databaseUrl: string, nowMs: number): Promise<ClockRepair> =>
-  askOne<ClockRepair>(databaseUrl, repairSql, [nowMs, `aud_${encodeUlid(nowMs, randomBytes(10))}`]);
+/** Rejects where the role does not own the tables, and where the database's clock and `nowMs`, of the machine that the operator is at, differ by more than 5 s. */
+export const repairClock = async (databaseUrl: string, nowMs: number): Promise<ClockRepair> => {
+  const { owner, role, isOwner } = await askOne<Owner>(databaseUrl, ownerSql);
+  if (!isOwner)
+    throw new StoreError(
+      'refused',
+      `the tables belong to ${owner}, and DATABASE_URL names ${role}: repair the clock as ${owner}`,
+    );
+  return askOne<ClockRepair>(databaseUrl, repairSql, [nowMs, `aud_${encodeUlid(nowMs, randomBytes(10))}`]);
+};
 
 /** Adding up a month again deletes its sums, which may be many. */
 const DEADLINE_MS = 60_000;

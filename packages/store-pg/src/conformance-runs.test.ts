@@ -90,11 +90,11 @@ it('is of the vectors of the runner that took it, and ends once', async () => {
 it('a lapsed lease neither prolongs nor ends a run, noticed or not; it ends as interrupted', async () => {
   await stores.first.conformanceRuns.insert(newRun('rp a'));
   const run = await taken('lease');
-  expect(await stores.second.conformanceRuns.endInterrupted()).toBe(0);
+  expect(await stores.second.conformanceRuns.endInterrupted(Date.now())).toBe(0);
   await lapse();
   expect(await stores.first.conformanceRuns.prolong(run, 1)).toBe(false);
   expect(await stores.first.conformanceRuns.finish(run, ENDED)).toBe(false);
-  expect(await stores.second.conformanceRuns.endInterrupted()).toBe(1);
+  expect(await stores.second.conformanceRuns.endInterrupted(Date.now())).toBe(1);
   expect(await stores.first.conformanceRuns.find(run.runId)).toMatchObject({
     status: 'error',
     error: 'interrupted: the runner ended',
@@ -106,9 +106,9 @@ it('a lapsed lease neither prolongs nor ends a run, noticed or not; it ends as i
 it('what no runner takes ends after a quarter of an hour', async () => {
   const { runId } = (await stores.first.conformanceRuns.insert(newRun('rp a'))) ?? {};
   await sql.query(`update conformance_runs set created_at = now() - interval '14 minutes 50 seconds'`);
-  expect(await stores.first.conformanceRuns.endInterrupted()).toBe(0);
+  expect(await stores.first.conformanceRuns.endInterrupted(Date.now())).toBe(0);
   await sql.query(`update conformance_runs set created_at = now() - interval '15 minutes 1 second'`);
-  expect(await stores.first.conformanceRuns.endInterrupted()).toBe(1);
+  expect(await stores.first.conformanceRuns.endInterrupted(Date.now())).toBe(1);
   expect(await stores.first.conformanceRuns.find(runId ?? '')).toMatchObject({
     status: 'error',
     error: 'interrupted: no runner took the run',
@@ -139,7 +139,25 @@ it('runs are removed 30 days after their end, some at a time', async () => {
       [run?.runId, age],
     );
   }
-  expect(await stores.first.conformanceRuns.removeOld(1)).toBe(1);
-  expect(await stores.first.conformanceRuns.removeOld(100)).toBe(1);
-  expect(await stores.first.conformanceRuns.removeOld(100)).toBe(0);
+  expect(await stores.first.conformanceRuns.removeOld(1, Date.now())).toBe(1);
+  expect(await stores.first.conformanceRuns.removeOld(100, Date.now())).toBe(1);
+  expect(await stores.first.conformanceRuns.removeOld(100, Date.now())).toBe(0);
+});
+
+it("a database's clock that is ahead ends no run and removes none before their time", async () => {
+  const { conformanceRuns } = stores.first;
+  const waiting = await conformanceRuns.insert(newRun('rp a'));
+  await conformanceRuns.insert(newRun('rp b'));
+  await sql.query(`update conformance_runs set status = 'error', finished_at = now() where account = 'rp b'`);
+  // The process's time is a month behind that of the database: one of them has stepped.
+  const heldMs = Date.now() - 31 * 86_400_000;
+  const created = `update conformance_runs set created_at = now() - interval '31 days' where run_id = $1`;
+  await sql.query(created, [waiting?.runId]);
+  await sql.query(
+    `update conformance_runs set finished_at = now() - interval '31 days' where account = 'rp b'`,
+  );
+  expect(await conformanceRuns.endInterrupted(heldMs)).toBe(0);
+  expect(await conformanceRuns.removeOld(100, heldMs)).toBe(0);
+  expect(await conformanceRuns.endInterrupted(Date.now())).toBe(1);
+  expect(await conformanceRuns.removeOld(100, Date.now())).toBe(1);
 });

@@ -104,7 +104,7 @@ it('evidence that is stored while it is being collected is there in the end', as
   await letTimePass();
   await withSession(stores.url, async (session) => {
     await session.query('begin');
-    await session.query('select svc_collect_evidence(100)');
+    await session.query('select svc_collect_evidence(100, svc_ms(clock_timestamp()))');
     const storing = stores.second.evidence.insertLoose(artifact);
     await session.query('commit');
     await storing;
@@ -115,9 +115,9 @@ it('evidence that is stored while it is being collected is there in the end', as
 it('a list that was served is kept, of one address one a minute', async () => {
   const url = 'https://status.example/served.example/1';
   const [first, second, third] = [await insertLoose(), await insertLoose(), await insertLoose()];
-  for (const hash of [first, second]) await stores.first.evidence.keepServedList(url, hash);
+  for (const hash of [first, second]) await stores.first.evidence.keepServedList(url, hash, Date.now());
   await runSql(stores.url, `update served_lists set kept_at = kept_at - interval '61 seconds'`);
-  await stores.second.evidence.keepServedList(url, third);
+  await stores.second.evidence.keepServedList(url, third, Date.now());
   await letTimePass();
   await collect();
   expect([await isKept(first), await isKept(second), await isKept(third)]).toEqual([true, false, true]);
@@ -142,4 +142,31 @@ it('whoever asks, nothing else is taken from evidence', async () => {
       'truncate evidence cascade',
     ])
       await expect(runSql(stores.url, text)).rejects.toThrow('append-only');
+});
+
+it("a database's clock that is ahead collects nothing before its time, and keeps lists that are served afterwards", async () => {
+  const heldMs = Date.now() - 26 * 3_600_000;
+  const held = { nowMs: () => heldMs, resync: async () => {} };
+  const { signal } = new AbortController();
+  const hash = await insertLoose();
+  const collectHeld = () => collectEvidence({ store: stores.first, clock: held }, signal);
+  await collectHeld();
+  await runSql(stores.url, `update loose_evidence set unused_since = svc_instant($1) where hash = $2`, [
+    heldMs - 60_000,
+    hash,
+  ]);
+  await runSql(
+    stores.url,
+    `update evidence_naming set named_before = svc_lowest_receipt_id(clock_timestamp())`,
+  );
+  expect(await collectHeld()).toEqual({ collected: 0 });
+  expect(await isKept(hash)).toBe(true);
+
+  const [first, second] = [await insertLoose(), await insertLoose()];
+  const url = 'https://status.example/served/1';
+  await stores.first.evidence.keepServedList(url, first, heldMs);
+  await stores.first.evidence.keepServedList(url, second, heldMs + 61_000);
+  await letTimePass();
+  await collect();
+  expect([await isKept(first), await isKept(second)]).toEqual([true, true]);
 });

@@ -14,10 +14,11 @@ const CONNECT_MS = 5_000;
 const LOCK = { text: 'select pg_advisory_lock(4, 0)', query_timeout: 60_000 };
 
 /**
- * Safe to run from several processes at once; each returns when the schema is up to date. Rejects with `StoreError`
+ * Safe to run from several processes at once; each returns when the schema is up to date, with the names of the migrations
+ * that it has run. Rejects with `StoreError`
  * `unavailable` when the database cannot be reached, `refused` when another version made it.
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(databaseUrl: string): Promise<readonly string[]> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: CONNECT_MS,
@@ -42,6 +43,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     if (missing.length > 0) await openRecord(client, missing);
     for (const migration of missing) await run(client, migration);
     await ensurePartitionsOn(client);
+    return missing.map(({ name }) => name);
   } finally {
     await client.end();
   }

@@ -234,7 +234,7 @@ const tamperings: readonly Tampering[] = [
   row('consumption_events', 'another restore', `delta_uses = -2 where cause = 'restore'`, ofBudget),
   row('consumption_events', 'another budget', `key = 'sha256:' || repeat('0', 64)`, ofBudget),
   row('consumption_events', 'another version', `version = 7 where cause = 'restore'`, [
-    'restores',
+    'restored budgets',
     () => 'oat_',
   ]),
   {

@@ -22,7 +22,10 @@ let api: ApiNodes;
 beforeAll(async () => {
   await runSql(database.url, `create role ${role} login password 'p'`);
   const migrated = await svcAdmin(database.url, fence.env, 'migrate', '--service-role', role);
-  expect(migrated).toMatchObject({ code: 0, text: expect.stringContaining(`${role} may run the service`) });
+  expect(migrated).toEqual({
+    code: 0,
+    text: `The schema was up to date.\n${role} may run the service.`,
+  });
   const url = Object.assign(new URL(database.url), { username: role, password: 'p' }).href;
   api = await startApiNodes(1, url, { ...fence.env, SVC_DEMO: '1' });
 });
@@ -67,3 +70,12 @@ it('decides, revokes, reports, closes days and disables Agents, all as that role
   expect((await call(baseUrl, 'POST', '/checkpoints/close', { key: ADMIN_TOKEN })).status).toBe(200);
   expect((await call(baseUrl, 'POST', '/demo/mint', { body: {} })).status).toBe(200);
 }, 60_000);
+
+it('is told which role repairs the clock', async () => {
+  const url = Object.assign(new URL(database.url), { username: role, password: 'p' }).href;
+  const refused = await svcAdmin(url, {}, 'clock', 'repair');
+  expect(refused).toMatchObject({
+    code: 2,
+    text: expect.stringMatching(/^the tables belong to \w+, and DATABASE_URL names svc_role_/),
+  });
+});

@@ -76,7 +76,7 @@ const RULES: readonly Rule[] = [
         or a.principal is distinct from r.principal or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision`,
   },
   {
-    name: 'restores',
+    name: 'restored budgets',
     promise: 'every attestation that moved a budget has its movement in the log',
     countSql: 'select count(*) from attestations where consumption_cause is not null',
     faultSql: `

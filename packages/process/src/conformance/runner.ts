@@ -4,11 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConformanceRunRepository, VectorSetName } from '@svc/service';
+import type { Clock, ConformanceRunRepository, VectorSetName } from '@svc/service';
 import { type RanRun, type RunDeps, runTaken } from './run-taken.ts';
 
 export interface RunnerDeps extends Omit<RunDeps, 'runs'> {
   readonly runs: Pick<ConformanceRunRepository, 'take' | 'prolong' | 'finish' | 'endInterrupted'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly onTaken: (runId: string, endpointHost: string) => void;
   readonly onRan: (ran: RanRun) => void;
   readonly onInterrupted: (runs: number) => void;
@@ -67,8 +68,8 @@ const runNext = async (deps: RunnerDeps, stop: AbortSignal): Promise<boolean> =>
   return true;
 };
 
-const endInterrupted = async ({ runs, onInterrupted }: RunnerDeps): Promise<void> => {
-  const ended = await runs.endInterrupted();
+const endInterrupted = async ({ runs, clock, onInterrupted }: RunnerDeps): Promise<void> => {
+  const ended = await runs.endInterrupted(clock.nowMs());
   if (ended > 0) onInterrupted(ended);
 };
 

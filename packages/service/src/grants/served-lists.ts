@@ -11,7 +11,7 @@ export class ServedLists {
 
   /** The credential exactly as it was signed. `NOT_FOUND` when there is no such list. */
   async get(
-    { store, identity }: Pick<ServiceDeps, 'store' | 'identity'>,
+    { store, identity, clock }: Pick<ServiceDeps, 'store' | 'identity' | 'clock'>,
     domain: string,
     number: string,
   ): Promise<string> {
@@ -21,7 +21,7 @@ export class ServedLists {
     if (stored === null) throw notFound('No such status list.');
     const { credential, credentialHash } = stored;
     if (!this.#told.has(credentialHash)) {
-      await store.evidence.keepServedList(url, credentialHash);
+      await store.evidence.keepServedList(url, credentialHash, clock.nowMs());
       this.#told.set(credentialHash, true);
     }
     return credential;

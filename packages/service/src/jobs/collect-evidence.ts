@@ -24,6 +24,6 @@ export const collectEvidence = async (
   while (!stop.aborted && (await evidence.nameFromReceipts(RECEIPTS_PER_STEP)) > 0);
   let collected = 0;
   for (let step = ARTIFACTS_PER_STEP; step === ARTIFACTS_PER_STEP && !stop.aborted; collected += step)
-    step = await evidence.collect(ARTIFACTS_PER_STEP);
+    step = await evidence.collect(ARTIFACTS_PER_STEP, deps.clock.nowMs());
   return { collected };
 };

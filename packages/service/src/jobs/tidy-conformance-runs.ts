@@ -7,12 +7,12 @@ import type { ServiceDeps } from '../deps.ts';
 const STEP = 100;
 
 export const tidyConformanceRuns = async (
-  { store }: Pick<ServiceDeps, 'store'>,
+  { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   stop: AbortSignal,
 ): Promise<{ readonly interrupted: number; readonly removed: number }> => {
-  const interrupted = await store.conformanceRuns.endInterrupted();
+  const interrupted = await store.conformanceRuns.endInterrupted(clock.nowMs());
   let removed = 0;
   for (let step = STEP; step === STEP && !stop.aborted; removed += step)
-    step = await store.conformanceRuns.removeOld(STEP);
+    step = await store.conformanceRuns.removeOld(STEP, clock.nowMs());
   return { interrupted, removed };
 };

@@ -64,8 +64,8 @@ export interface ConformanceRunRepository {
   prolong(run: TakenRun, requests: number): Promise<boolean>;
   /** Stores how it ended. False, and nothing stored, when the run is not this lease's any more. */
   finish(run: TakenRun, ended: EndedRun): Promise<boolean>;
-  /** Ends as `error` what lost its runner, or found none within a quarter of an hour. Answers how many. */
-  endInterrupted(): Promise<number>;
-  /** Removes the next runs that ended more than 30 days ago, at most `limit` of them. Answers how many. */
-  removeOld(limit: number): Promise<number>;
+  /** Ends as `error` what by `nowMs` lost its runner, or found none within a quarter of an hour. Answers how many. */
+  endInterrupted(nowMs: number): Promise<number>;
+  /** Removes the next runs that ended more than 30 days before `nowMs`, at most `limit` of them. Answers how many. */
+  removeOld(limit: number, nowMs: number): Promise<number>;
 }

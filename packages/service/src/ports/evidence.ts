@@ -17,13 +17,13 @@ export interface EvidenceRepository {
    */
   insertLoose(evidence: EvidenceRecord): Promise<void>;
   /** A status list was served under its address, so it is kept; of those of one address one a minute. */
-  keepServedList(url: string, hash: Sha256): Promise<void>;
+  keepServedList(url: string, hash: Sha256, nowMs: number): Promise<void>;
   /**
    * Reads about `limit` further Receipts of the sealed ledger, and keeps what they name. Answers how many; 0 when there
    * are none left, or somebody else is at it.
    */
   nameFromReceipts(limit: number): Promise<number>;
-  /** Removes at most `limit` artifacts that have been of no use for an hour; answers how many. */
-  collect(limit: number): Promise<number>;
+  /** Removes at most `limit` artifacts that had been of no use for an hour at `nowMs`; answers how many. */
+  collect(limit: number, nowMs: number): Promise<number>;
   find(hash: Sha256): Promise<EvidenceRecord | null>;
 }

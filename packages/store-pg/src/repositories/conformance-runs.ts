@@ -55,16 +55,19 @@ const finishSql = `
   update conformance_runs set status = $3, requests = $4, error = $5, report = $6, finished_at = svc_now()
   where ${isHeld} returning 1`;
 
+/** No later than the caller knows it to be: a clock that is ahead ends no run and removes none. */
+const earlier = (parameter: string) => `least(clock_timestamp(), svc_instant(${parameter}))`;
+
 const endInterruptedSql = `
   update conformance_runs set status = 'error', finished_at = svc_now(),
     error = case when lease is null then 'interrupted: no runner took the run' else 'interrupted: the runner ended' end
   where status = 'running' and
-    (leased_until < clock_timestamp() or lease is null and created_at < clock_timestamp() - ${WAITING_AT_MOST})
+    (leased_until < ${earlier('$1')} or lease is null and created_at < ${earlier('$1')} - ${WAITING_AT_MOST})
   returning 1`;
 
 const removeOldSql = `
   delete from conformance_runs where run_id = any (array(
-    select run_id from conformance_runs where finished_at < clock_timestamp() - ${KEPT}
+    select run_id from conformance_runs where finished_at < ${earlier('$2')} - ${KEPT}
     order by finished_at limit $1 for update skip locked))
   returning 1`;
 
@@ -100,7 +103,7 @@ export function conformanceRunRepository(database: Database): ConformanceRunRepo
     prolong: async ({ runId, lease }, requests) => (await count(prolongSql, [runId, lease, requests])) > 0,
     finish: async ({ runId, lease }, { status, requests, error, reportText }) =>
       (await count(finishSql, [runId, lease, status, requests, error, reportText])) > 0,
-    endInterrupted: () => count(endInterruptedSql, []),
-    removeOld: (limit) => count(removeOldSql, [limit]),
+    endInterrupted: (nowMs) => count(endInterruptedSql, [nowMs]),
+    removeOld: (limit, nowMs) => count(removeOldSql, [limit, nowMs]),
   };
 }

@@ -16,16 +16,18 @@ export function evidenceRepository(database: Database): EvidenceRepository {
         values: [hash, contentType, body],
       });
     },
-    async keepServedList(url, hash) {
-      await database.write({ text: 'select svc_keep_served_list($1, $2)', values: [url, hash] });
+    async keepServedList(url, hash, nowMs) {
+      await database.write({ text: 'select svc_keep_served_list($1, $2, $3)', values: [url, hash, nowMs] });
     },
     async nameFromReceipts(limit) {
       const text = 'select svc_name_evidence($1) as read';
       return (await database.write<{ read: number }>({ text, values: [limit] }))[0]?.read ?? 0;
     },
-    async collect(limit) {
-      const text = 'select svc_collect_evidence($1) as collected';
-      return (await database.write<{ collected: number }>({ text, values: [limit] }))[0]?.collected ?? 0;
+    async collect(limit, nowMs) {
+      const text = 'select svc_collect_evidence($1, $2) as collected';
+      return (
+        (await database.write<{ collected: number }>({ text, values: [limit, nowMs] }))[0]?.collected ?? 0
+      );
     },
     async find(hash) {
       const rows = await database.read<EvidenceRecord>({

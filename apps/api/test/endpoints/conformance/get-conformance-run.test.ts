@@ -31,6 +31,7 @@ const runAll = async () => {
   const statuses: string[] = [];
   const deps = {
     runs: store.conformanceRuns,
+    clock: { nowMs: Date.now },
     vectors: readVectorsBeside(VECTORS),
     transport: createRunTransport(config, {
       baseUrl: `http://${DOMAIN}`,

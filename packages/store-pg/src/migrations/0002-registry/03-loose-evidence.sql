@@ -105,20 +105,22 @@ begin
 end;
 $$;
 
+-- By the clock or p_node_ms, whichever is earlier: what a clock that is ahead removes is lost for ever.
 -- Notes since when loose evidence is out of use, and removes up to p_limit of what has been so for an hour: by then every
 -- decision that may have used it is sealed, and has been read. Answers how many were removed. Evidence that comes into force
 -- meanwhile is kept by its foreign key.
-create function svc_collect_evidence(p_limit integer)
+create function svc_collect_evidence(p_limit integer, p_node_ms bigint)
 returns bigint
 language plpgsql
 volatile
 as $$
 declare
+  v_now timestamptz := least(svc_now(), svc_instant(p_node_ms));
   v_collected bigint;
   v_named_before text;
 begin
   update loose_evidence as l
-  set unused_since = case when not s.is_in_force then svc_now() end
+  set unused_since = case when not s.is_in_force then v_now end
   from
     (
       select
@@ -134,7 +136,7 @@ begin
     hash in (
       select hash from loose_evidence
       where
-        unused_since < svc_now() - interval '1 hour'
+        unused_since < v_now - interval '1 hour'
         and svc_lowest_receipt_id(unused_since + interval '10 minutes') <= v_named_before
       order by unused_since
       limit p_limit
@@ -146,7 +148,7 @@ end;
 $$;
 
 -- A status list was served: it is kept, unless one of the same address was within the last minute.
-create function svc_keep_served_list(p_url text, p_hash text)
+create function svc_keep_served_list(p_url text, p_hash text, p_node_ms bigint)
 returns void
 language plpgsql
 volatile
@@ -156,7 +158,7 @@ begin
     return;
   end if;
   insert into served_lists as s (url, kept_at)
-  values (p_url, svc_now())
+  values (p_url, least(svc_now(), svc_instant(p_node_ms)))
   on conflict (url) do update
     set kept_at = excluded.kept_at
     where s.kept_at < excluded.kept_at - interval '1 minute';
