@@ -67,6 +67,30 @@ it('a caller that finds the line full, or waits in it too long, is turned away a
   expect(await busy).toBeInstanceOf(DeadlineError);
 });
 
+it('work that waits for its turn holds no connection', async () => {
+  const own = new DeadlinePool({
+    databaseUrl: database.url,
+    size: 2,
+    waitMs: 5_000,
+    connectMs: 5_000,
+    deadlineMs: 5_000,
+    maxWaiting: 8,
+    onError: () => {},
+  });
+  onTestFinished(() => own.close());
+  const ended: string[] = [];
+  let end = () => {};
+  const held = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const first = own.run(() => held, { turn: 'a list' });
+  const second = own.run(async () => void ended.push('second'), { turn: 'a list' });
+  await own.run(async () => void ended.push('other'), { turn: 'another' });
+  end();
+  await Promise.all([first, second]);
+  expect(ended).toEqual(['other', 'second']);
+});
+
 it('survives the end of its connections, idle or at work', async () => {
   const idle = await pool.run(backendPid);
   await withSession(database.url, async (killer) => {

@@ -12,13 +12,21 @@ const revoker = {
   orgId: null,
   keyId: '1'.repeat(12),
 } as unknown as Caller;
+/** Members of one org, and one of another. */
+const member = (token: string, orgId: string) =>
+  ({ class: 'principal', subject: `did:web:${token}.example`, orgId, keyId: token }) as unknown as Caller;
+const MEMBERS = new Map([
+  ['dk_principal_a', member('a', 'org_1')],
+  ['dk_principal_b', member('b', 'org_1')],
+  ['dk_principal_c', member('c', 'org_2')],
+]);
 const settings = { securityHeaders: [], trustProxyHops: 1, stalledClientMs: 0, isDraining: () => false };
 
 const startGate = (limits: Partial<RateLimits> = {}) => {
   const lookedUp: string[] = [];
   const authenticate = async (token: string) => {
     lookedUp.push(token);
-    return token === REVOKER ? revoker : null;
+    return token === REVOKER ? revoker : (MEMBERS.get(token) ?? null);
   };
   const gate = new Gate({ nowMs: () => 0 }, authenticate, { ...RATE_LIMITS, ...limits });
   /** 200, or the status of the refusal. */
@@ -63,4 +71,12 @@ describe('networks that fail once each until the table of addresses is full', ()
     for (let i = 0; i < 30; i++) await ask('198.51.100.7', 'dk_rp_nobody');
     expect(lookedUp.length).toBe(20);
   });
+});
+
+it('the members of an org have a limit together, beside those of each, and other orgs are not affected', async () => {
+  const { ask } = startGate({ authenticatedPerMinute: 3, subjectPerMinute: 3, orgPerMinute: 4 });
+  const statuses = [];
+  for (const name of ['a', 'a', 'b', 'b', 'b', 'a', 'c'])
+    statuses.push(await ask('198.51.100.7', `dk_principal_${name}`));
+  expect(statuses).toEqual([200, 200, 200, 200, 429, 429, 200]);
 });
