@@ -211,6 +211,7 @@ create table merkle_tiles (
 create table migrations (
   name text collate "C" not null,
   sha256 text not null,
+  runs_from text collate "C" not null,
   ran_at timestamp with time zone not null default clock_timestamp()
 );
 create table orgs (

@@ -131,7 +131,15 @@ describe('configuration', () => {
       ['ftp://a', 'a.b', 'http://u@a', 'http://a?b', 'http://a b'],
     ],
     ['SVC_DOMAIN', ['a.b', 'localhost%3A80'], ['a:80', 'https://a', 'A.b', 'a..b', '-a.b', 'a%3a80']],
-    ['DATABASE_URL', ['postgres://u:p@h/d', 'postgresql://h/d'], ['http://h', 'h']],
+    [
+      'DATABASE_URL',
+      [
+        'postgres://u:p@h/d',
+        'postgresql://h/d',
+        'postgres://u:p@one:1,two/d?target_session_attrs=read-write',
+      ],
+      ['http://h', 'h', 'postgres://one,/d', 'postgres://one:x,two/d', 'postgres:///d'],
+    ],
     ['SVC_ADMIN_TOKEN', [TOKEN], ['a'.repeat(31), `${TOKEN} `, `dk_${TOKEN}`]],
     [
       'SVC_PROVISION_KEYS',

@@ -45,10 +45,16 @@ export const address: ValueParser<string> = (text) => {
   return good(text.replace(/\/+$/, ''));
 };
 
-export const databaseUrl: ValueParser<string> = (text) =>
-  /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)
+/** One server or, as libpq has them, several with commas between. */
+export const databaseUrl: ValueParser<string> = (text) => {
+  const [, scheme, hosts, rest] = /^(postgres(?:ql)?:\/\/(?:[^@/?\s]*@)?)([^@/?\s]*)(\S*)$/.exec(text) ?? [];
+  const servers = hosts?.split(',').map((host) => `${scheme}${host}${rest}`) ?? [];
+  return servers.length > 0 &&
+    servers.every((server) => URL.canParse(server)) &&
+    !hosts?.split(',').includes('')
     ? good(text)
-    : bad('must be a postgres:// or postgresql:// address');
+    : bad('must be a postgres:// or postgresql:// address, of one host or of several with commas between');
+};
 
 /** `none`, `file:///folder` or `s3://bucket/prefix`. */
 export const fencePlace: ValueParser<string> = (text) =>

@@ -17,7 +17,7 @@ import {
   type Store,
   StoreError,
 } from '@svc/service';
-import { createStore, migrate } from '@svc/store-pg';
+import { checkServer, createStore, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
@@ -47,7 +47,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const { config, secrets, databaseUrl, logger, registry } = sources;
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
-  await migrateAt(databaseUrl, config);
+  await migrateAt(databaseUrl, config, logger);
   const onError = (error: Error) => {
     count('storage');
     logger.warn({ error: error.message }, 'storage');
@@ -101,6 +101,7 @@ const countedLog = (logger: Logger, count: EventCounter): ServiceDeps['log'] => 
     logger.error(fields, event);
   },
 });
+
 /** A restored backup of this database would be noticed by nobody, although somebody relies on it. */
 const refuseLineage = async (store: Store): Promise<void> => {
   const { seq } = await store.restores.findLast();
@@ -110,15 +111,19 @@ const refuseLineage = async (store: Store): Promise<void> => {
   ]);
 };
 
-/** Throws `ConfigurationError`, without the password, if the configured database cannot be reached. */
-const migrateAt = async (databaseUrl: string, { database }: Config): Promise<void> => {
+/** Throws `ConfigurationError`, without the password, if the configured database cannot be reached or is of no use. */
+const migrateAt = async (databaseUrl: string, { database, env }: Config, logger: Logger): Promise<void> => {
   try {
-    await migrate(databaseUrl);
+    await checkServer(databaseUrl, { mustBeDurable: env === 'production' });
+    await migrate(databaseUrl, {
+      onWait: (migration) => logger.warn({ migration }, 'migration.waits-for-locks'),
+    });
   } catch (error) {
-    const isUnreachable = error instanceof StoreError && error.kind === 'unavailable';
-    if (!isUnreachable || database.kind !== 'external') throw error;
-    const { host, pathname } = new URL(databaseUrl);
-    throw new ConfigurationError([`DATABASE_URL: ${host}${pathname} cannot be reached: ${error.message}`]);
+    if (!(error instanceof StoreError) || database.kind !== 'external') throw error;
+    const place = databaseUrl.replace(/^[^:]+:\/\/([^@/?]*@)?/, '').replace(/\?.*/s, '');
+    if (error.kind === 'unavailable')
+      throw new ConfigurationError([`DATABASE_URL: ${place} cannot be reached: ${error.message}`]);
+    throw error;
   }
 };
 

@@ -1,18 +1,83 @@
 /**
- * A pg client whose socket can be torn down at once. `end()` alone says goodbye and waits for the server, which
- * never comes from one that is stopped.
+ * A pg client whose socket can be torn down at once, and whose session is prepared before anybody has it. `end()` alone
+ * says goodbye and waits for the server, which never comes from one that is stopped.
  */
 import { Socket } from 'node:net';
+import { StoreError } from '@svc/service';
 import pg from 'pg';
+import { type Servers, serversOf } from './servers.ts';
 import { columnTypes } from './type-parsers.ts';
+
+export interface StoreClientConfig extends pg.ClientConfig {
+  readonly databaseUrl?: string;
+  /** Set in the session, by a statement: what a connection asks for at its start does not pass every pooler. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** For the statement that prepares a session. Opening the connection has a limit of its own. */
+const PREPARE_MS = 2_000;
+
+/**
+ * `off` and `local` would acknowledge what the loss of one machine takes away, whoever configured them for the role, the
+ * database or the server. Set for the session, so a later change of the configuration does not reach it.
+ */
+const prepareSql = `
+  select set_config('synchronous_commit',
+      case when current_setting('synchronous_commit') in ('off', 'local') then 'on'
+        else current_setting('synchronous_commit') end, false),
+    current_setting('transaction_read_only') = 'on' as "isReadOnly",
+    (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))`;
+
+type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 export class StoreClient extends pg.Client {
   readonly #socket: Socket;
+  readonly #servers: Servers;
+  readonly #url: string;
+  readonly #settings: Readonly<Record<string, string>>;
 
-  constructor(config: pg.ClientConfig = {}) {
+  constructor({ databaseUrl = '', settings = {}, ...config }: StoreClientConfig = {}) {
     const socket = new Socket();
-    super({ ...config, stream: () => socket });
+    const servers = serversOf(databaseUrl);
+    const url = servers.current;
+    super({ ...config, connectionString: url, stream: () => socket });
     this.#socket = socket;
+    this.#servers = servers;
+    this.#url = url;
+    this.#settings = settings;
+    // An 'error' event that nobody hears would end the process. Whoever uses the connection learns from its statements.
+    this.on('error', () => {});
+  }
+
+  /** Rejects where the server was not reached, or takes no writes and another one should. */
+  override connect(): Promise<pg.Client>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): unknown {
+    const connected = this.#connect();
+    if (callback === undefined) return connected;
+    const report = callback as (error: Error | null, client?: pg.Client) => void;
+    return connected.then(
+      (client) => report(null, client),
+      (error: Error) => report(error),
+    );
+  }
+
+  async #connect(): Promise<pg.Client> {
+    try {
+      await super.connect();
+      const { rows } = await this.query<{ isReadOnly: boolean }>({
+        text: prepareSql,
+        values: [Object.keys(this.#settings), Object.values(this.#settings)],
+        query_timeout: PREPARE_MS,
+      } as pg.QueryConfig);
+      if (rows[0]?.isReadOnly !== false && this.#servers.mustTakeWrites)
+        throw new StoreError('unavailable', `${this.host} takes no writes`);
+      return this;
+    } catch (error) {
+      this.#servers.passBy(this.#url);
+      this.destroy();
+      throw error;
+    }
   }
 
   destroy(): void {
@@ -20,30 +85,36 @@ export class StoreClient extends pg.Client {
   }
 }
 
+/** A session whose client is gone without a word ends within about 11 s, also where nothing is under way in it. */
+const GONE_CLIENTS = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '10000',
+};
+
 /**
- * Connection settings shared by all pools. The server's own time-out only tidies up behind a client that gave
- * up: it does nothing against a stopped server, so no caller relies on it.
+ * Connection settings shared by all pools. The server's own time-outs only tidy up behind a client that gave
+ * up: they do nothing against a stopped server, so no caller relies on them.
  */
 export function clientConfig(
   databaseUrl: string,
   deadlineMs: number,
   settings: Readonly<Record<string, string>> = {},
-): pg.ClientConfig {
-  const all = {
-    default_transaction_isolation: 'read\\ committed',
-    // No statement here runs long enough to be worth compiling, and an estimate that is off by much would have it so.
-    jit: 'off',
-    ...settings,
-  };
+): StoreClientConfig {
   return {
-    connectionString: databaseUrl,
+    databaseUrl,
     types: columnTypes,
     keepAlive: true,
     application_name: 'svc',
-    statement_timeout: deadlineMs,
-    idle_in_transaction_session_timeout: deadlineMs,
-    options: Object.entries(all)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    settings: {
+      default_transaction_isolation: 'read committed',
+      // No statement here runs long enough to be worth compiling, and an estimate that is off by much would have it so.
+      jit: 'off',
+      statement_timeout: `${deadlineMs}`,
+      idle_in_transaction_session_timeout: `${deadlineMs}`,
+      ...GONE_CLIENTS,
+      ...settings,
+    },
   };
 }

@@ -2,6 +2,7 @@
 import { StoreError, type Tenant } from '@svc/service';
 import type pg from 'pg';
 import type { DeadlinePool, RunOptions } from './deadline-pool.ts';
+import { DURABLE_IF_NOTHING_WRITTEN } from './durable.ts';
 import { type AtStake, toStoreError } from './errors.ts';
 
 export interface Statement {
@@ -73,14 +74,22 @@ export async function runTransaction<T>(
       return worked;
     }
     commitSent = true;
-    const { command } = await client.query('COMMIT');
-    return command === 'COMMIT' ? worked : { ok: false, error: rolledBack() };
+    return (await commit(client)) ? worked : { ok: false, error: rolledBack() };
   };
   const outcome = await pool.run(transact, options).catch((error: unknown) => {
     throw toStoreError(error, commitSent ? 'stored' : 'nothing');
   });
   if (!outcome.ok) throw outcome.error;
   return outcome.value;
+}
+
+/**
+ * False: the server rolled back. What a transaction found done already, and answers, must last as what it does itself; so one
+ * that wrote nothing commits a message.
+ */
+async function commit(client: pg.ClientBase): Promise<boolean> {
+  const results = await client.query(`${DURABLE_IF_NOTHING_WRITTEN}; COMMIT`);
+  return ([results].flat().at(-1) as pg.QueryResult).command === 'COMMIT';
 }
 
 /** The connection's own limits are those of the pool; `local` ends with the transaction. */

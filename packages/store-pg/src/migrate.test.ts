@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
 import { describeDecisionType, describeSchema } from '@svc/testkit/store/describe-schema';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from './migrate.ts';
-import { listMigrations } from './migrations.ts';
+import { listMigrations, migrationOf } from './migrations.ts';
 
 const database = withDatabase();
 const emptyName = `empty_${process.pid}`;
@@ -43,12 +43,44 @@ describe('migrate', () => {
     await migrate(emptyUrl());
   });
 
-  it('refuses a database that a later version has migrated', async () => {
+  it('runs beside a later version as far as its migrations allow, and says which version it takes where they do not', async () => {
     await migrate(emptyUrl());
-    await runSql(emptyUrl(), `insert into migrations (name, sha256) values ('9999-later', 'x')`);
-    await expect(migrate(emptyUrl())).rejects.toMatchObject(refused);
+    const newest = listMigrations().at(-1)?.name;
+    const later = (runsFrom: string | undefined) =>
+      runSql(
+        emptyUrl(),
+        `insert into migrations (name, sha256, runs_from) values ('9999-later', 'x', $1)
+         on conflict (name) do update set runs_from = $1`,
+        [runsFrom],
+      );
+    await later('9999-later');
+    await expect(migrate(emptyUrl())).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('start a later version'),
+    });
+    await later(newest);
+    expect(await migrate(emptyUrl())).toEqual([]);
     await runSql(emptyUrl(), `delete from migrations where name = '9999-later'`);
+  });
+
+  it('waits for a reader from outside the line: what comes behind it is not held up', async () => {
     await migrate(emptyUrl());
+    const later = migrationOf('9999-later', 'alter table receipts add column later integer');
+    await withSession(emptyUrl(), async (reader) => {
+      await reader.query('begin');
+      await reader.query('select count(*) from receipts');
+      let waits = 0;
+      const migrations = [...listMigrations(), later];
+      const done = migrate(emptyUrl(), { migrations, onWait: () => waits++ });
+      await withSession(emptyUrl(), async (decision) => {
+        await decision.query(`set lock_timeout = '5s'`);
+        while (waits < 2) await decision.query('select count(*) from receipts');
+      });
+      await reader.query('commit');
+      expect(await done).toEqual(['9999-later']);
+    });
+    await runSql(emptyUrl(), `alter table receipts drop column later`);
+    await runSql(emptyUrl(), `delete from migrations where name = '9999-later'`);
   });
 
   it('leaves nothing of a migration that was cut off, and runs it anew', async () => {
@@ -59,7 +91,7 @@ describe('migrate', () => {
     await runSql(
       emptyUrl(),
       `create table migrations (name text collate "C" primary key check (name <> '${last}'),
-         sha256 text not null, ran_at timestamptz not null default clock_timestamp())`,
+         sha256 text not null, runs_from text not null, ran_at timestamptz not null default clock_timestamp())`,
     );
     await expect(migrate(emptyUrl())).rejects.toThrow('migrations_name_check');
     const [left] = await runSql(emptyUrl(), `select to_regprocedure('svc_grant_service(name)') as "table"`);

@@ -1,11 +1,16 @@
 /**
  * Brings a database to the newest schema. A session advisory lock keeps two migrators apart; each migration runs in one
- * transaction with the row that records it.
+ * transaction with the row that records it, and waits for no lock long: what it waits for, all decisions behind it wait for.
+ *
+ * A database may be ahead of this version, as it is while a fleet is upgraded or after an upgrade was taken back: each
+ * migration names the oldest one that a version must have to run beside it (`-- runs-from: NAME`, docs/operations.md).
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
-import pg from 'pg';
-import { toUnavailable } from './errors.ts';
+import type pg from 'pg';
+import { StoreClient } from './client.ts';
+import { toStoreError, toUnavailable } from './errors.ts';
 import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
@@ -13,35 +18,35 @@ const CONNECT_MS = 5_000;
 /** No other module uses this space of locks. A migration itself may take longer: it is not cut off. */
 const LOCK = { text: 'select pg_advisory_lock(4, 0)', query_timeout: 60_000 };
 
+/** Shorter than any decision waits: a reader that holds a table is waited for from outside the line. */
+const LOCK_TIMEOUT_MS = 200;
+const RETRY_MS = 500;
+const GIVE_UP_MS = 600_000;
+
+export interface MigrateOptions {
+  /** Default: those of this version. */
+  readonly migrations?: readonly Migration[];
+  /** Hears that a migration could not have its locks, each time. */
+  readonly onWait?: (migration: string) => void;
+}
+
 /**
- * Safe to run from several processes at once; each returns when the schema is up to date, with the names of the migrations
- * that it has run. Rejects with `StoreError`
- * `unavailable` when the database cannot be reached, `refused` when another version made it.
+ * Safe to run from several processes at once; each returns when the schema is up to date, with the names of what it ran.
+ * Rejects with `StoreError` `unavailable` when the database cannot be reached, `refused` when another version made it that
+ * this one does not run beside, `lock_timeout` when its locks were not to be had for ten minutes.
  */
-export async function migrate(databaseUrl: string): Promise<readonly string[]> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
-  });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-  } catch (error) {
-    throw toUnavailable(error);
-  }
+export async function migrate(
+  databaseUrl: string,
+  { migrations = listMigrations(), onWait = () => {} }: MigrateOptions = {},
+): Promise<readonly string[]> {
+  const client = await connect(databaseUrl);
   try {
     await client.query(LOCK);
-    const migrations = listMigrations();
     const recorded = await listRecorded(client);
-    for (const [index, { name, sha256 }] of recorded.entries()) {
-      const migration = migrations[index];
-      if (migration?.name !== name || hashOf(migration) !== sha256)
-        throw madeByAnother(`its migration ${name} is not the one of this version`);
-    }
+    assertRunsBeside(recorded, migrations);
     const missing = migrations.slice(recorded.length);
     if (missing.length > 0) await openRecord(client, missing);
-    for (const migration of missing) await run(client, migration);
+    for (const migration of missing) await runWithin(client, migration, onWait);
     await ensurePartitionsOn(client);
     return missing.map(({ name }) => name);
   } finally {
@@ -49,14 +54,42 @@ export async function migrate(databaseUrl: string): Promise<readonly string[]> {
   }
 }
 
+const connect = async (databaseUrl: string): Promise<pg.Client> => {
+  const client = new StoreClient({ databaseUrl, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+  return client;
+};
+
+/** What is recorded and what this version has must be the same as far as both go; what goes further must allow for it. */
+const assertRunsBeside = (recorded: readonly Recorded[], migrations: readonly Migration[]): void => {
+  const newest = migrations.at(-1)?.name ?? '';
+  for (const [index, { name, sha256, runsFrom }] of recorded.entries()) {
+    const migration = migrations[index];
+    if (migration === undefined) {
+      if (runsFrom > newest)
+        throw new StoreError(
+          'refused',
+          `the database is at ${name}, which runs with versions that have ${runsFrom}; this one ends at ${newest}: start a later version`,
+        );
+    } else if (migration.name !== name || hashOf(migration) !== sha256)
+      throw madeByAnother(`its migration ${name} is not the one of this version`);
+  }
+};
+
 const hashOf = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex');
 
 interface Recorded {
   readonly name: string;
   readonly sha256: string;
+  readonly runsFrom: string;
 }
 
-/** What has run, in its order. It must be the beginning of what this version has, word for word. */
+/** What has run, in its order. */
 async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
   const { rows: found } = await client.query<{ hasRecord: boolean; isEmpty: boolean }>(
     `select to_regclass('migrations') is not null as "hasRecord", to_regclass('receipts') is null as "isEmpty"`,
@@ -64,7 +97,9 @@ async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
   const { hasRecord, isEmpty } = found[0] ?? { hasRecord: false, isEmpty: false };
   if (!hasRecord && !isEmpty) throw madeByAnother('it has no record of its migrations');
   if (!hasRecord) return [];
-  const { rows } = await client.query<Recorded>('select name, sha256 from migrations order by name');
+  const { rows } = await client.query<Recorded>(
+    'select name, sha256, runs_from as "runsFrom" from migrations order by name',
+  );
   return rows;
 }
 
@@ -82,6 +117,7 @@ async function openRecord(client: pg.Client, missing: readonly Migration[]): Pro
     `create table if not exists migrations (
       name text collate "C" primary key,
       sha256 text not null,
+      runs_from text collate "C" not null,
       ran_at timestamptz not null default clock_timestamp()
     )`,
   );
@@ -89,9 +125,7 @@ async function openRecord(client: pg.Client, missing: readonly Migration[]): Pro
 
 /** Gives a role what the running service needs. By the owner of the schema, after each migration. */
 export async function grantService(databaseUrl: string, role: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_MS });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connect(databaseUrl);
   try {
     await client.query('select svc_grant_service($1)', [role]);
   } finally {
@@ -99,13 +133,34 @@ export async function grantService(databaseUrl: string, role: string): Promise<v
   }
 }
 
+async function runWithin(
+  client: pg.Client,
+  migration: Migration,
+  onWait: (migration: string) => void,
+): Promise<void> {
+  const giveUpAtMs = performance.now() + GIVE_UP_MS;
+  for (;;) {
+    try {
+      return await run(client, migration);
+    } catch (error) {
+      const problem = toStoreError(error, 'nothing');
+      if (problem.kind !== 'lock_timeout' || performance.now() > giveUpAtMs) throw problem;
+      await client.query('rollback');
+      onWait(migration.name);
+      await delay(RETRY_MS);
+    }
+  }
+}
+
 /** Cut off anywhere, it has not run: the transaction ends with the session. */
 async function run(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
+  await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query(migration.sql);
-  await client.query('insert into migrations (name, sha256) values ($1, $2)', [
+  await client.query('insert into migrations (name, sha256, runs_from) values ($1, $2, $3)', [
     migration.name,
     hashOf(migration),
+    migration.runsFrom,
   ]);
   await client.query('commit');
 }

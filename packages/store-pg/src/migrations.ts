@@ -7,6 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface Migration {
   readonly name: string;
   readonly sql: string;
+  /** Versions whose newest migration is this one or a later one run with the schema as this migration leaves it. */
+  readonly runsFrom: string;
 }
 
 const folder = new URL('./migrations/', import.meta.url);
@@ -15,7 +17,14 @@ const folder = new URL('./migrations/', import.meta.url);
 export const listMigrations = (): Migration[] =>
   readdirSync(folder)
     .sort()
-    .map((name) => ({ name, sql: readSql(new URL(`${name}/`, folder)) }));
+    .map((name) => migrationOf(name, readSql(new URL(`${name}/`, folder))));
+
+/** `-- runs-from: NAME` on a line of its own; without it only versions that have the migration run with it. */
+export const migrationOf = (name: string, sql: string): Migration => ({
+  name,
+  sql,
+  runsFrom: /^-- runs-from: (\S+)$/m.exec(sql)?.[1] ?? name,
+});
 
 const readSql = (of: URL): string =>
   readdirSync(of)

@@ -1,5 +1,6 @@
 /** Receipt partitions ahead of time: from yesterday (a clock may lag over midnight) to a week from now. */
-import pg from 'pg';
+import type pg from 'pg';
+import { StoreClient } from './client.ts';
 
 const DAYS_AHEAD = 7;
 
@@ -15,8 +16,8 @@ export async function ensurePartitionsOn(client: pg.ClientBase): Promise<number>
 
 /** Creates the missing partitions and answers how many there were; safe to run anywhere, any number of times. */
 export async function ensureReceiptPartitions(databaseUrl: string): Promise<number> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
+  const client = new StoreClient({
+    databaseUrl,
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
   });

@@ -159,6 +159,42 @@ describe('an answer lost around the commit', () => {
   });
 });
 
+describe('a standby that does not answer', () => {
+  const onServer = async (...statements: readonly string[]) => {
+    const sql = new Client({ connectionString: cluster.adminUrl });
+    await sql.connect();
+    try {
+      let rows: readonly unknown[] = [];
+      for (const statement of statements) ({ rows } = await sql.query(statement));
+      return rows;
+    } finally {
+      await sql.end();
+    }
+  };
+  const setStandby = (name: string) =>
+    onServer(`alter system set synchronous_standby_names = '${name}'`, 'select pg_reload_conf()');
+
+  it('503, and a retry is answered 200 only once its decision is where it outlives the machine', async () => {
+    await recover();
+    const body = await verifyBody(tenants, grant);
+    const headers = { 'idempotency-key': 'no-standby-1' };
+    await setStandby('nobody');
+    try {
+      expectUnavailable(await send(body, headers));
+      // The session that waits is ended: what it committed is visible from then on, here alone.
+      const end = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
+      await expect.poll(() => onServer(end), { timeout: 20_000 }).not.toEqual([]);
+      expectUnavailable(await send(body, headers));
+    } finally {
+      await setStandby('');
+    }
+    await recover();
+    const { answer } = await send(body, headers);
+    expect(receiptOf(answer).decision).toBe('ALLOW');
+    expect(answer.headers['svc-idempotent-replay']).toBe('true');
+  }, 60_000);
+});
+
 describe('a server that is gone', () => {
   it('stopped with SIGSTOP: 503 in time; back in time once it goes on', async () => {
     await recover();

@@ -4,7 +4,7 @@ import { encodeUlid } from '@svc/protocol';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
-import { withDatabase } from '@svc/testkit';
+import { type OwnCluster, startOwnCluster, withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { ADMIN_TOKEN, type ApiNode, type ApiNodes, type InnerNode, startApiNodes } from './api-node.ts';
@@ -47,18 +47,34 @@ export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(
 
 /** Declares the deployment for a test file, its nodes within this process. `env` adds to what all nodes have. */
 export const withDeployment = (env: Environment = {}, nodes = 1): Deployment<InnerNode> =>
-  declare((databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+  declare(env, (databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
 
 /** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */
 export const withProcesses = (env: Environment = {}, count = 1): Deployment<ApiProcess> =>
-  declare((databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+  declare(env, (databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
 
 type Environment = Readonly<Record<string, string>>;
 
+/** Production refuses the shared server, which writes nothing through. */
+const withDurableDatabase = (): { readonly url: string } => {
+  let cluster: OwnCluster | undefined;
+  beforeAll(async () => {
+    cluster = await startOwnCluster();
+  }, 60_000);
+  afterAll(() => cluster?.stop(), 60_000);
+  return {
+    get url() {
+      if (cluster === undefined) throw new Error('the cluster exists from beforeAll on');
+      return cluster.url;
+    },
+  };
+};
+
 const declare = <Node extends ApiNode>(
+  { SVC_ENV }: Environment,
   start: (databaseUrl: string) => Promise<ApiNodes<Node>>,
 ): Deployment<Node> => {
-  const database = withDatabase();
+  const database = SVC_ENV === 'production' ? withDurableDatabase() : withDatabase();
   let api: ApiNodes<Node> | undefined;
   let sql: Client | undefined;
   beforeAll(async () => {

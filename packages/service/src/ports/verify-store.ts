@@ -141,6 +141,11 @@ export interface VerifyStore {
     waitMs: number,
     decide: (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>,
   ): Promise<CommitOutcome[]>;
-  /** Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. */
+  /**
+   * Looks receipts up on a fresh connection after an ambiguous commit; at most 300 ms. What it answers lasts as a decision
+   * that was answered at once does.
+   */
   findStored(receiptIds: readonly ReceiptId[]): Promise<ReadonlySet<ReceiptId>>;
+  /** Resolves once everything that was found stored before the call lasts. Rejects where that cannot be told in time. */
+  confirmStored(): Promise<void>;
 }

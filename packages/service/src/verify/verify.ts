@@ -23,6 +23,7 @@ import type { RpCaller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
+import { Batcher } from '../lib/batcher.ts';
 import { withinMs } from '../lib/deadline.ts';
 import { StoreError } from '../ports/store.ts';
 import { findStoredAnswer, type Idempotency, type VerifyAnswer } from './answer.ts';
@@ -42,6 +43,9 @@ const MAX_EVALUATIONS = 4;
 /** Below the two seconds within which a caller must hear 503 when storage is gone. */
 const DEADLINE_MS = 1_700;
 
+/** One confirmation does for all repeats that wait for it. */
+const CONFIRMING = { maxBatch: 1_024, maxInFlight: 1, maxWaiting: 8_192 };
+
 /** Hears of what is decided, for metrics. */
 export interface VerifyObserver {
   readonly onAnswer?: (answer: VerifyAnswer) => void;
@@ -55,6 +59,7 @@ export class Verifier {
   private readonly memo: GrantSignatureMemo;
   private readonly committer: Committer;
   private readonly budgets: Budgets;
+  private readonly confirmer: Batcher<null, null>;
 
   constructor(
     private readonly deps: ServiceDeps,
@@ -66,6 +71,10 @@ export class Verifier {
     this.memo = new GrantSignatureMemo(deps.crypto);
     this.committer = new Committer(deps.store, deps.log);
     this.budgets = new Budgets(deps, this.committer);
+    this.confirmer = new Batcher(async (asking) => {
+      await deps.store.verify.confirmStored();
+      return asking;
+    }, CONFIRMING);
   }
 
   /**
@@ -180,7 +189,10 @@ export class Verifier {
 
   private async findStored(caller: RpCaller, { idempotency, tenant }: Asked): Promise<VerifyAnswer | null> {
     if (idempotency === null) return null;
-    return findStoredAnswer(this.deps.store.as(tenant).verify, caller.subject, idempotency);
+    const prior = await findStoredAnswer(this.deps.store.as(tenant).verify, caller.subject, idempotency);
+    // Its own answer may never have been given: it can be visible, and not yet where it outlives a machine.
+    if (prior !== null) await this.confirmer.submit(null, tenant);
+    return prior;
   }
 }
 

@@ -5,6 +5,7 @@
 import type { ReceiptId } from '@svc/protocol';
 import { withinMs } from '@svc/service';
 import { clientConfig, StoreClient } from '../client.ts';
+import { DURABLE } from '../durable.ts';
 import { DeadlineError, toUnavailable } from '../errors.ts';
 
 /** See `VerifyStore.findStored`. `deadlineMs` covers connecting and asking. */
@@ -32,5 +33,7 @@ async function lookUp(client: StoreClient, receiptIds: readonly ReceiptId[]): Pr
     'select receipt_id as "receiptId" from receipts where receipt_id = any ($1::text[])',
     [receiptIds],
   );
-  return new Set(rows.map((row) => row.receiptId));
+  const stored = new Set(rows.map((row) => row.receiptId));
+  if (stored.size > 0) await client.query(DURABLE);
+  return stored;
 }

@@ -2,6 +2,8 @@
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { RpCallerRecord, VerifyStore } from '@svc/service';
 import type { Database } from '../database.ts';
+import { DURABLE } from '../durable.ts';
+import { toStoreError } from '../errors.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
 import { isNewcomerSql } from '../repositories/newcomers.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
@@ -80,5 +82,12 @@ export function verifyStore(options: VerifyStoreOptions): VerifyStore {
     commitDecisions: (decisions) => commitDecisions(commit, decisions),
     commitOnBudgets: (...request) => commitOnBudgets(options.commitOnBudgets, ...request),
     findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs),
+    async confirmStored() {
+      try {
+        await commit.pool.run((client) => client.query(DURABLE), { deadlineMs: commit.deadlineMs });
+      } catch (error) {
+        throw toStoreError(error, 'nothing');
+      }
+    },
   };
 }

@@ -1,0 +1,63 @@
+/** What no query can make up for: a server that does not write through, a pooler that changes sessions under the caller. */
+import { StoreError } from '@svc/service';
+import { StoreClient } from './client.ts';
+import { toUnavailable } from './errors.ts';
+
+const CONNECT_MS = 5_000;
+/** A pooler hands out the server connection that was used last; another client may just have taken it. */
+const TRIES = 3;
+
+const stateSql = `
+  select current_setting('fsync') as "fsync", current_setting('full_page_writes') as "full_page_writes",
+    pg_backend_pid() as pid`;
+
+type State = { readonly [setting in 'fsync' | 'full_page_writes']: string } & { readonly pid: number };
+
+/**
+ * Rejects with `StoreError` `refused`, in a sentence for the operator: behind a pooler that shares sessions (PgBouncer with
+ * `pool_mode` transaction or statement), and where `mustBeDurable`, on a server that loses answered commits in a crash.
+ */
+export async function checkServer(
+  databaseUrl: string,
+  { mustBeDurable }: { readonly mustBeDurable: boolean },
+): Promise<void> {
+  const clients = [0, 1].map(() => {
+    const client = new StoreClient({
+      databaseUrl,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
+    });
+    client.on('error', () => {});
+    return client;
+  });
+  try {
+    for (const client of clients) await client.connect();
+    for (let tried = 0; tried < TRIES; tried++) {
+      const states: State[] = [];
+      for (const client of clients) states.push(...(await client.query<State>(stateSql)).rows);
+      const [first, second] = states;
+      if (first === undefined || first.pid === second?.pid) throw sharedSessions();
+      if (mustBeDurable) assertDurable(first);
+    }
+  } catch (error) {
+    throw toUnavailable(error);
+  } finally {
+    for (const client of clients) client.destroy();
+  }
+}
+
+const assertDurable = (state: State): void => {
+  for (const setting of ['fsync', 'full_page_writes'] as const)
+    if (state[setting] !== 'on')
+      throw new StoreError(
+        'refused',
+        `the database server has ${setting} = ${state[setting]}: a crash would take away answers that were given. Set ${setting} = on`,
+      );
+};
+
+const sharedSessions = (): StoreError =>
+  new StoreError(
+    'refused',
+    'two connections got one session of the server: a pooler in between shares sessions between clients. ' +
+      'Prepared statements and locks of sessions do not survive that: use pool_mode = session (PgBouncer), or connect directly',
+  );

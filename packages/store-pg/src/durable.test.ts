@@ -1,0 +1,108 @@
+/**
+ * A server that must wait for a standby, which does not answer: the commits of whoever gives up, or is cut off, are visible and
+ * would be lost with the machine. Nothing that rests on them is acknowledged.
+ */
+import type { Store } from '@svc/service';
+import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientConfig, StoreClient } from './client.ts';
+import { createStore } from './create-store.ts';
+
+let cluster: OwnCluster;
+let store: Store;
+let world: World;
+
+beforeAll(async () => {
+  cluster = await startOwnCluster({ durable: false });
+  // As an operator may have configured them, to win some time.
+  await setSystem('synchronous_commit', 'off');
+  store = createStore({ databaseUrl: cluster.url });
+  world = await createWorld(store);
+}, 60_000);
+afterAll(async () => {
+  await setStandby('');
+  await store.close();
+  await cluster.stop();
+});
+
+const setSystem = async (name: string, value: string) => {
+  await runSql(cluster.adminUrl, `alter system set ${name} = '${value}'`);
+  await runSql(cluster.adminUrl, 'select pg_reload_conf()');
+  await withSession(cluster.adminUrl, (session) =>
+    untilRow(
+      session,
+      `select 1 from pg_file_settings where name = '${name}' and setting = '${value}' and applied`,
+    ),
+  );
+};
+/** Commits wait for this standby, which is none. */
+const setStandby = (name: string) => setSystem('synchronous_standby_names', name);
+
+/** Ends the sessions that wait for the standby: their commits are visible from then on. */
+const cutOffWaiting = () =>
+  withSession(cluster.adminUrl, async (session) => {
+    await untilRow(session, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`);
+    await session.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+    );
+  });
+
+const key = { key: 'twice', bodyHash: 'x' };
+
+describe('while the standby does not answer', () => {
+  it('a Receipt that is visible is not known to be stored, by its id or by its idempotency key, until it is', async () => {
+    const grant = await insertGrant(world);
+    const decision = allowCommit(world, grant, { idempotency: key });
+    await setStandby('nobody');
+    const lost = expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({
+      kind: 'ambiguous',
+    });
+    await cutOffWaiting();
+    await lost;
+    const visible = await store.verify.findIdempotent(world.relyingParty.did, key.key);
+    expect(visible?.receipt.receiptId).toBe(decision.receiptId);
+    await expect(store.verify.findStored([decision.receiptId])).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    await expect(store.verify.confirmStored()).rejects.toMatchObject({ kind: 'unavailable' });
+    await setStandby('');
+    await store.verify.confirmStored();
+    expect(await store.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
+  });
+
+  it('a transaction that finds everything done already is not answered as done', async () => {
+    const find = () => store.transaction((tx) => tx.principals.find(world.principal.did));
+    expect(await find()).not.toBeNull();
+    await setStandby('nobody');
+    await expect(find()).rejects.toMatchObject({ kind: 'ambiguous' });
+    await setStandby('');
+    expect(await find()).not.toBeNull();
+  });
+
+  it('no write of any kind is answered, whatever synchronous_commit the server is configured with', async () => {
+    await setStandby('nobody');
+    const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
+    const write = store.transaction((tx) => tx.evidence.insert(artifact));
+    await expect(write).rejects.toMatchObject({ kind: 'ambiguous' });
+    await setStandby('');
+  });
+});
+
+it.each(['off', 'local', 'remote_write', 'remote_apply'])(
+  'a session of a role with synchronous_commit = %s waits for what is answered',
+  async (configured) => {
+    const role = new URL(cluster.url).username;
+    await runSql(cluster.adminUrl, `alter role ${role} set synchronous_commit = '${configured}'`);
+    const client = new StoreClient(clientConfig(cluster.url, 1_000));
+    try {
+      await client.connect();
+      const { rows } = await client.query('show synchronous_commit');
+      expect(rows).toEqual([{ synchronous_commit: configured.startsWith('remote') ? configured : 'on' }]);
+    } finally {
+      client.destroy();
+      await runSql(cluster.adminUrl, `alter role ${role} reset synchronous_commit`);
+    }
+  },
+);

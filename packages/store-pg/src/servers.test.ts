@@ -1,0 +1,76 @@
+import { type OwnCluster, startOwnCluster, withDatabase } from '@svc/testkit';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { clientConfig, StoreClient } from './client.ts';
+import { createStore } from './create-store.ts';
+import { Servers } from './servers.ts';
+
+const database = withDatabase();
+let readOnly: OwnCluster;
+
+beforeAll(async () => {
+  readOnly = await startOwnCluster({ durable: false });
+  await runSql(readOnly.adminUrl, `alter database svc set default_transaction_read_only = on`);
+}, 60_000);
+afterAll(() => readOnly.stop());
+
+const hostOf = (url: string) => new URL(url).host;
+/** The database of these tests behind servers that do not answer, or take no writes. */
+const behind = (...hosts: readonly string[]) =>
+  database.url.replace(hostOf(database.url), [...hosts, hostOf(database.url)].join(','));
+
+const NOBODY = '127.0.0.1:1';
+
+it('several servers: connections go to the one that answers, whichever place it has', async () => {
+  const store = createStore({ databaseUrl: behind(NOBODY, NOBODY) });
+  try {
+    for (let tried = 0; tried < 4; tried++) if (await store.now().catch(() => null)) break;
+    const reads = Array.from({ length: 8 }, () => store.now());
+    expect((await Promise.all(reads)).every((ms) => ms > 0)).toBe(true);
+  } finally {
+    await store.close();
+  }
+});
+
+it.each([
+  ['', true],
+  ['?target_session_attrs=read-write', true],
+  ['?target_session_attrs=any', false],
+])(
+  'of several servers one that takes no writes is passed by: with "%s" %s',
+  async (attributes, isPassedBy) => {
+    const url = new URL(readOnly.url);
+    const servers = `${url.href}${attributes}`.replace(url.host, `${url.host},${url.host}`);
+    const client = new StoreClient(clientConfig(servers, 1_000));
+    const connected = client.connect().then(
+      () => 'connected',
+      (error: Error) => error.message,
+    );
+    expect(await connected).toBe(isPassedBy ? `${url.hostname} takes no writes` : 'connected');
+    client.destroy();
+  },
+);
+
+it('one server is asked for, whatever it takes, unless writes are asked for', async () => {
+  const client = new StoreClient(clientConfig(readOnly.url, 1_000));
+  await client.connect();
+  client.destroy();
+  const strict = new StoreClient(clientConfig(`${readOnly.url}?target_session_attrs=primary`, 1_000));
+  await expect(strict.connect()).rejects.toThrow('takes no writes');
+});
+
+it('takes an address apart as libpq does', () => {
+  const servers = new Servers(
+    'postgres://u:p%40x@one:5432,two/svc?sslmode=require&target_session_attrs=primary',
+  );
+  expect(servers.current).toBe('postgres://u:p%40x@one:5432/svc?sslmode=require');
+  servers.passBy(servers.current);
+  expect(servers.current).toBe('postgres://u:p%40x@two/svc?sslmode=require');
+  servers.passBy('postgres://u:p%40x@one:5432/svc?sslmode=require');
+  expect(servers.current).toContain('@two/');
+  servers.passBy(servers.current);
+  expect(servers.current).toContain('@one:5432/');
+  expect(() => new Servers('postgres://one,two/svc?target_session_attrs=standby')).toThrow(
+    'must be read-write',
+  );
+});

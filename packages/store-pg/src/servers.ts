@@ -1,0 +1,59 @@
+/**
+ * The servers that a `DATABASE_URL` names: one, or several of which one is the primary, as libpq has them
+ * (`postgres://user@one:5432,two:5432/svc?target_session_attrs=read-write`). Connections go to the server that worked last; one that
+ * cannot be reached or takes no writes hands on to the next.
+ */
+import { StoreError } from '@svc/service';
+
+/** Scheme and user info, the hosts, the rest. */
+const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^@/?]+)(.*)$/s;
+const ATTRIBUTES = 'target_session_attrs';
+
+export class Servers {
+  readonly #urls: readonly string[];
+  /** Whether a server that takes no writes is passed by: always, among several, unless `any` is asked for. */
+  readonly mustTakeWrites: boolean;
+  #current = 0;
+
+  constructor(databaseUrl: string) {
+    const [, scheme = '', hosts = '', rest = ''] = SHAPE.exec(databaseUrl) ?? [];
+    const several = hosts.split(',').map((host) => `${scheme}${host}${rest}`);
+    const wanted = new Set(several.map(attributesOf));
+    for (const one of wanted)
+      if (one !== null && !['any', 'read-write', 'primary'].includes(one))
+        throw new StoreError(
+          'refused',
+          `${ATTRIBUTES}=${one} in the database's address: it must be read-write, primary or any`,
+        );
+    this.#urls = hosts === '' ? [databaseUrl] : several.map(withoutAttributes);
+    this.mustTakeWrites = wanted.has('any') ? false : several.length > 1 || !wanted.has(null);
+  }
+
+  get current(): string {
+    return this.#urls[this.#current % this.#urls.length] ?? '';
+  }
+
+  /** A connection to `url` was not had, or is of no use. Those who found that at the same time hand on once. */
+  passBy(url: string): void {
+    if (url === this.current) this.#current = (this.#current + 1) % this.#urls.length;
+  }
+}
+
+const known = new Map<string, Servers>();
+
+/** The same for every caller, so that all pools learn from what one of them met. */
+export const serversOf = (databaseUrl: string): Servers => {
+  const servers = known.get(databaseUrl) ?? new Servers(databaseUrl);
+  known.set(databaseUrl, servers);
+  return servers;
+};
+
+const attributesOf = (url: string): string | null =>
+  URL.canParse(url) ? new URL(url).searchParams.get(ATTRIBUTES) : null;
+
+const withoutAttributes = (text: string): string => {
+  if (attributesOf(text) === null) return text;
+  const url = new URL(text);
+  url.searchParams.delete(ATTRIBUTES);
+  return url.href;
+};
