@@ -66,7 +66,7 @@ export const VARIABLES = {
   DATABASE_URL: variable({
     parse: values.databaseUrl,
     standard: 'an embedded PostgreSQL in SVC_DATA_DIR',
-    meaning: 'PostgreSQL 15 or later.',
+    meaning: 'PostgreSQL 15 or later; one server, or several with commas between.',
     production: 'required',
     secret: true,
   }),
