@@ -5,6 +5,7 @@ import {
   createRunReporter,
   createRunTransport,
   openService,
+  openTracing,
   type RunnerDeps,
   readConfig,
   readVectorsBeside,
@@ -32,7 +33,10 @@ export const openRunner = async (env: Environment, logger: Logger): Promise<Open
   const secrets = loadSecrets(config);
   const registry = new Registry();
   const databaseUrl = config.database.url;
-  const { service, close } = await openService({ config, secrets, databaseUrl, logger, registry });
+  const tracing = await openTracing(env, 'svc-conformance-runner', logger);
+  const opened = await openService({ config, secrets, databaseUrl, logger, registry });
+  const { service } = opened;
+  const close = () => opened.close().finally(() => tracing.close());
   const runner = {
     runs: service.store.conformanceRuns,
     clock: service.clock,

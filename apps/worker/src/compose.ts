@@ -6,6 +6,7 @@ import {
   maintenanceJobs,
   type OpenedService,
   openService,
+  openTracing,
   readConfig,
 } from '@svc/process';
 import type { Logger } from 'pino';
@@ -27,6 +28,8 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
   const secrets = loadSecrets(config);
   const registry = new Registry();
   const databaseUrl = config.database.url;
+  const tracing = await openTracing(env, 'svc-worker', logger);
   const opened = await openService({ config, secrets, databaseUrl, logger, registry });
-  return { ...opened, config, registry, jobs: maintenanceJobs(opened.service) };
+  const close = () => opened.close().finally(() => tracing.close());
+  return { ...opened, close, config, registry, jobs: maintenanceJobs(opened.service) };
 };

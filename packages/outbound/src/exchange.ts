@@ -13,6 +13,8 @@ export interface Exchange {
   /** JSON text. */
   readonly body: string | null;
   readonly maxBytes: number;
+  /** W3C Trace Context; null: none is sent. */
+  readonly traceparent: string | null;
 }
 
 const MAX_HEADER_BYTES = 16_384;
@@ -61,7 +63,7 @@ const clientOver = (connection: Socket, url: URL): Client => {
 
 const ask = async (
   client: Client,
-  { url, method, accept, body, maxBytes }: Exchange,
+  { url, method, accept, body, maxBytes, traceparent }: Exchange,
   signal: AbortSignal,
 ): Promise<Answered> => {
   const answer = await client.request({
@@ -72,6 +74,7 @@ const ask = async (
       'accept-encoding': 'identity',
       'user-agent': 'svc-outbound',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...(traceparent === null ? {} : { traceparent }),
     },
     body,
     signal,

@@ -2,7 +2,7 @@
  * The one way to the outside (protocol §13). What may be asked for is decided by `parseTarget`; a public name is then
  * resolved once, every address in the answer must be public, and the connection goes to one of exactly those.
  */
-import { FairQueue, type Tenant } from '@svc/service';
+import { FairQueue, type Tenant, tracedCall, traceparent } from '@svc/service';
 import { findSpecialUse } from './addresses.ts';
 import {
   type OutboundAnswer,
@@ -110,15 +110,17 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     const { url } = target;
     const refusal = forbidden === null ? null : findForbiddenName(url.hostname, forbidden);
     if (refusal !== null) return refusal;
-    return guarded(tenant, timeoutMs, async (signal) => {
-      const endpoints = await endpointsOf(target, dns, forbidden, seams, signal);
-      const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
-      return exchange(
-        { url, method, accept, body, maxBytes },
-        () => dialFirst(endpoints, secure, signal),
-        signal,
-      );
-    });
+    const ask = () =>
+      guarded(tenant, timeoutMs, async (signal) => {
+        const endpoints = await endpointsOf(target, dns, forbidden, seams, signal);
+        const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
+        return exchange(
+          { url, method, accept, body, maxBytes, traceparent: traceparent() },
+          () => dialFirst(endpoints, secure, signal),
+          signal,
+        );
+      });
+    return tracedCall('ask', { 'http.request.method': method, 'server.address': url.hostname }, ask);
   };
 
   const outboundAs = (tenant: Tenant | null): Outbound => ({

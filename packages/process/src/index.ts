@@ -32,5 +32,6 @@ export {
 } from './maintenance/loop.ts';
 export { reportRound } from './maintenance/report-round.ts';
 export { type OpenedService, openService } from './open-service.ts';
+export { openTracing, type Tracing } from './open-tracing.ts';
 export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';
 export { ALARMING_EVENTS } from './service-metrics.ts';

@@ -51,6 +51,7 @@ export { type Entrant, FairQueue } from './lib/fair-queue.ts';
 export * from './lib/holds.ts';
 export * from './lib/random.ts';
 export { Semaphore } from './lib/semaphore.ts';
+export * from './lib/tracing.ts';
 export * from './orgs/orgs.ts';
 export * from './outcomes/report-outcome.ts';
 export * from './ports/agents.ts';

@@ -40,6 +40,8 @@ export class Exchange {
   readonly startedAtMs = performance.now();
   routeId: string = NO_ROUTE;
   caller: Caller | null = null;
+  /** Null: it is not traced. */
+  traceId: string | null = null;
   /** Called once the work for the request has ended, whether anybody still waits for its answer or not. */
   leave: () => void = () => {};
   /** Decoded. */

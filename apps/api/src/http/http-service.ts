@@ -138,6 +138,7 @@ const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): vo
       status,
       durationMs: Math.round(durationMs * 1000) / 1000,
       keyId,
+      traceId: exchange.traceId ?? undefined,
     },
     'request',
   );

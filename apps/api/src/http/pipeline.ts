@@ -3,6 +3,7 @@
  * contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
+import { activeTraceId, isTracing, noteOnSpan, traced, tracedRequest } from '@svc/service';
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
@@ -18,6 +19,8 @@ export interface BoundRoute {
   readonly route: Route;
   readonly handler: ErasedHandler;
 }
+
+type PathParams = Readonly<Record<string, unknown>>;
 
 export class Pipeline {
   readonly gate: Gate;
@@ -36,17 +39,25 @@ export class Pipeline {
   }
 
   /** Answers the request. Never rejects. */
-  async run(
-    bound: BoundRoute,
-    exchange: Exchange,
-    pathParams: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
+  run(bound: BoundRoute, exchange: Exchange, pathParams: PathParams): Promise<void> {
+    if (!isTracing()) return this.respond(bound, exchange, pathParams);
+    const { path } = bound.route;
+    const method = bound.route.method.toUpperCase();
+    const facts = { 'http.request.method': method, 'http.route': path };
+    return tracedRequest(`${method} ${path}`, exchange.request.headers, facts, async () => {
+      exchange.traceId = activeTraceId();
+      await this.respond(bound, exchange, pathParams);
+      noteOnSpan({ 'http.response.status_code': exchange.response.statusCode });
+    });
+  }
+
+  private async respond(bound: BoundRoute, exchange: Exchange, pathParams: PathParams): Promise<void> {
     const { id, route, handler } = bound;
     exchange.routeId = id;
     exchange.pathParams = pathParams;
     if (route.auth.length === 0) allowAnyOrigin(exchange);
     try {
-      const caller = await this.gate.admit(route, exchange);
+      const caller = await traced('authenticate', () => this.gate.admit(route, exchange));
       if (!this.isOffered(route)) throw notOffered(route);
       const input = await readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
       const { requestId } = exchange;

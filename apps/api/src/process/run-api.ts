@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, type Environment, loadSecrets, openDataDir, type Secrets } from '@svc/config';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
-import { ConfigurationError, readConfig } from '@svc/process';
+import { ConfigurationError, openTracing, readConfig } from '@svc/process';
 import type { Logger } from 'pino';
 import { type Api, startApi } from '../compose.ts';
 import { findPortFaults } from './free-ports.ts';
@@ -35,7 +35,10 @@ export const runApi = async (
   const claim = await claimPlaces(config, isOwner);
   try {
     const secrets = loadSecrets(config);
-    return await start(config, secrets, logger, claim.release);
+    const tracing = await openTracing(env, 'svc-api', logger);
+    const running = await start(config, secrets, logger, claim.release);
+    const close = () => running.close().finally(() => tracing.close());
+    return { ...running, close };
   } catch (error) {
     claim.release();
     throw error;

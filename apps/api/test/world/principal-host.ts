@@ -1,5 +1,5 @@
 /** A hosted Principal's own web server on loopback, reached through `SVC_OUTBOUND_MAP`. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 
 export interface PrincipalHost {
   readonly url: string;
@@ -7,6 +7,8 @@ export interface PrincipalHost {
   readonly pages: Map<string, unknown>;
   /** Paths asked for, in order. */
   readonly asked: readonly string[];
+  /** The headers of each of them. */
+  readonly heard: readonly IncomingHttpHeaders[];
   /** Of every page. */
   contentType: string;
   /** While true, every request is cut without an answer. */
@@ -21,10 +23,12 @@ export const PROOF = '/.well-known/svc-verification.json';
 
 export const startPrincipalHost = async (): Promise<PrincipalHost> => {
   const asked: string[] = [];
+  const heard: IncomingHttpHeaders[] = [];
   const pages = new Map<string, unknown>();
   const server = createServer((request, response) => void answer(request, response));
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     asked.push(request.url ?? '');
+    heard.push(request.headers);
     await host.gate;
     if (host.isDown) return request.socket.destroy();
     const page = pages.get(request.url ?? '');
@@ -38,6 +42,7 @@ export const startPrincipalHost = async (): Promise<PrincipalHost> => {
     url: `http://127.0.0.1:${port}`,
     pages,
     asked,
+    heard,
     contentType: 'application/json',
     isDown: false,
     gate: Promise.resolve(),

@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, type Hold, type Holds, type Store, withinMs } from '@svc/service';
+import { type Clock, type Hold, type Holds, type Store, traced, withinMs } from '@svc/service';
 
 export interface Job {
   readonly name: string;
@@ -84,7 +84,7 @@ export const runRound = async (deps: RoundDeps, job: Job, stop: AbortSignal): Pr
   if (held.length > 0) return { job: job.name, outcome: 'held', holds: held };
   try {
     const done = await deps.store.exclusive(`job:${job.name}`, (lost) =>
-      job.run(AbortSignal.any([stop, lost])),
+      traced(`job ${job.name}`, () => job.run(AbortSignal.any([stop, lost]))),
     );
     return done.held
       ? { job: job.name, outcome: 'done', durationMs: lasted(), result: done.value }

@@ -14,6 +14,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
 import { type Entrant, FairQueue } from '../lib/fair-queue.ts';
+import { tracedItem } from '../lib/tracing.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import {
   buildChain,
@@ -74,7 +75,8 @@ export class Budgets {
     this.interests.set(grantId, interest);
     interest.underWay++;
     try {
-      return await this.settleOn(interest, { grounds, grantId, jti });
+      const contender = { grounds, grantId, jti };
+      return await tracedItem('commit', contender, () => this.settleOn(interest, contender));
     } finally {
       interest.underWay--;
       if (interest.underWay === 0) this.interests.delete(grantId);

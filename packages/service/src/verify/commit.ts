@@ -3,6 +3,7 @@
  * is looked up by receipt id, and what is not found there stays unknown. Nothing is ever sent a second time.
  */
 import { Batcher } from '../lib/batcher.ts';
+import { tracedBatch, tracedItem } from '../lib/tracing.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { Log } from '../ports/platform.ts';
 import { type Store, StoreError } from '../ports/store.ts';
@@ -16,7 +17,9 @@ type Batch = readonly DecisionCommit[];
 
 export class Committer {
   private readonly batcher = new Batcher<DecisionCommit, StoredOutcome>((batch) =>
-    this.orLookUp(() => batch, this.store.verify.commitDecisions(batch)),
+    tracedBatch('commit batch', batch, () =>
+      this.orLookUp(() => batch, this.store.verify.commitDecisions(batch)),
+    ),
   );
 
   constructor(
@@ -26,7 +29,7 @@ export class Committer {
 
   /** Stores a decision, together with those of others. Rejects when it was not sent. */
   commit(decision: DecisionCommit, tenant: Tenant): Promise<StoredOutcome> {
-    return this.batcher.submit(decision, tenant);
+    return tracedItem('commit', decision, () => this.batcher.submit(decision, tenant));
   }
 
   /** Stores what `decide` makes of the balances, read under the locks of their Grants. See `VerifyStore.commitOnBudgets`. */
@@ -40,7 +43,9 @@ export class Committer {
       decisions = await decide(facts);
       return decisions;
     };
-    return this.orLookUp(() => decisions, this.store.verify.commitOnBudgets(queries, waitMs, remember));
+    return tracedBatch('commit batch', queries, () =>
+      this.orLookUp(() => decisions, this.store.verify.commitOnBudgets(queries, waitMs, remember)),
+    );
   }
 
   private async orLookUp(

@@ -14,6 +14,7 @@
 import {
   type Decided,
   type GrantId,
+  type Presented,
   parsePresented,
   type Undecided,
   type VerifyRequest,
@@ -25,6 +26,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal, ServiceError, serviceUnavailable, unauthorized } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
 import { withinMs } from '../lib/deadline.ts';
+import { isTracing, noteOnSpan, type SpanFacts, traced } from '../lib/tracing.ts';
 import { StoreError } from '../ports/store.ts';
 import { findStoredAnswer, type Idempotency, type VerifyAnswer } from './answer.ts';
 import type { Settled } from './budget-chain.ts';
@@ -32,7 +34,7 @@ import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
 import { type Asked, evaluateAt, type Grounds } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
-import { EntitlementGate, type WithoutPlan } from './gate.ts';
+import { type Admission, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
 import { GrantSignatureMemo } from './signatures.ts';
 
@@ -98,6 +100,7 @@ export class Verifier {
         throw serviceUnavailable('verify: deadline');
       });
       this.observer.onAnswer?.(answer);
+      if (isTracing()) noteOnSpan(factsOf(answer));
       // A process that was stopped in between, or whose database was replaced, must not hand out what it stored there.
       this.deps.holds.assertNone();
       return answer;
@@ -128,11 +131,11 @@ export class Verifier {
   private async decide(first: RpCaller, asked: Asked): Promise<VerifyAnswer> {
     const { presented } = asked;
     let admission =
-      this.gate.guess(first, presented) ?? this.gate.admit(await this.readAgain(first), presented);
+      traced('gate', () => this.gate.guess(first, presented)) ?? (await this.admitAgain(first, presented));
     let isProofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
       if (performance.now() >= asked.answerByMs) throw serviceUnavailable('verify: too late to decide');
-      const loaded = await this.facts.load(asked, isProofSpent);
+      const loaded = await traced('facts', () => this.facts.load(asked, isProofSpent));
       const { outcome, answer } = await this.decideOn({ asked, admission, loaded });
       switch (outcome) {
         case 'STORED':
@@ -147,7 +150,7 @@ export class Verifier {
         case 'KEY_REVOKED':
         case 'PLAN_REQUIRED':
           if (outcome !== 'PLAN_REQUIRED') this.facts.forget(presented);
-          admission = this.gate.admit(await this.readAgain(admission.caller), presented);
+          admission = await this.admitAgain(admission.caller, presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
           const prior = await this.findStored(admission.caller, asked);
@@ -173,11 +176,16 @@ export class Verifier {
   private async decideOn(grounds: Grounds): Promise<Settled> {
     this.deps.holds.assertNone();
     const nowMs = this.deps.clock.nowMs();
-    const evaluation = evaluateAt(nowMs, grounds);
+    const evaluation = traced('evaluate', () => evaluateAt(nowMs, grounds));
     if (grounds.loaded.isWithheld) refuseWithheld(grounds, evaluation);
     if (evaluation.kind === 'undecided') return this.budgets.decide(grounds, grantOfBalances(evaluation));
-    const { commit, answer } = await signDecision(this.deps, grounds, evaluation, nowMs);
+    const signing = () => signDecision(this.deps, grounds, evaluation, nowMs);
+    const { commit, answer } = await traced('sign', signing);
     return { outcome: await this.committer.commit(commit, grounds.asked.tenant), answer };
+  }
+
+  private admitAgain(caller: RpCaller, presented: Presented): Promise<Admission> {
+    return traced('gate', async () => this.gate.admit(await this.readAgain(caller), presented));
   }
 
   /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
@@ -205,6 +213,12 @@ const refuseWithheld = ({ loaded }: Grounds, evaluation: Decided | Undecided): v
   if (draws || (evaluation.decision === 'ALLOW' && !isBound(loaded.facts)))
     throw serviceUnavailable('verify: the Grant is withheld since a restore; see svc-admin restore withheld');
 };
+
+const factsOf = ({ decision, reason, replayed }: VerifyAnswer): SpanFacts => ({
+  'svc.decision': decision,
+  'svc.replayed': replayed,
+  ...(reason !== null && { 'svc.reason': reason }),
+});
 
 /** The loader answers every look-up but the one of balances. */
 const grantOfBalances = ({ lookups }: Undecided): GrantId => {

@@ -1,0 +1,104 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { trace } from '@opentelemetry/api';
+import { isTracing, traced, traceparent } from '@svc/service';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { openTracing } from './open-tracing.ts';
+
+const received: { headers: IncomingHttpHeaders; bytes: number }[] = [];
+const server = createServer((request, response) => {
+  let bytes = 0;
+  request.on('data', (part: Buffer) => {
+    bytes += part.length;
+  });
+  request.on('end', () => {
+    received.push({ headers: request.headers, bytes });
+    response.end();
+  });
+});
+const lines: string[] = [];
+const logger = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+
+beforeEach(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await new Promise((resolve) => server.close(resolve));
+});
+const stubEndpoint = (path = '') =>
+  vi.stubEnv(ENDPOINT, `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+
+it('without an endpoint, or switched off, nothing is traced: not even the API of OpenTelemetry is asked', async () => {
+  const asked = vi.spyOn(trace, 'getActiveSpan');
+  for (const env of [{}, { [ENDPOINT]: '' }, { [ENDPOINT]: 'http://x', OTEL_SDK_DISABLED: 'true' }]) {
+    const { close } = await openTracing(env, 'svc-test', logger);
+    const work = vi.fn(() => 7);
+    expect([isTracing(), traced('a', work), traceparent()]).toEqual([false, 7, null]);
+    // Called by itself, with no span in hand.
+    expect(work.mock.calls).toEqual([[]]);
+    await close();
+  }
+  expect(asked).not.toHaveBeenCalled();
+});
+
+it('with an endpoint spans go there as protobuf, with the headers of the standard variables', async () => {
+  stubEndpoint();
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=ops');
+  const { close } = await openTracing(process.env, 'svc-test', logger);
+  expect(await traced('a', async () => traceparent())).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  await close();
+  expect(isTracing()).toBe(false);
+  const [first] = received;
+  expect(first?.headers).toMatchObject({ 'content-type': 'application/x-protobuf', 'x-tenant': 'ops' });
+  expect(first?.bytes).toBeGreaterThan(50);
+});
+
+it('a sampler that records nothing exports nothing', async () => {
+  stubEndpoint();
+  const before = received.length;
+  const env = {
+    ...process.env,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0',
+  };
+  const { close } = await openTracing(env, 'svc-test', logger);
+  expect(traced('a', () => traceparent())).toMatch(/-00$/);
+  await close();
+  expect(received.length).toBe(before);
+});
+
+it('a receiver that is gone delays and breaks nothing, and is named in the log', async () => {
+  vi.stubEnv(ENDPOINT, 'http://127.0.0.1:9');
+  vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '200');
+  const { close } = await openTracing(process.env, 'svc-test', logger);
+  expect(traced('a', () => 1)).toBe(1);
+  await close();
+  expect(lines.join('')).toContain('"msg":"traces.not_exported"');
+});
+
+it.each([
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'must be http/protobuf or http/json, not "grpc"'],
+  [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER must be one of'],
+  [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'must be a number from 0 to 1'],
+])('%o is refused with what is right', async (env, message) => {
+  await expect(openTracing({ [ENDPOINT]: 'http://x', ...env }, 'svc-test', logger)).rejects.toThrow(message);
+});
+
+it('what fails is thrown as it was, and what is under way elsewhere is not touched', async () => {
+  stubEndpoint();
+  const { close } = await openTracing(process.env, 'svc-test', logger);
+  const failure = new Error('as it was');
+  expect(() =>
+    traced('a', () => {
+      throw failure;
+    }),
+  ).toThrow(failure);
+  await expect(traced('a', () => Promise.reject(failure))).rejects.toBe(failure);
+  const [outer, inner] = traced('outer', () => [traceparent(), traced('inner', () => traceparent())]);
+  expect(inner).not.toBe(outer);
+  expect(inner?.slice(3, 35)).toBe(outer?.slice(3, 35));
+  await close();
+});

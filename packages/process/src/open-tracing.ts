@@ -1,0 +1,112 @@
+/**
+ * Traces of a process, exported by OTLP over HTTP where the standard variables of OpenTelemetry name a receiver. Without
+ * one nothing of it is even loaded.
+ */
+import type { Environment } from '@svc/config';
+import { traceWith, withinMs } from '@svc/service';
+import type { Logger } from 'pino';
+import { ConfigurationError } from './configuration.ts';
+
+export interface Tracing {
+  /** Exports what has ended; takes 5 s at most. */
+  close(): Promise<void>;
+}
+
+const OFF: Tracing = { close: async () => {} };
+const CLOSE_WITHIN_MS = 5_000;
+const PROBLEM_CHARS = 300;
+
+/**
+ * `env` is that of the process: the exporter reads endpoint, headers, time-out and compression from there by itself. Throws
+ * `ConfigurationError`.
+ */
+export const openTracing = async (
+  env: Environment,
+  serviceName: string,
+  logger: Logger,
+): Promise<Tracing> => {
+  if (!isConfigured(env)) return OFF;
+  const [api, hooks, core, sdk] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/context-async-hooks'),
+    import('@opentelemetry/core'),
+    import('@opentelemetry/sdk-trace'),
+  ]);
+  const provider = new sdk.TracerProvider({
+    resource: await resourceOf(serviceName),
+    sampler: samplerOf(env, sdk),
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: await createExporter(env) })],
+  });
+  const warn = (problem: string) =>
+    logger.warn({ problem: problem.slice(0, PROBLEM_CHARS) }, 'traces.not_exported');
+  const silent = () => {};
+  api.diag.setLogger(
+    { error: warn, warn: silent, info: silent, debug: silent, verbose: silent },
+    api.DiagLogLevel.ERROR,
+  );
+  // Baggage is not taken over: it is text of the caller's own choosing.
+  api.propagation.setGlobalPropagator(new core.W3CTraceContextPropagator());
+  api.context.setGlobalContextManager(new hooks.AsyncLocalStorageContextManager().enable());
+  traceWith(provider.getTracer('svc'));
+  return {
+    close: async () => {
+      traceWith(null);
+      const closing = withinMs(CLOSE_WITHIN_MS, provider.shutdown(), () => warn('no answer in time'));
+      await closing.catch((error: unknown) => warn(String(error)));
+      for (const part of [api.context, api.propagation, api.diag]) part.disable();
+    },
+  };
+};
+
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+
+const isConfigured = (env: Environment): boolean =>
+  env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
+  env.OTEL_TRACES_EXPORTER !== 'none' &&
+  ENDPOINTS.some((name) => (env[name] ?? '') !== '');
+
+/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` come before what we call ourselves. */
+const resourceOf = async (serviceName: string) => {
+  const resources = await import('@opentelemetry/resources');
+  return resources
+    .defaultResource()
+    .merge(resources.resourceFromAttributes({ 'service.name': serviceName }))
+    .merge(resources.detectResources({ detectors: [resources.envDetector] }));
+};
+
+const createExporter = async (env: Environment) => {
+  const protocol =
+    env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/protobuf';
+  if (protocol === 'http/json') {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+    return new OTLPTraceExporter();
+  }
+  if (protocol !== 'http/protobuf')
+    throw new ConfigurationError([
+      `OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json, not ${JSON.stringify(protocol)}`,
+    ]);
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
+  return new OTLPTraceExporter();
+};
+
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
+
+/** `OTEL_TRACES_SAMPLER` and its `_ARG`; default `parentbased_always_on`. */
+const samplerOf = (env: Environment, sdk: typeof import('@opentelemetry/sdk-trace')) => {
+  const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
+  const own = SAMPLERS.find((one) => name === one || name === `parentbased_${one}`);
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || '1');
+  const faults: string[] = [];
+  if (own === undefined)
+    faults.push(
+      `OTEL_TRACES_SAMPLER must be one of ${SAMPLERS.join(', ')}, or one of these after parentbased_`,
+    );
+  if (!(ratio >= 0 && ratio <= 1)) faults.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
+  if (faults.length > 0) throw new ConfigurationError(faults);
+  const root = {
+    always_on: () => new sdk.AlwaysOnSampler(),
+    always_off: () => new sdk.AlwaysOffSampler(),
+    traceidratio: () => new sdk.TraceIdRatioBasedSampler(ratio),
+  }[own ?? 'always_on']();
+  return name.startsWith('parentbased_') ? new sdk.ParentBasedSampler({ root }) : root;
+};
