@@ -6,6 +6,7 @@ import { writeDeclarations } from './tsup.declarations.ts';
 const BESIDE = {
   migrations: 'packages/store-pg/src/migrations',
   pages: 'apps/pages/dist',
+  'redoc.js': 'apps/api/node_modules/redoc/bundles/redoc.standalone.js',
   vectors: 'vectors',
 };
 

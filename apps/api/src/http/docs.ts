@@ -8,7 +8,10 @@ import { buildOpenApiDocument } from '@svc/contract/openapi';
 import type { Answer } from './exchange.ts';
 import { JSON_TYPE } from './respond.ts';
 
-const REDOC = 'redoc/bundles/redoc.standalone.js';
+/** The build puts it beside the program, so that what it is made of is not installed with the service. */
+const REDOC = import.meta.url.endsWith('.ts')
+  ? createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js')
+  : new URL('./redoc.js', import.meta.url);
 /** The only address the bundle would fetch by itself. Without an image it shows none. */
 const VENDOR_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
@@ -76,7 +79,7 @@ export const docsPages = (publicBaseUrl: string): readonly DocsPage[] => [
 ];
 
 const readRedoc = async (): Promise<Uint8Array> => {
-  const bundle = await readFile(createRequire(import.meta.url).resolve(REDOC), 'utf8');
+  const bundle = await readFile(REDOC, 'utf8');
   return Buffer.from(bundle.replaceAll(VENDOR_LOGO, 'data:,'));
 };
 

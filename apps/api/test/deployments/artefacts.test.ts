@@ -1,0 +1,20 @@
+/** What `deploy/` has a check for that needs seconds. A check whose tools are missing says so. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+/** Of the checks of `deploy/`: a tool is missing, which it names. */
+const TOOLS_ARE_MISSING = 77;
+const DEADLINE_MS = 120_000;
+
+const CHECKS = [['systemd/check', 'the units are confined to an exposure of 2.0 at most']] as const;
+
+it.for(CHECKS)('deploy/%s: %s', { timeout: DEADLINE_MS }, ([path], context) => {
+  const file = fileURLToPath(new URL(`../../../../deploy/${path}`, import.meta.url));
+  const { status, stdout, stderr } = spawnSync(file, { encoding: 'utf8', timeout: DEADLINE_MS });
+  if (status === TOOLS_ARE_MISSING) {
+    console.warn(`deploy/${path}: ${stderr.trim()}`);
+    return context.skip(stderr.trim());
+  }
+  expect({ status, output: stdout + stderr }).toMatchObject({ status: 0 });
+});

@@ -1,0 +1,142 @@
+/** HAProxy and nginx, as configured in `deploy/proxy`, in front of real nodes. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { withDatabase } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { askRaw, isInstalled, PROXIES, type RunningProxy, startProxy } from '../world/reverse-proxy.ts';
+
+/** What another reading of paths would make something else of. */
+const NASTY_PATHS = [
+  '/relying-parties/did:web:shop.example%3A8443',
+  '/relying-parties/did:web:shop.example%253A8443',
+  '/relying-parties/did%3Aweb%3Ashop.example%253A8443',
+  '/principals/..%2Frelying-parties',
+  '/principals/..%2f',
+  '/principals/%2e%2e/healthz',
+  '/principals/%252e%252e/healthz',
+  '/principals/../healthz',
+  '/principals/./x',
+  '//healthz',
+  '/healthz//',
+  '/principals//did:web:x',
+  '/healthz;a=b',
+  '/healthz;/x',
+  '/principals/%5c..%5chealthz',
+  '/principals/a+b%20c%2Bd?x=a+b%20c&y=%2F..%2F',
+  '/HealthZ',
+  '/healthz?',
+  '/principals/%C3%A9%F0%9F%94%91',
+];
+/** nginx refuses by itself what leads out of the root; it must then be no node that answers. */
+const OUT_OF_THE_ROOT = ['/..%2Fhealthz', '/principals/..%2F..%2F..%2Fhealthz', '/../healthz'];
+
+const database = withDatabase();
+let api: ApiNodes;
+let recorder: { readonly server: Server; readonly seen: IncomingMessage[]; readonly port: number };
+const portOf = (url: string) => Number(new URL(url).port);
+
+beforeAll(async () => {
+  api = await startApiNodes(2, database.url, { SVC_TRUST_PROXY: '1' });
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    if (request.url !== '/readyz') seen.push(request);
+    response.end('recorded');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  recorder = { server, seen, port: (server.address() as AddressInfo).port };
+});
+afterAll(async () => {
+  await api?.stop();
+  recorder?.server.close();
+});
+
+for (const kind of PROXIES) {
+  describe.skipIf(!isInstalled(kind))(`${kind.name}, as configured in deploy/proxy`, () => {
+    let before: RunningProxy;
+    let beforeRecorder: RunningProxy;
+    beforeAll(async () => {
+      const nodes = api.processes.map((one) => ({
+        port: portOf(one.baseUrl),
+        adminPort: portOf(one.adminUrl),
+      }));
+      before = await startProxy(kind, nodes);
+      const recording = { port: recorder.port, adminPort: recorder.port };
+      beforeRecorder = await startProxy(kind, [recording, recording]);
+    });
+    afterAll(async () => {
+      await before?.stop();
+      await beforeRecorder?.stop();
+    });
+    const direct = () => ({ port: portOf(api.processes[0]?.baseUrl ?? '') });
+
+    it.each(NASTY_PATHS)('passes %s on byte for byte', async (path) => {
+      recorder.seen.length = 0;
+      expect(await askRaw(beforeRecorder, path)).toMatchObject({ status: 200 });
+      expect(recorder.seen.map(({ url }) => url)).toEqual([path]);
+    });
+
+    it.each(OUT_OF_THE_ROOT)('passes %s on byte for byte, or refuses it by itself', async (path) => {
+      recorder.seen.length = 0;
+      const { status } = await askRaw(beforeRecorder, path);
+      const urls = recorder.seen.map(({ url }) => url);
+      expect(kind.name === 'nginx' ? { status, urls } : { urls }).toEqual(
+        kind.name === 'nginx' ? { status: 400, urls: [] } : { urls: [path] },
+      );
+    });
+
+    it.each(NASTY_PATHS)('the API answers %s as it does without a proxy', async (path) => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+      const [through, without] = [
+        await askRaw(before, path, { headers }),
+        await askRaw(direct(), path, { headers }),
+      ];
+      expect(through.status).toBe(without.status);
+      expect(comparable(through.body)).toBe(comparable(without.body));
+    });
+
+    it('a relying party whose did:web names a port is found under it', async () => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+      const did = `did:web:${kind.name.toLowerCase()}.example%3A8443`;
+      const body = JSON.stringify({ kind: 'hosted', did });
+      expect((await askRaw(before, '/relying-parties', { method: 'POST', headers, body })).status).toBe(201);
+      const found = await askRaw(before, `/relying-parties/${encodeURIComponent(did)}`, { headers });
+      expect(found.status).toBe(200);
+      expect(found.body).toContain(JSON.stringify(did));
+    });
+
+    it('appends the client’s address behind whatever the client claims, and keeps the Host', async () => {
+      recorder.seen.length = 0;
+      const headers = { 'x-forwarded-for': '203.0.113.7', host: 'status.svc.test' };
+      await askRaw(beforeRecorder, '/x', { headers });
+      const [seen] = recorder.seen;
+      expect(seen?.headers.host).toBe('status.svc.test');
+      expect(`${seen?.headers['x-forwarded-for']}`.split(/, */).at(-1)).toBe('127.0.0.1');
+    });
+
+    it('sends nobody to a node that is not listening', async () => {
+      const [first, second] = api.processes.map((one) => ({
+        port: portOf(one.baseUrl),
+        adminPort: portOf(one.adminUrl),
+      }));
+      if (first === undefined || second === undefined) throw new Error('two nodes were started');
+      const proxy = await startProxy(kind, [{ port: 1, adminPort: second.adminPort }, second]);
+      try {
+        const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+        for (let i = 0; i < 20; i++) {
+          const { status } = await askRaw(proxy, '/relying-parties/did:web:nobody.example', { headers });
+          expect(status).toBe(404);
+        }
+      } finally {
+        await proxy.stop();
+      }
+    });
+  });
+}
+
+/** Without what differs from request to request. */
+const comparable = (body: string): string =>
+  body
+    .replace(/"(?:request_id|instance|time|as_of|now)":"[^"]*"/g, '')
+    .replace(/^[0-9a-f]+\r\n|\r\n[0-9a-f]*\r\n/g, '');

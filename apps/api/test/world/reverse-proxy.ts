@@ -1,0 +1,152 @@
+/** The proxies of `deploy/proxy` as they stand there, with ports and a certificate of the test put in. */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
+
+const FOLDER = new URL('../../../../deploy/proxy/', import.meta.url);
+const START_DEADLINE_MS = 15_000;
+
+export interface ProxyKind {
+  readonly name: string;
+  readonly program: string;
+  readonly file: string;
+  readonly parameters: (file: string) => string[];
+}
+
+export const PROXIES: readonly ProxyKind[] = [
+  {
+    name: 'HAProxy',
+    program: '/usr/sbin/haproxy',
+    file: 'haproxy.cfg',
+    parameters: (file) => ['-db', '-f', file],
+  },
+  {
+    name: 'nginx',
+    program: '/usr/sbin/nginx',
+    file: 'nginx.conf',
+    parameters: (file) => ['-c', file, '-g', 'daemon off;'],
+  },
+];
+
+/** Whether it is there; says aloud what is skipped without it. */
+export const isInstalled = ({ name, program }: ProxyKind): boolean => {
+  if (existsSync(program)) return true;
+  console.warn(`${program} is not installed: what ${name} does with deploy/proxy is not tested`);
+  return false;
+};
+
+export interface RunningProxy {
+  readonly port: number;
+  readonly certificate: string;
+  stop(): Promise<void>;
+}
+
+/** In front of two nodes; the second port of each is that of its health. */
+export const startProxy = async (
+  kind: ProxyKind,
+  nodes: readonly { readonly port: number; readonly adminPort: number }[],
+): Promise<RunningProxy> => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
+  const [port = 0] = await findFreePorts(1);
+  const [first, second] = nodes;
+  const certificate = createCertificate(folder);
+  const given = readFileSync(new URL(kind.file, FOLDER), 'utf8');
+  const addresses = {
+    SVC_BIND: `127.0.0.1:${port}`,
+    SVC_CERTIFICATE: join(folder, 'svc.pem'),
+    SVC_API_1: `127.0.0.1:${first?.port}`,
+    SVC_API_1_ADMIN_PORT: `${first?.adminPort}`,
+    SVC_API_2: `127.0.0.1:${second?.port}`,
+    SVC_API_2_ADMIN_PORT: `${second?.adminPort}`,
+  };
+  // nginx reads no environment: what it would name is put into a copy.
+  const text = [
+    ['127.0.0.1:8443', addresses.SVC_BIND],
+    ['127.0.0.1:8080', addresses.SVC_API_1],
+    ['127.0.0.1:8081', addresses.SVC_API_2],
+    ['/etc/nginx/', `${folder}/`],
+    ['/run/nginx.pid', `${folder}/nginx.pid`],
+  ].reduce((config, [from = '', to = '']) => config.replaceAll(from, to), given);
+  const file = join(folder, kind.file);
+  writeFileSync(file, kind.name === 'nginx' ? text : given);
+  const child = spawn(kind.program, kind.parameters(file), {
+    env: { PATH: process.env.PATH ?? '', ...addresses },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), 2000);
+    await ended;
+    clearTimeout(kill);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const deadline = Date.now() + START_DEADLINE_MS;
+  while (!(await isListening(port))) {
+    if (child.exitCode === null && Date.now() < deadline) continue;
+    await stop();
+    throw new Error(`${kind.name} did not start: ${errors}`);
+  }
+  return { port, certificate, stop };
+};
+
+const createCertificate = (folder: string): string => {
+  const [key, certificate] = [join(folder, 'svc.key'), join(folder, 'certificate.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', certificate], {
+    stdio: 'ignore',
+  });
+  // HAProxy reads both from one file, nginx the first certificate of it.
+  const text = readFileSync(certificate, 'utf8');
+  writeFileSync(join(folder, 'svc.pem'), text + readFileSync(key, 'utf8'));
+  return text;
+};
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connectTcp(port, '127.0.0.1');
+    const settle = (is: boolean) => {
+      socket.destroy();
+      setTimeout(() => resolve(is), is ? 0 : 50);
+    };
+    socket.on('connect', () => settle(true)).on('error', () => settle(false));
+  });
+
+/** One request as bytes, so that nothing on our side puts its path right; the status and the body. */
+export const askRaw = (
+  proxy: RunningProxy | { readonly port: number },
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    body = '',
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<{ readonly status: number; readonly body: string }> =>
+  new Promise((resolve, reject) => {
+    const socket =
+      'certificate' in proxy
+        ? connect({ port: proxy.port, host: '127.0.0.1', servername: 'localhost', ca: proxy.certificate })
+        : connectTcp(proxy.port, '127.0.0.1');
+    const sent = {
+      host: 'localhost',
+      connection: 'close',
+      'content-length': `${Buffer.byteLength(body)}`,
+      ...headers,
+    };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      const [head = '', ...rest] = text.split('\r\n\r\n');
+      resolve({ status: Number(head.slice(9, 12)), body: rest.join('\r\n\r\n') });
+    });
+    socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  });

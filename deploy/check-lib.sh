@@ -1,0 +1,75 @@
+# What the checks of deploy/ have in common. A check ends with 0: holds, 1: does not, 77: could not be run here, for want
+# of a tool that it names. Everything it starts ends with it.
+set -euo pipefail
+deploy=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$deploy")
+work=$(mktemp -d "${TMPDIR:-/tmp}/svc-deploy.XXXXXX")
+chmod 755 "$work"
+cleanups=()
+
+# shellcheck disable=SC2317
+clean_up() {
+  local code=$? one
+  trap - EXIT
+  for ((one = ${#cleanups[@]} - 1; one >= 0; one--)); do eval "${cleanups[one]}" >/dev/null 2>&1 || true; done
+  rm -rf "$work"
+  exit "$code"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+at_end() { cleanups+=("$1"); }
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'does not hold: %s\n' "$*" >&2; exit 1; }
+
+# need TOOL PACKAGE …: what is missing is named with the Debian package that has it.
+need() {
+  local PATH=$PATH:/usr/sbin
+  local missing=()
+  while (($# > 0)); do
+    command -v "$1" >/dev/null || missing+=("$1 (apt-get install $2)")
+    shift 2
+  done
+  ((${#missing[@]} == 0)) && return
+  printf 'cannot be checked here, missing: %s\n' "${missing[*]}" >&2
+  exit 77
+}
+
+# free_ports N: so many ports of 127.0.0.1 that nobody listens on.
+free_ports() {
+  node -e 'const { createServer } = require("node:net"); const found = [];
+    const next = () => { const one = createServer().listen(0, "127.0.0.1", () => { found.push(one);
+      if (found.length < process.argv[1]) return next();
+      console.log(found.map((each) => each.address().port).join(" ")); for (const each of found) each.close(); }); }; next();' "$1"
+}
+
+# until_ok SECONDS COMMAND…
+until_ok() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < end)) || return 1
+    sleep 0.3
+  done
+}
+
+# start_postgres PORT: Debian's server in the working folder, over TCP on 127.0.0.1. The superuser is postgres.
+start_postgres() {
+  local bin data=$work/postgres as=()
+  bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -1)
+  [[ -x $bin/initdb ]] || { say 'cannot be checked here, missing: a PostgreSQL server (apt-get install postgresql)' >&2; exit 77; }
+  mkdir -p "$data"
+  if ((EUID == 0)); then chown postgres "$data"; as=(setpriv --reuid=postgres --regid=postgres --clear-groups); fi
+  "${as[@]}" "$bin/initdb" -D "$data/db" -U postgres --encoding=UTF8 --no-locale --auth=trust --no-sync >/dev/null
+  "${as[@]}" "$bin/pg_ctl" -D "$data/db" -w -l "$data/log" -o "-p $1 -c listen_addresses=127.0.0.1 -k $data" start >/dev/null
+  at_end "${as[*]} $bin/pg_ctl -D $data/db -m immediate stop"
+}
+
+# make_secrets FOLDER: keys as docs/operations.md has them, readable by the owner alone.
+make_secrets() {
+  mkdir -p "$1"
+  node -e 'const { generateKeyPairSync, randomBytes } = require("node:crypto"); const { writeFileSync } = require("node:fs");
+    for (const name of ["receipt", "status"]) { const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+      writeFileSync(`${process.argv[1]}/${name}-keys.json`, JSON.stringify({ keys: [{ kid: `${name}-1`, ...jwk }] }), { mode: 0o600 }); }
+    writeFileSync(`${process.argv[1]}/admin-token`, randomBytes(24).toString("base64url"), { mode: 0o600 });' "$1"
+}
