@@ -1,0 +1,162 @@
+{{- define "svc.name" -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end -}}
+
+{{- define "svc.labels" -}}
+app.kubernetes.io/name: svc
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- /* (list $ "api"): what selects one component. */ -}}
+{{- define "svc.selector" -}}
+app.kubernetes.io/name: svc
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "svc.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of every pod: nothing is root, writable or privileged. */ -}}
+{{- define "svc.podSecurity" -}}
+serviceAccountName: {{ include "svc.name" . }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile:
+    type: RuntimeDefault
+{{- end -}}
+
+{{- define "svc.containerSecurity" -}}
+image: {{ include "svc.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end -}}
+
+{{- /* (list $ "api" "svc-api"): the pod of a long-running program. */ -}}
+{{- define "svc.pod" -}}
+{{- $ := index . 0 }}{{ $component := index . 1 }}{{ $command := index . 2 -}}
+metadata:
+  labels:
+    {{- include "svc.labels" $ | nindent 4 }}
+    app.kubernetes.io/component: {{ $component }}
+spec:
+  {{- include "svc.podSecurity" $ | nindent 2 }}
+  # Requests under way are finished within 10 s of SIGTERM, which comes after preStop.
+  terminationGracePeriodSeconds: 30
+  containers:
+    - name: {{ $component }}
+      {{- include "svc.containerSecurity" $ | nindent 6 }}
+      command: [{{ $command }}]
+      env:
+        {{- include "svc.env" $ | nindent 8 }}
+      {{- with $.Values.envFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      ports:
+        {{- if eq $component "api" }}
+        - { name: http, containerPort: 8080 }
+        {{- end }}
+        - { name: admin, containerPort: 9464 }
+      startupProbe:
+        httpGet: { path: /livez, port: admin }
+        periodSeconds: 2
+        failureThreshold: 60
+      livenessProbe:
+        httpGet: { path: /livez, port: admin }
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: { path: /readyz, port: admin }
+        periodSeconds: 2
+        timeoutSeconds: 3
+        failureThreshold: 2
+      {{- if eq $component "api" }}
+      lifecycle:
+        # Until every proxy has heard that this pod is going, it goes on accepting.
+        preStop:
+          exec:
+            command: [sleep, "8"]
+      {{- end }}
+      resources:
+        {{- toYaml (index $.Values $component).resources | nindent 8 }}
+      volumeMounts:
+        - { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
+        {{- if $.Values.fence.existingClaim }}
+        - { name: fence, mountPath: {{ trimPrefix "file://" $.Values.fence.url | quote }} }
+        {{- end }}
+  volumes:
+    - name: signing-keys
+      secret:
+        secretName: {{ $.Values.secrets.signingKeys.name }}
+        defaultMode: 288 # 0440
+    {{- with $.Values.fence.existingClaim }}
+    - name: fence
+      persistentVolumeClaim:
+        claimName: {{ . }}
+    {{- end }}
+{{- end -}}
+
+{{- define "svc.env" -}}
+- { name: SVC_ENV, value: production }
+- { name: SVC_DOMAIN, value: {{ required "domain: part of every DID" .Values.domain | quote }} }
+{{- with .Values.baseUrl }}
+- { name: SVC_BASE_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .Values.statusBaseUrl }}
+- { name: SVC_STATUS_BASE_URL, value: {{ . | quote }} }
+{{- end }}
+- { name: SVC_HOST, value: 0.0.0.0 }
+# For the kubelet and Prometheus; the network policy keeps everybody else away from it.
+- { name: SVC_ADMIN_HOST, value: 0.0.0.0 }
+- { name: SVC_TRUST_PROXY, value: {{ .Values.trustProxy | quote }} }
+- { name: SVC_RECEIPT_KEYS, value: /run/secrets/svc/receipt-keys.json }
+- { name: SVC_STATUS_KEYS, value: /run/secrets/svc/status-keys.json }
+- { name: SVC_FENCE, value: {{ required "fence.url: where the fence lies, apart from the database" .Values.fence.url | quote }} }
+{{- with .Values.fence.endpoint }}
+- { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+- name: DATABASE_URL
+  valueFrom:
+    secretKeyRef: {{ toJson .Values.secrets.database }}
+- name: SVC_ADMIN_TOKEN
+  valueFrom:
+    secretKeyRef: {{ toJson .Values.secrets.adminToken }}
+{{- if .Values.secrets.provisionKeys.name }}
+- name: SVC_PROVISION_KEYS
+  valueFrom:
+    secretKeyRef: {{ toJson .Values.secrets.provisionKeys }}
+{{- end }}
+{{- range $name, $value := .Values.env }}
+- { name: {{ $name }}, value: {{ $value | toString | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "svc.notPublic" -}}
+ipBlock:
+  cidr: 0.0.0.0/0
+  except:
+    {{- toYaml .Values.networkPolicy.notPublic | nindent 4 }}
+{{- end -}}

@@ -1,0 +1,193 @@
+// usage: node validate.mjs CHART RENDERED.yaml VALUES.yaml…
+// Holds the values (alone, where RENDERED is -) against the chart's schema, and what was rendered against the Kubernetes API (and the Prometheus
+// operator's): types by their OpenAPI schemas, fields that do not exist by their TypeScript types; then what these do not say.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import ts from 'typescript';
+import { parse, parseAllDocuments } from 'yaml';
+
+const [chart = '', rendered = '', ...valuesFiles] = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url));
+const faults = [];
+const read = (file) => parse(readFileSync(file, 'utf8'));
+
+const merge = (under, over) =>
+  isObject(under) && isObject(over)
+    ? Object.fromEntries(
+        [...new Set([...Object.keys(under), ...Object.keys(over)])].map((key) => [
+          key,
+          key in over ? merge(under[key], over[key]) : under[key],
+        ]),
+      )
+    : over;
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const checkValues = () => {
+  const values = [join(chart, 'values.yaml'), ...valuesFiles].map(read).reduce(merge);
+  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+  const isValid = ajv.compile(read(join(chart, 'values.schema.json')));
+  if (!isValid(values))
+    for (const { instancePath, message, params } of isValid.errors ?? [])
+      faults.push(`values${instancePath} ${message} ${JSON.stringify(params)}`);
+};
+
+const moduleOf = (apiVersion) =>
+  `${apiVersion.startsWith('monitoring.coreos.com/') ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models'}/${apiVersion}`;
+
+const checkTypes = async (documents) => {
+  for (const document of documents) {
+    const models = await import(moduleOf(document.apiVersion));
+    try {
+      new models[document.kind](structuredClone(document)).validate();
+    } catch (error) {
+      faults.push(`${nameOf(document)}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+};
+
+/** An object literal with a field that its type lacks does not compile. */
+const checkFields = (documents) => {
+  const file = join(here, 'rendered.check.ts');
+  const lines = documents.map(
+    (document, index) =>
+      `export const d${index}: import(${JSON.stringify(moduleOf(document.apiVersion))}).I${document.kind} = ${JSON.stringify(document)};`,
+  );
+  const options = {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists, readFile } = host;
+  const text = lines.join('\n');
+  host.getSourceFile = (name, ...rest) =>
+    name === file
+      ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2022)
+      : getSourceFile.call(host, name, ...rest);
+  host.fileExists = (name) => name === file || fileExists.call(host, name);
+  host.readFile = (name) => (name === file ? text : readFile.call(host, name));
+  const program = ts.createProgram([file], options, host);
+  for (const diagnostic of ts.getPreEmitDiagnostics(program)) {
+    const line = text.slice(0, diagnostic.start ?? 0).split('\n').length - 1;
+    const document = documents[line];
+    faults.push(
+      `${document ? nameOf(document) : ''}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, ' ')}`,
+    );
+  }
+};
+
+const nameOf = ({ kind, metadata }) => `${kind} ${metadata?.name}`;
+const podOf = ({ kind, spec }) => (kind === 'Deployment' || kind === 'Job' ? spec.template : null);
+const selects = (labels, wanted) => Object.entries(wanted).every(([key, value]) => labels[key] === value);
+
+const checkMeaning = (documents) => {
+  const protocol = readFileSync(join(here, '../../docs/protocol.md'), 'utf8');
+  const deployments = documents.filter(({ kind }) => kind === 'Deployment');
+  const ask = (document, holds, what) => holds || faults.push(`${nameOf(document)}: ${what}`);
+  for (const document of documents) {
+    const pod = podOf(document);
+    if (pod !== null) {
+      ask(document, pod.spec.securityContext.runAsNonRoot === true, 'runs as root');
+      for (const { securityContext, env, resources } of pod.spec.containers) {
+        ask(
+          document,
+          securityContext.readOnlyRootFilesystem && !securityContext.allowPrivilegeEscalation,
+          'is not confined',
+        );
+        ask(document, resources?.limits?.memory, 'has no bound on memory');
+        for (const { name, value } of env) {
+          ask(
+            document,
+            !name.startsWith('SVC_') || protocol.includes(`\`${name}\``),
+            `${name} is no variable of the service`,
+          );
+          ask(
+            document,
+            !/TOKEN|DATABASE_URL|PROVISION_KEYS/.test(name) || value === undefined,
+            `${name} is not by reference`,
+          );
+        }
+      }
+    }
+    if (document.kind === 'Deployment')
+      ask(
+        document,
+        selects(pod.metadata.labels, document.spec.selector.matchLabels),
+        'does not select its own pods',
+      );
+    const wanted = {
+      Service: document.spec?.selector,
+      PodDisruptionBudget: document.spec?.selector?.matchLabels,
+      NetworkPolicy: document.spec?.podSelector?.matchLabels,
+    }[document.kind];
+    if (wanted) {
+      const pods = deployments.map(podOf).filter((each) => selects(each.metadata.labels, wanted));
+      ask(document, pods.length > 0, 'selects no pod');
+      const ports = pods.flatMap(({ spec }) =>
+        spec.containers.flatMap((one) => one.ports.map(({ name }) => name)),
+      );
+      for (const { targetPort } of document.kind === 'Service' ? document.spec.ports : [])
+        ask(document, ports.includes(targetPort), `has no port ${targetPort}`);
+    }
+    if (document.kind === 'HorizontalPodAutoscaler')
+      ask(
+        document,
+        deployments.some(({ metadata }) => metadata.name === document.spec.scaleTargetRef.name),
+        'scales nothing',
+      );
+    if (document.kind === 'ServiceMonitor')
+      ask(
+        document,
+        documents.some(
+          ({ kind, metadata }) =>
+            kind === 'Service' && selects(metadata.labels, document.spec.selector.matchLabels),
+        ),
+        'finds no Service',
+      );
+    if (document.kind === 'NetworkPolicy' && document.metadata.name.endsWith('-runner'))
+      for (const { to } of document.spec.egress)
+        for (const { ipBlock } of to)
+          ask(
+            document,
+            ipBlock?.cidr !== '0.0.0.0/0' ||
+              ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16'].every((one) =>
+                ipBlock.except.includes(one),
+              ),
+            'lets the runner into the inside',
+          );
+  }
+  const kinds = documents.map(({ kind }) => kind);
+  for (const kind of [
+    'Deployment',
+    'Job',
+    'Service',
+    'HorizontalPodAutoscaler',
+    'PodDisruptionBudget',
+    'NetworkPolicy',
+    'ServiceMonitor',
+    'PrometheusRule',
+    'ConfigMap',
+    'Ingress',
+  ])
+    if (!kinds.includes(kind)) faults.push(`no ${kind} was rendered`);
+};
+
+const documents = [];
+checkValues();
+if (rendered !== '-') {
+  for (const one of parseAllDocuments(readFileSync(rendered, 'utf8'), { version: '1.1' }))
+    if (one.contents !== null) documents.push(one.toJS());
+  await checkTypes(documents);
+  checkFields(documents);
+  checkMeaning(documents);
+}
+for (const fault of faults) console.error(fault);
+if (faults.length === 0)
+  console.log(`${documents.length} documents: ${[...new Set(documents.map(({ kind }) => kind))].join(', ')}`);
+process.exitCode = faults.length === 0 ? 0 : 1;
