@@ -26,9 +26,10 @@ export const createServiceReadiness = ({
     const unkept = fence?.describeUnkept() ?? null;
     const reasonOf = (name: string) => held.find((hold) => hold.name === name)?.reason ?? 'ok';
     const reasons = Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)]));
-    const fenced = fence === null ? { fence: 'none' } : { 'fence-copies': unkept ?? 'ok' };
+    if (fence === null && reasons.fence === 'ok') reasons.fence = 'none';
+    const copies = fence === null ? {} : { 'fence-copies': unkept ?? 'ok' };
     const decides = storage === 'ok' && held.length === 0;
-    return { ok: decides && unkept === null, decides, checks: { storage, ...reasons, ...fenced } };
+    return { ok: decides && unkept === null, decides, checks: { storage, ...reasons, ...copies } };
   };
 };
 
