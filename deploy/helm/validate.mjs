@@ -181,8 +181,10 @@ const checkMeaning = (documents) => {
 const documents = [];
 checkValues();
 if (rendered !== '-') {
-  for (const one of parseAllDocuments(readFileSync(rendered, 'utf8'), { version: '1.1' }))
-    if (one.contents !== null) documents.push(one.toJS());
+  for (const one of parseAllDocuments(readFileSync(rendered, 'utf8'), { version: '1.1' })) {
+    const document = one.toJS();
+    if (document !== null) documents.push(document);
+  }
   await checkTypes(documents);
   checkFields(documents);
   checkMeaning(documents);
