@@ -162,20 +162,6 @@ const checkMeaning = (documents) => {
             'lets the runner into the inside',
           );
   }
-  const kinds = documents.map(({ kind }) => kind);
-  for (const kind of [
-    'Deployment',
-    'Job',
-    'Service',
-    'HorizontalPodAutoscaler',
-    'PodDisruptionBudget',
-    'NetworkPolicy',
-    'ServiceMonitor',
-    'PrometheusRule',
-    'ConfigMap',
-    'Ingress',
-  ])
-    if (!kinds.includes(kind)) faults.push(`no ${kind} was rendered`);
 };
 
 const documents = [];
