@@ -70,10 +70,32 @@ export interface Transport {
 
 const MAX_BACKOFF_MS = 2_000;
 
+/**
+ * Repeats of calls that were refused with 429 or 503, of all calls together: so many a second, a share of the calls beside, saved up
+ * for ten seconds. Callers who all repeat would triple the load of a service that has too much of it.
+ */
+const REPEATS_PER_SECOND = 10;
+const REPEATS_PER_CALL = 0.2;
+const MAX_REPEATS = 100;
+
 /** @throws SvcError `configuration` */
 export function createTransport(options: TransportOptions): Transport {
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
   const { now = Date.now, random = Math.random, sleep = wait } = options;
+
+  let repeats = MAX_REPEATS;
+  let countedAtMs = now();
+  const mayLoad = ({ error: { status } }: Failure): boolean => {
+    if (status !== 429 && status !== 503) return true;
+    if (repeats < 1) return false;
+    repeats -= 1;
+    return true;
+  };
+  const countCall = (): void => {
+    const elapsedSeconds = Math.max(0, now() - countedAtMs) / 1000;
+    countedAtMs = now();
+    repeats = Math.min(MAX_REPEATS, repeats + REPEATS_PER_CALL + elapsedSeconds * REPEATS_PER_SECOND);
+  };
 
   async function attempt<T extends object>(
     call: Call,
@@ -84,6 +106,7 @@ export function createTransport(options: TransportOptions): Transport {
     const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
     const maxAttempts = call.maxAttempts ?? options.maxAttempts;
     let isLost = false;
+    countCall();
     try {
       for (let attempt = 1; ; attempt++) {
         const result = await tryOne(request, deadline, isLost);
@@ -91,7 +114,7 @@ export function createTransport(options: TransportOptions): Transport {
         isLost ||= result.isLost;
         const delayMs = backoffMs(result.error, attempt, random());
         const canRetry = mayRepeat(call, result) && attempt < maxAttempts;
-        if (!canRetry || delayMs >= deadline.remainingMs())
+        if (!canRetry || delayMs >= deadline.remainingMs() || !mayLoad(result))
           throw finalError(result.error, isLost && call.hasEffect);
         // Ends early with the deadline; the next attempt then reports which way it ended.
         await deadline.within(sleep(delayMs)).catch(() => undefined);

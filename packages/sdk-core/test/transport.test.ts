@@ -39,6 +39,51 @@ describe('waiting between attempts', () => {
   });
 });
 
+describe('a service that has too much to do', () => {
+  const overloaded = (answer: () => Response | Error) => {
+    let [sent, nowMs] = [0, NOW_MS];
+    const transport = createTransport({
+      baseUrl: 'https://svc.example',
+      apiKey: 'key',
+      apiKeyVariable: 'UNUSED',
+      timeoutMs: 600_000,
+      maxAttempts: 3,
+      now: () => nowMs,
+      sleep: async () => {},
+      fetch: async () => {
+        sent += 1;
+        const given = answer();
+        if (given instanceof Error) throw given;
+        return given;
+      },
+    });
+    /** So many calls at once; answers how many requests they made. */
+    const burst = async (calls: number, elapsedMs = 0) => {
+      [sent, nowMs] = [0, nowMs + elapsedMs];
+      await Promise.allSettled(Array.from({ length: calls }, () => transport.send(call)));
+      return sent;
+    };
+    return burst;
+  };
+  const refusal = () =>
+    new Response('{"error":"SERVICE_UNAVAILABLE","message":"busy"}', {
+      status: 503,
+      headers: { 'content-type': 'application/json', 'retry-after': '1' },
+    });
+
+  it('is sent a hundred repeats at most in a burst; then a fifth of the calls, and ten a second', async () => {
+    const burst = overloaded(refusal);
+    expect(await burst(1_000)).toBe(1_000 + 100);
+    expect(await burst(300)).toBe(300 + 60);
+    expect(await burst(100, 5_000)).toBe(100 + 20 + 50);
+  });
+
+  it('lost connections are repeated as often as before: it is not load that loses them', async () => {
+    const lost = Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+    expect(await overloaded(() => lost)(1_000)).toBe(3_000);
+  });
+});
+
 describe('a fetch that ignores its signal', () => {
   it('does not outlast the deadline', async () => {
     const transport = createTransport({

@@ -7,8 +7,9 @@
  * is a live key. A key that has used up a limit costs no look-up.
  */
 import type { AuthClass, Route } from '@svc/contract';
-import { type Clock, tenantOf } from '@svc/service';
+import { type Clock, type Tenant, tenantOf } from '@svc/service';
 import { AddressLimiter } from './address-limiter.ts';
+import { Admission } from './admission.ts';
 import { ApiError } from './api-error.ts';
 import type { Authenticate, Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
@@ -89,6 +90,7 @@ export class Gate {
   readonly #failures: AddressLimiter;
   readonly #sharedLookUps: RateLimiter;
   readonly #inFlight: InFlight;
+  readonly #admission = new Admission();
   readonly #working = new WorkingCredentials();
 
   constructor(
@@ -117,11 +119,17 @@ export class Gate {
     exchange.caller = caller;
     const counts = this.#countsOf(route, caller);
     hold(exchange, tightestOf(counts, 1));
-    // Verifications are gathered from all callers, and share that out by themselves.
-    if (route.limiter !== 'verify') exchange.leave = this.#inFlight.enter(tenantOf(caller));
+    exchange.leave = this.#enter(route, tenantOf(caller));
     take(counts, 1);
     requireClass(route.auth, caller);
     return caller;
+  }
+
+  /** Verifications are gathered from all callers: what counts is how many there are in all. */
+  #enter(route: Route, tenant: Tenant): () => void {
+    if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
+    const leave = this.#admission.enter(tenant, performance.now());
+    return () => leave(performance.now());
   }
 
   /** Counts further calls of an admitted caller against its limits, all or none; throws 429. */

@@ -1,0 +1,116 @@
+import type { Tenant } from '@svc/service';
+import { describe, expect, it } from 'vitest';
+import { Admission } from './admission.ts';
+import { ApiError } from './api-error.ts';
+
+const tenant = (org: string, crowd: Tenant['crowd'] = 'tenants'): Tenant => ({ crowd, org, subject: org });
+
+/**
+ * A service of so many answers a second that takes its work in one line, as callers find it who wait 1.7 s: what they no
+ * longer wait for is done all the same. Time is simulated.
+ */
+const simulate = (
+  admission: Admission | null,
+  phases: readonly { readonly seconds: number; readonly perSecond: number }[],
+  capacity = 200,
+) => {
+  const heard: { readonly atMs: number; readonly answer: 'good' | 'late' | 'refused' }[] = [];
+  const leaving: { readonly atMs: number; readonly leave: (nowMs: number) => void }[] = [];
+  let freeAtMs = 0;
+  let nowMs = 0;
+  for (const { seconds, perSecond } of phases)
+    for (let i = 0; i < seconds * perSecond; i++) {
+      nowMs += 1_000 / perSecond;
+      while ((leaving[0]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs) {
+        const first = leaving.shift();
+        first?.leave(first.atMs);
+      }
+      let leave = (_: number) => {};
+      try {
+        if (admission !== null) leave = admission.enter(tenant(`org${i % 4}`), nowMs);
+      } catch {
+        heard.push({ atMs: nowMs, answer: 'refused' });
+        continue;
+      }
+      freeAtMs = Math.max(freeAtMs, nowMs) + 1_000 / capacity;
+      heard.push({ atMs: nowMs, answer: freeAtMs - nowMs <= 1_700 ? 'good' : 'late' });
+      leaving.push({ atMs: freeAtMs, leave });
+    }
+  return (fromMs: number, toMs: number) => {
+    const part = heard.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+    const count = (answer: string) => part.filter((one) => one.answer === answer).length;
+    return {
+      goodPerSecond: (count('good') * 1_000) / (toMs - fromMs),
+      refused: count('refused'),
+      late: count('late'),
+    };
+  };
+};
+
+const OVERLOAD = [
+  { seconds: 5, perSecond: 120 },
+  { seconds: 60, perSecond: 600 },
+  { seconds: 10, perSecond: 120 },
+];
+
+describe('three times what the service can do, for a minute', () => {
+  it('four fifths of what it can do are still answered in time, and nothing is late after the first seconds', () => {
+    const during = simulate(new Admission(), OVERLOAD);
+    expect(during(10_000, 65_000).goodPerSecond).toBeGreaterThan(0.8 * 200);
+    expect(during(10_000, 65_000).late).toBe(0);
+  });
+
+  it('two seconds after it everything is answered again', () => {
+    const after = simulate(new Admission(), OVERLOAD)(67_000, 75_000);
+    expect(after).toMatchObject({ refused: 0, late: 0 });
+  });
+
+  it('without a limit next to nothing is answered in time, and it stays so after the load has gone', () => {
+    const during = simulate(null, OVERLOAD);
+    expect(during(10_000, 65_000).goodPerSecond).toBeLessThan(0.1 * 200);
+    expect(during(67_000, 75_000).late).toBeGreaterThan(0);
+  });
+});
+
+it('a service that keeps up refuses nobody', () => {
+  const steady = simulate(new Admission(), [{ seconds: 60, perSecond: 190 }]);
+  expect(steady(0, 60_000)).toMatchObject({ refused: 0, late: 0 });
+});
+
+it('one org takes three quarters at most, and all newcomers together no more', () => {
+  for (const crowd of ['tenants', 'newcomers'] as const) {
+    const admission = new Admission();
+    const take = (name: string) => {
+      try {
+        admission.enter(tenant(crowd === 'tenants' ? 'one' : name, crowd), 0);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    let taken = 0;
+    while (take(`org${taken}`)) taken += 1;
+    expect(taken).toBe(admission.limit * 0.75);
+    expect(() => admission.enter(tenant('other'), 0)).not.toThrow();
+  }
+});
+
+it('says how long to wait, longer while it lasts', () => {
+  const admission = new Admission();
+  while (true) {
+    try {
+      for (let i = 0; ; i++) admission.enter(tenant(`${i}`), 0);
+    } catch {
+      break;
+    }
+  }
+  const waits = [0, 900, 2_500, 6_000, 60_000, 60_500].map((atMs) => {
+    try {
+      admission.enter(tenant('x'), atMs);
+    } catch (error) {
+      return error instanceof ApiError ? error.headers['Retry-After'] : null;
+    }
+    return null;
+  });
+  expect(waits).toEqual(['1', '1', '3', '7', '1', '1']);
+});

@@ -1,0 +1,86 @@
+/**
+ * How many verifications may be under way at once, so that what is taken in is answered in good time. A service that takes in
+ * more than it can do answers everything late: callers give up, what is done for them is wasted, and it stays so after the
+ * load has gone. What comes beyond the limit is refused at once, before anything is done for it.
+ *
+ * The limit is found by trying. When answers come late it becomes what was answered lately in the time that an answer may
+ * take (Little's law); while they come in time and the limit is used up it grows by an eighth in each round.
+ */
+import type { Tenant } from '@svc/service';
+import { ApiError } from './api-error.ts';
+
+/** Far below the deadline of a verification (1.7 s), far above an answer of a service that keeps up. */
+const LATE_MS = 500;
+const WINDOW_MS = 250;
+const LEAST = 8;
+const MOST = 2_048;
+/** Of the limit, for one org, or for all newcomers: another always finds a place. */
+const SHARE = 0.75;
+/** Refusals this close to each other are of one overload. */
+const CALM_MS = 5_000;
+const MOST_RETRY_AFTER_SECONDS = 8;
+
+export class Admission {
+  #limit = MOST;
+  #underWay = 0;
+  readonly #byShare = new Map<string, number>();
+  #windowBeganAtMs = 0;
+  #answered = 0;
+  #perSecond = 0;
+  #cutAtMs = Number.NEGATIVE_INFINITY;
+  #overloadedSinceMs = 0;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  /** Answers how to leave, which is done once, with the present. Throws 503. Times are monotonic, in milliseconds. */
+  enter({ crowd, org }: Tenant, nowMs: number): (nowMs: number) => void {
+    const share = crowd === 'tenants' ? org : crowd;
+    const ofShare = this.#byShare.get(share) ?? 0;
+    const isFull = this.#underWay >= this.limit || ofShare >= Math.ceil(this.limit * SHARE);
+    if (isFull) this.#refuse(nowMs);
+    const wasUsedUp = (ofShare + 1) * 2 >= this.limit * SHARE || (this.#underWay + 1) * 2 >= this.limit;
+    this.#underWay += 1;
+    this.#byShare.set(share, ofShare + 1);
+    return (leftAtMs) => {
+      this.#underWay -= 1;
+      const left = (this.#byShare.get(share) ?? 1) - 1;
+      if (left === 0) this.#byShare.delete(share);
+      else this.#byShare.set(share, left);
+      this.#learn(nowMs, leftAtMs, wasUsedUp);
+    };
+  }
+
+  #learn(enteredAtMs: number, leftAtMs: number, wasUsedUp: boolean): void {
+    this.#count(leftAtMs);
+    if (leftAtMs - enteredAtMs <= LATE_MS) {
+      if (wasUsedUp) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 8) / this.#limit);
+      return;
+    }
+    // What came in before the last cut is late by what was taken in before it.
+    if (enteredAtMs < this.#cutAtMs) return;
+    this.#cutAtMs = leftAtMs;
+    this.#limit = Math.max(LEAST, Math.min(this.#limit, (this.#perSecond * LATE_MS) / 1_000));
+  }
+
+  #count(nowMs: number): void {
+    this.#answered += 1;
+    const elapsedMs = nowMs - this.#windowBeganAtMs;
+    if (elapsedMs < WINDOW_MS) return;
+    this.#perSecond = (this.#answered * 1_000) / elapsedMs;
+    this.#windowBeganAtMs = nowMs;
+    this.#answered = 0;
+  }
+
+  #refuse(nowMs: number): never {
+    if (nowMs - this.#refusedAtMs > CALM_MS) this.#overloadedSinceMs = nowMs;
+    this.#refusedAtMs = nowMs;
+    const lastsSeconds = (nowMs - this.#overloadedSinceMs) / 1_000;
+    throw new ApiError('SERVICE_UNAVAILABLE', 'More is asked of the service than it can answer in time', {
+      detail: `admission: ${this.#underWay} under way, limit ${this.limit}`,
+      retryAfterSeconds: Math.min(MOST_RETRY_AFTER_SECONDS, 1 + Math.floor(lastsSeconds)),
+    });
+  }
+}
