@@ -1,6 +1,7 @@
 /** Days whose receipts are no longer what was published (protocol §12), where an operator looks: metrics and health. */
-import type { CheckpointRepository } from '@svc/service';
+import { type CheckpointRepository, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
+import { HEALTH_ANSWER_MS } from './readiness.ts';
 
 export interface ContentHealth {
   /** `ok`, or which days are broken. A broken day makes no node unready: the others must go on. */
@@ -13,7 +14,7 @@ export const createContentHealth = (
   registry: Registry,
   checkpoints: Pick<CheckpointRepository, 'listBroken'>,
 ): ContentHealth => {
-  const broken = () => checkpoints.listBroken().catch(() => null);
+  const broken = () => withinMs(HEALTH_ANSWER_MS, checkpoints.listBroken(), () => null).catch(() => null);
   new Gauge({
     name: 'svc_content_broken_days',
     help: 'Published days whose receipts did not lead to their roots when last read; -1: storage does not answer.',

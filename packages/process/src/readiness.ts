@@ -1,5 +1,5 @@
 /** Whether the service behind a process can decide: whether storage takes writes, and each reason not to decide. */
-import { type Fence, HOLD_NAMES, type Holds, type Store } from '@svc/service';
+import { type Fence, HOLD_NAMES, type Holds, type Store, withinMs } from '@svc/service';
 import type { Readiness } from './admin-service.ts';
 
 interface ReadinessDeps {
@@ -12,6 +12,8 @@ export interface ServiceReadiness extends Readiness {
   readonly decides: boolean;
 }
 
+/** Whoever asks for health waits no longer than this, whatever storage does. */
+export const HEALTH_ANSWER_MS = 800;
 /** Results are cached this long: `/healthz` is public, and a probe is a write. */
 const FRESH_MS = 500;
 
@@ -19,7 +21,9 @@ export const createServiceReadiness = ({
   service: { store, holds },
   fence,
 }: ReadinessDeps): (() => Promise<ServiceReadiness>) => {
-  const findHealth = once(() => store.describeHealth());
+  const findHealth = once(() =>
+    withinMs(HEALTH_ANSWER_MS, store.describeHealth(), () => `no answer within ${HEALTH_ANSWER_MS} ms`),
+  );
   return async () => {
     const storage = await findHealth();
     const held = holds.list();

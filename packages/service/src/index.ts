@@ -49,6 +49,7 @@ export * from './lib/barrier.ts';
 export { withinMs } from './lib/deadline.ts';
 export { type Entrant, FairQueue } from './lib/fair-queue.ts';
 export * from './lib/holds.ts';
+export { type KnownText, LastKnown } from './lib/last-known.ts';
 export * from './lib/random.ts';
 export { Semaphore } from './lib/semaphore.ts';
 export * from './lib/tracing.ts';

@@ -25,7 +25,7 @@ import { meEndpoints } from './me.ts';
 import { orgEndpoints } from './orgs.ts';
 import { outcomeEndpoints } from './outcomes.ts';
 import { principalEndpoints } from './principals.ts';
-import { publicEndpoints } from './public.ts';
+import { createKnownPublic, publicEndpoints } from './public.ts';
 import { relyingPartyEndpoints } from './relying-parties.ts';
 import { type Demo, sandboxEndpoints } from './sandbox.ts';
 import { type SelfServe, selfServeEndpoints } from './self-serve.ts';
@@ -52,6 +52,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const revoker = new Revoker();
   const domainChecks = new DomainChecks();
   const servedLists = new ServedLists();
+  const known = createKnownPublic();
   const exportTurns = new ExportTurns();
   const metricsOf = metricsKept(service);
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
@@ -74,7 +75,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(apiKeyEndpoints),
     ...forCaller(auditEndpoints),
     ...forCaller((own) => usageEndpoints(own, metricsOf)),
-    ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists })),
+    ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists, known })),
     ...forCaller(transparencyEndpoints),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
     ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),

@@ -7,6 +7,8 @@ import {
   getManagedDidDocument,
   getRelyingPartyDidDocument,
   internal,
+  type KnownText,
+  LastKnown,
   notFound,
   type ServedLists,
   type ServiceDeps,
@@ -15,21 +17,40 @@ import {
 import type { HandlersOf } from '../http/index.ts';
 
 /** Short: a compromised key leaves the document at once. */
-const CACHE_A_MINUTE = { 'Cache-Control': 'public, max-age=60' };
+const DOCUMENT_SECONDS = 60;
+const CACHE_A_MINUTE = { 'Cache-Control': `public, max-age=${DOCUMENT_SECONDS}` };
 const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 /** Protocol §9. */
-const CACHE_STATUS_LIST = { 'Cache-Control': 'max-age=30' };
+const STATUS_LIST_SECONDS = 30;
+const CACHE_STATUS_LIST = { 'Cache-Control': `max-age=${STATUS_LIST_SECONDS}` };
 
 export interface PublicDeps {
   readonly isHealthy: () => Promise<boolean>;
   readonly servedLists: ServedLists;
+  readonly known: KnownPublic;
 }
+
+/** What this node serves on for a while where storage does not answer. */
+export interface KnownPublic {
+  readonly documents: LastKnown;
+  readonly statusLists: LastKnown;
+}
+
+export const createKnownPublic = (): KnownPublic => ({
+  documents: new LastKnown(DOCUMENT_SECONDS),
+  statusLists: new LastKnown(STATUS_LIST_SECONDS),
+});
 
 export const publicEndpoints = (
   deps: ServiceDeps,
-  { isHealthy, servedLists }: PublicDeps,
+  { isHealthy, servedLists, known: { documents, statusLists } }: PublicDeps,
 ): HandlersOf<'public'> => {
   const { identity, store } = deps;
+  const asKnown = ({ text, ageSeconds }: KnownText, headers: Readonly<Record<string, string>>) => ({
+    status: 200 as const,
+    rawBody: text,
+    headers: ageSeconds === 0 ? headers : { ...headers, Age: String(ageSeconds) },
+  });
   return {
     /** 200 when every backing service is reachable and nothing holds decisions. */
     getHealth: async () => {
@@ -46,18 +67,17 @@ export const publicEndpoints = (
       headers: CACHE_A_MINUTE,
     }),
 
-    getPrincipalDidDocument: async ({ params }) => ({
-      status: 200,
-      rawBody: await getManagedDidDocument(deps, params.slug),
+    getPrincipalDidDocument: async ({ params: { slug } }) => ({
+      ...asKnown(await documents.get(`org ${slug}`, () => getManagedDidDocument(deps, slug)), CACHE_A_MINUTE),
       contentType: DID_DOCUMENT_CONTENT_TYPE,
-      headers: CACHE_A_MINUTE,
     }),
 
-    getRelyingPartyDidDocument: async ({ params }) => ({
-      status: 200,
-      rawBody: await getRelyingPartyDidDocument(deps, params.slug),
+    getRelyingPartyDidDocument: async ({ params: { slug } }) => ({
+      ...asKnown(
+        await documents.get(`rp ${slug}`, () => getRelyingPartyDidDocument(deps, slug)),
+        CACHE_A_MINUTE,
+      ),
       contentType: DID_DOCUMENT_CONTENT_TYPE,
-      headers: CACHE_A_MINUTE,
     }),
 
     /** The exact bytes, with their own content type, for ever. */
@@ -71,13 +91,12 @@ export const publicEndpoints = (
     },
 
     /** The credential exactly as it was signed. */
-    getStatusList: async ({ params }) => {
-      return {
-        status: 200,
-        rawBody: await servedLists.get(deps, params.domain, params.number),
-        contentType: STATUS_LIST_CONTENT_TYPE,
-        headers: CACHE_STATUS_LIST,
-      };
-    },
+    getStatusList: async ({ params: { domain, number } }) => ({
+      ...asKnown(
+        await statusLists.get(`${domain} ${number}`, () => servedLists.get(deps, domain, number)),
+        CACHE_STATUS_LIST,
+      ),
+      contentType: STATUS_LIST_CONTENT_TYPE,
+    }),
   };
 };

@@ -12,7 +12,8 @@ import { Gate, hold } from './gate.ts';
 import type { ErasedHandler, Handlers } from './handler.ts';
 import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
-import { answer, sendFailure } from './respond.ts';
+import { answer, type FailurePort, sendFailure } from './respond.ts';
+import { UnavailableLog } from './unavailable-log.ts';
 
 export interface BoundRoute {
   readonly id: RouteId;
@@ -24,9 +25,12 @@ type PathParams = Readonly<Record<string, unknown>>;
 
 export class Pipeline {
   readonly gate: Gate;
+  readonly #failures: FailurePort;
 
   constructor(private readonly deps: HttpDeps) {
     this.gate = new Gate(deps.clock, deps.authenticate, deps.limits);
+    const { logger, toApiError } = deps;
+    this.#failures = { logger, toApiError, unavailable: new UnavailableLog(logger) };
   }
 
   bind(id: RouteId): BoundRoute {
@@ -75,7 +79,7 @@ export class Pipeline {
   }
 
   fail(exchange: Exchange, error: unknown): void {
-    sendFailure(exchange, error, this.deps);
+    sendFailure(exchange, error, this.#failures);
   }
 }
 

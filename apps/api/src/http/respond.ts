@@ -5,6 +5,7 @@ import { ApiError } from './api-error.ts';
 import { ClientGone } from './client-gone.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import type { Reply } from './handler.ts';
+import type { UnavailableLog } from './unavailable-log.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -48,6 +49,7 @@ const withHint = (error: ApiError | null, { pathParams }: Exchange): ApiError | 
 
 export interface FailurePort {
   readonly logger: Logger;
+  readonly unavailable: UnavailableLog;
   /** Translates errors of the inner layers. Null: it is a bug. */
   readonly toApiError: (error: unknown) => ApiError | null;
 }
@@ -56,7 +58,7 @@ export interface FailurePort {
 export const sendFailure = (
   exchange: Exchange,
   thrown: unknown,
-  { logger, toApiError }: FailurePort,
+  { logger, unavailable, toApiError }: FailurePort,
 ): void => {
   if (thrown instanceof ClientGone) return;
   const known = withHint(thrown instanceof ApiError ? thrown : toApiError(thrown), exchange);
@@ -65,11 +67,9 @@ export const sendFailure = (
     new ApiError('INTERNAL', `The service failed. Report it with the request id ${exchange.requestId}`);
   const context = { requestId: exchange.requestId, route: exchange.routeId };
   if (known === null) logger.error({ ...context, err: thrown }, 'request failed');
-  else if (known.status >= 500)
-    logger[known.code === 'INTERNAL' ? 'error' : 'warn'](
-      { ...context, detail: known.detail, err: known.cause },
-      known.message,
-    );
+  else if (known.code === 'INTERNAL')
+    logger.error({ ...context, detail: known.detail, err: known.cause }, known.message);
+  else if (known.status >= 500) unavailable.write(context, known);
   // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
   if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
   else exchange.send(answerOfError(error));

@@ -204,6 +204,11 @@ describe('a server that is gone', () => {
       for (const answer of answers) expectUnavailable(answer);
       expectUnavailable(await sendFresh());
       expect((await call(baseUrl(), 'GET', '/healthz')).status).toBe(503);
+      const beganAtMs = performance.now();
+      const onAdminPort = (path: string) => fetch(`${api.processes[0]?.adminUrl}${path}`);
+      const [ready, metrics] = await Promise.all([onAdminPort('/readyz'), onAdminPort('/metrics')]);
+      expect([ready.status, metrics.status]).toEqual([503, 200]);
+      expect(performance.now() - beganAtMs).toBeLessThan(WITHIN_MS);
     } finally {
       cluster.signal('SIGCONT');
     }
@@ -234,6 +239,28 @@ describe('a server that is gone', () => {
     expect(await recover()).toBeLessThan(WITHIN_MS);
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(await missingFrom(allowed)).toEqual([]);
+  }, 60_000);
+
+  it('its status lists and DID documents are served on, with their age, for as long as readers may hold them', async () => {
+    await recover();
+    const [, claims = ''] = grant.grant.split('.');
+    const { credentialStatus } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    const paths = [
+      new URL([credentialStatus].flat()[0].statusListCredential).pathname,
+      `/org/${tenants.principalDid.split(':').at(-1)}/did.json`,
+    ];
+    const get = (path: string) => call(baseUrl(), 'GET', path);
+    const before = await Promise.all(paths.map(get));
+    cluster.signal('SIGSTOP');
+    try {
+      const after = await Promise.all(paths.map(get));
+      for (const [i, answer] of after.entries()) {
+        expect([answer.status, answer.text]).toEqual([200, before[i]?.text]);
+        expect(answer.headers.age).toMatch(/^\d+$/);
+      }
+    } finally {
+      cluster.signal('SIGCONT');
+    }
   }, 60_000);
 
   it('unreachable from the start of a request: 503 for every endpoint that needs it, with the Proof unspent', async () => {
