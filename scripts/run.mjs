@@ -18,6 +18,7 @@ import {
 import { homedir, constants as osConstants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { forgetReviewedBuilds, installChoices } from './install-choices.mjs';
 import { pinnedPnpm } from './pinned-pnpm.mjs';
 
 const oldestNode = [20, 19];
@@ -59,6 +60,13 @@ const commands = {
     await build();
     return show(...pnpm('--filter', '@svc/bench', '--silent', 'run', 'bench', ...parameters));
   },
+  /** Packs what is published and checks it (docs/releasing.md); publishes nothing. */
+  async release() {
+    await install();
+    await build();
+    const main = join('scripts', 'release', 'main.ts');
+    return show(process.execPath, ['--import', 'tsx', main, ...parameters]);
+  },
   async build() {
     await install();
     await build();
@@ -77,13 +85,8 @@ const install = async () => {
   if (!pinned.isThere()) await step('fetching pnpm', ...pinned.prepare());
   const stamp = installStamp();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
-  const choices = [
-    '--frozen-lockfile',
-    '--prefer-offline',
-    '--reporter=append-only',
-    '--config.confirmModulesPurge=false',
-  ];
-  await step('installing packages', ...pnpm('install', ...choices), { CI: 'true' });
+  forgetReviewedBuilds(root);
+  await step('installing packages', ...pnpm('install', ...installChoices), { CI: 'true' });
   writeFileSync(stampFile, stamp);
 };
 function takeRepeat(all) {

@@ -1,0 +1,142 @@
+/** What goes to the registry: what packed packages hold, under which licences their dependencies are, and what they are made of. */
+import { readFileSync } from 'node:fs';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
+import { describe, expect, it } from 'vitest';
+
+const load = <T>(name: string): Promise<T> =>
+  import(new URL(`../../../../scripts/release/${name}.ts`, import.meta.url).href);
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: unknown;
+}
+interface Installed {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+const { findContentFaults } = await load<{
+  findContentFaults(manifest: object, files: readonly string[]): readonly string[];
+}>('contents');
+const { listNeeded, listPrograms, listPublished } = await load<{
+  listNeeded(
+    roots: readonly Installed[],
+  ): ReadonlyMap<string, Installed & { readonly needs: readonly string[] }>;
+  listPrograms(): readonly Installed[];
+  listPublished(): readonly Installed[];
+}>('packages');
+const { listLicences } = await load<{
+  listLicences(needed: Iterable<Installed>): { readonly refused: readonly string[] };
+}>('licences');
+const { buildSbom } = await load<{ buildSbom(subject: Installed, roots?: readonly Installed[]): string }>(
+  'sbom',
+);
+
+describe('what a packed package may hold', () => {
+  const manifest = {
+    name: '@svc/example',
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    bin: { example: './dist/example.js' },
+  };
+  const good = [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/example.js',
+  ];
+
+  it('built modules, their types and maps, README and LICENSE', () => {
+    expect(findContentFaults(manifest, [...good, 'dist/chunk-A1.js', 'dist/chunk-A1.js.map'])).toEqual([]);
+  });
+
+  it.each([
+    'src/index.ts',
+    'dist/index.test.js',
+    'dist/test/world.js',
+    'dist/fixtures/key.json',
+    'test/index.test.ts',
+    'fixtures/grant.json',
+    '.env',
+    'receipt-keys.json',
+    'tsup.config.ts',
+    'node_modules/x/index.js',
+  ])('never %s', (file) => {
+    expect(findContentFaults(manifest, [...good, file])).toEqual([`@svc/example would publish ${file}`]);
+  });
+
+  it.each(good)('not without %s', (file) => {
+    const rest = good.filter((one) => one !== file);
+    expect(findContentFaults(manifest, rest)).toEqual([`@svc/example lacks ${file}`]);
+  });
+});
+
+it('published packages are those of the changesets, all of one version', () => {
+  const { fixed } = JSON.parse(
+    readFileSync(new URL('../../../../.changeset/config.json', import.meta.url), 'utf8'),
+  ) as {
+    fixed: string[][];
+  };
+  const published = listPublished().map(({ manifest }) => manifest);
+  expect(published.map(({ name }) => name)).toEqual(fixed.flat().sort());
+  expect(new Set(published.map(({ version }) => version)).size).toBe(1);
+});
+
+describe('licences', () => {
+  it('all production dependencies are under licences that somebody has read', () => {
+    const needed = listNeeded([...listPublished(), ...listPrograms()]);
+    expect(needed.size).toBeGreaterThan(50);
+    expect(listLicences(needed.values()).refused).toEqual([]);
+  });
+
+  it.each([['GPL-3.0-only'], [undefined], [{ type: 'MIT' }]])('%o is refused', (license) => {
+    const manifest = { name: 'other', version: '1.0.0', ...(license === undefined ? {} : { license }) };
+    expect(listLicences([{ folder: '', manifest }]).refused).toHaveLength(1);
+  });
+});
+
+describe('a bill of materials', () => {
+  const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
+  const subjects = listPublished().map((one) => [one.manifest.name, one] as const);
+
+  it.each(subjects)(
+    'of %s is valid CycloneDX and names every production dependency with its hash',
+    async (_, one) => {
+      const text = buildSbom(one);
+      expect(await validator.validate(text)).toBeNull();
+      const needed = [...listNeeded([one]).values()];
+      const { components = [], dependencies = [] } = JSON.parse(text) as Bom;
+      const ids = components.map((component) => component['bom-ref']);
+      expect(ids.sort()).toEqual(
+        needed
+          .filter(({ folder }) => folder !== one.folder)
+          .map(({ manifest }) => `${manifest.name}@${manifest.version}`)
+          .sort(),
+      );
+      for (const { group, hashes = [] } of components)
+        if (group !== '@svc') expect(hashes[0]?.alg).toBe('SHA-512');
+      expect(dependencies.length).toBe(needed.length);
+      expect(buildSbom(one)).toBe(text);
+    },
+  );
+
+  it('of the image has what the programs need and no database of development', async () => {
+    const image = { folder: '', manifest: { name: '@svc/image', version: '0.0.0', license: 'Apache-2.0' } };
+    const text = buildSbom(image, listPrograms());
+    expect(await validator.validate(text)).toBeNull();
+    const names = ((JSON.parse(text) as Bom).components ?? []).map(({ purl }) => purl);
+    expect(names).toEqual(expect.arrayContaining([expect.stringMatching(/^pkg:npm\/pg@/)]));
+    expect(names.filter((purl) => purl?.includes('%40embedded-postgres'))).toEqual([]);
+  });
+});
+
+interface Bom {
+  readonly components?: readonly {
+    readonly 'bom-ref': string;
+    readonly group?: string;
+    readonly purl?: string;
+    readonly hashes?: readonly { readonly alg: string }[];
+  }[];
+  readonly dependencies?: readonly unknown[];
+}

@@ -1,0 +1,2 @@
+export const installChoices: readonly string[];
+export function forgetReviewedBuilds(root: string): void;

@@ -1,0 +1,104 @@
+/**
+ * `npm run release`: packs every published package into `.data/release/<version>`, checks what is in it, lists licences and
+ * writes bills of materials. It publishes nothing: continuous integration does, with the provenance that only it can state.
+ * `--dry-run` does the same where changesets are still waiting.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pinnedPnpm } from '../pinned-pnpm.mjs';
+import { findContentFaults } from './contents.ts';
+import { listLicences } from './licences.ts';
+import {
+  type Installed,
+  isOurs,
+  listNeeded,
+  listPrograms,
+  listPublished,
+  type Manifest,
+  ROOT,
+} from './packages.ts';
+import { buildSbom } from './sbom.ts';
+
+const USAGE = 'Usage: npm run release [-- --dry-run]';
+
+const main = (parameters: readonly string[]): number => {
+  if (parameters.some((one) => one !== '--dry-run')) {
+    console.error(USAGE);
+    return 2;
+  }
+  const waiting = readdirSync(join(ROOT, '.changeset')).filter((name) => name.endsWith('.md'));
+  if (waiting.length > 0 && !parameters.includes('--dry-run')) {
+    console.error(
+      `${waiting.length} changesets wait: run npx changeset version first, and commit what it writes`,
+    );
+    return 1;
+  }
+  const published = listPublished();
+  const version = published[0]?.manifest.version ?? '';
+  const folder = join(ROOT, '.data', 'release', version);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const tarballs = published.map((one) => ({ one, tarball: pack(one, folder) }));
+  const faults = tarballs.flatMap(({ tarball }) =>
+    findContentFaults(readManifest(tarball), listFiles(tarball)),
+  );
+  const licences = listLicences(listNeeded([...published, ...listPrograms()]).values());
+  faults.push(...licences.refused.map((one) => `licence not in scripts/release/licences.ts: ${one}`));
+  writeFileSync(join(folder, 'LICENCES.txt'), textOf(licences.byLicence));
+  for (const { one, tarball } of tarballs)
+    writeFileSync(tarball.replace(/\.tgz$/, '.cdx.json'), buildSbom(one));
+  writeFileSync(join(folder, 'svc-image.cdx.json'), buildSbom(imageOf(version), listPrograms()));
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) return 1;
+  console.log(
+    `${published.length} packages of ${version}, their bills of materials and licences are in ${folder}`,
+  );
+  if (waiting.length > 0) return 0;
+  console.log('Published from continuous integration, in this order:');
+  for (const { tarball } of inOrder(tarballs))
+    console.log(`  npm publish --provenance --access public ${tarball}`);
+  return 0;
+};
+
+/** Each after those that it needs: they are among its own, which so are more. */
+const inOrder = <T extends { readonly one: Installed }>(tarballs: readonly T[]): readonly T[] => {
+  const countOf = ({ one }: T) => [...listNeeded([one]).values()].filter(isOurs).length;
+  return [...tarballs].sort((one, other) => countOf(one) - countOf(other));
+};
+
+/** pnpm writes versions in place of `workspace:*`, and puts the licence beside. */
+const pack = ({ folder, manifest }: Installed, to: string): string => {
+  const { program } = pinnedPnpm(ROOT);
+  const parameters = [program, '--dir', folder, 'pack', '--pack-destination', to];
+  const { status, stderr, stdout } = spawnSync(process.execPath, parameters, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`packing ${manifest.name}: ${stdout}${stderr}`);
+  return join(to, `${manifest.name.slice(1).replace('/', '-')}-${manifest.version}.tgz`);
+};
+
+const listFiles = (tarball: string): readonly string[] =>
+  execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '' && !path.endsWith('/'))
+    .map((path) => path.replace(/^package\//, ''));
+
+const readManifest = (tarball: string): Manifest =>
+  JSON.parse(
+    execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' }),
+  ) as Manifest;
+
+/** The programs of the image; what its operating system brings is that one's own. */
+const imageOf = (version: string): Installed => ({
+  folder: '',
+  manifest: {
+    name: '@svc/image',
+    version,
+    license: 'Apache-2.0',
+    description: 'The programs of the service.',
+  },
+});
+
+const textOf = (byLicence: ReadonlyMap<string, readonly string[]>): string =>
+  [...byLicence].map(([licence, ids]) => `${licence}\n${ids.map((id) => `  ${id}\n`).join('')}`).join('\n');
+
+process.exitCode = main(process.argv.slice(2));

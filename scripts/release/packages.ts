@@ -1,0 +1,95 @@
+/** What is published, and what of others goes with it: the production dependencies as they are installed. */
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly license?: unknown;
+  readonly description?: string;
+  readonly exports?: Readonly<Record<string, unknown>>;
+  readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> };
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** A package with its folder. */
+export interface Installed {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** A package with what it needs in production. */
+export interface Needed extends Installed {
+  /** `name@version` of each. */
+  readonly needs: readonly string[];
+}
+
+export const idOf = ({ manifest }: Installed): string => `${manifest.name}@${manifest.version}`;
+
+const readPackage = (folder: string): Installed => ({
+  folder,
+  manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest,
+});
+
+const workspaces = (group: string): Installed[] =>
+  readdirSync(join(ROOT, group))
+    .map((name) => join(ROOT, group, name))
+    .filter((folder) => existsSync(join(folder, 'package.json')))
+    .map(readPackage);
+
+/** Every package that goes to the registry, by name. */
+export const listPublished = (): readonly Installed[] =>
+  [...workspaces('packages'), readPackage(join(ROOT, 'vectors'))]
+    .filter(({ manifest }) => manifest.private !== true)
+    .sort((one, other) => (one.manifest.name < other.manifest.name ? -1 : 1));
+
+/** What the image runs: the programs, as installed for production. */
+export const listPrograms = (): readonly Installed[] =>
+  workspaces('apps').filter(({ manifest }) => manifest.name !== '@svc/pages');
+
+/**
+ * These packages and all that they need in production, ours among them, by `name@version`. Optional dependencies are not
+ * among them: they are the embedded databases of development. Throws where something is not installed.
+ */
+export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Needed> => {
+  const needed = new Map<string, Needed>();
+  const visit = (one: Installed): void => {
+    if (needed.has(idOf(one))) return;
+    const all = Object.keys(one.manifest.dependencies ?? {})
+      .sort()
+      .map((name) => findDependency(one, name));
+    needed.set(idOf(one), { ...one, needs: all.map(idOf) });
+    for (const dependency of all) visit(dependency);
+  };
+  for (const root of roots) visit(root);
+  return needed;
+};
+
+/** As Node resolves it, from the folder upwards. */
+const findDependency = ({ folder, manifest }: Installed, name: string): Installed => {
+  for (let at = realpathSync(folder); ; at = dirname(at)) {
+    const found = join(at, 'node_modules', name);
+    if (existsSync(join(found, 'package.json'))) return readPackage(realpathSync(found));
+    if (at === dirname(at)) throw new Error(`${manifest.name} needs ${name}, which is not installed`);
+  }
+};
+
+export const isOurs = ({ manifest }: Installed): boolean => manifest.name.startsWith('@svc/');
+
+/** SHA-512 of the packages of others in base64, by `name@version`, as the lock file has them. */
+export const readIntegrities = (): ReadonlyMap<string, string> => {
+  const lock = parse(readFileSync(join(ROOT, 'pnpm-lock.yaml'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly resolution?: { readonly integrity?: string } }>>;
+  };
+  const entries = Object.entries(lock.packages).map(
+    ([id, { resolution }]) => [id, resolution?.integrity?.replace(/^sha512-/, '') ?? ''] as const,
+  );
+  return new Map(entries.filter(([, integrity]) => integrity !== ''));
+};
