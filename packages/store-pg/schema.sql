@@ -162,7 +162,7 @@ create table fence_beats (
 create table fence_notes (
   kind text not null,
   name text collate "C" not null,
-  version bigint not null default 1,
+  version bigint not null,
   seq bigint not null,
   noted_at timestamp with time zone not null default clock_timestamp()
 );
@@ -271,6 +271,7 @@ create table receipts (
 ) partition by RANGE (receipt_id);
 create table released_status_lists (
   url text collate "C" not null,
+  principal text collate "C" not null,
   domain text collate "C" not null,
   number integer not null,
   released_at timestamp with time zone not null default svc_now()
@@ -656,8 +657,10 @@ CREATE UNIQUE INDEX usage_counts_key ON public.usage_counts USING btree (relying
 CREATE UNIQUE INDEX usage_monthly_key ON public.usage_monthly USING btree (relying_party, month, principal, reason) INCLUDE (verifies) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX usage_monthly_by_principal_key ON public.usage_monthly_by_principal USING btree (month, principal, reason) NULLS NOT DISTINCT;
 
+CREATE TRIGGER note_revoked AFTER UPDATE OF disabled_at ON public.agents FOR EACH ROW WHEN (((new.disabled_at IS NOT NULL) AND (old.disabled_at IS NULL))) EXECUTE FUNCTION svc_note_agent();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.allowed_grants FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.allowed_grants FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_deleted AFTER DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
 CREATE TRIGGER note_revoked AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -672,6 +675,7 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.consumption_event
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.consumption_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.deployment FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.deployment FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_revoked AFTER INSERT OR UPDATE OF production, production_until, check_cap, cap_since, reason, as_of ON public.entitlements FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'org_id', 'entitlement:');
 CREATE TRIGGER refuse_all_but_collection BEFORE DELETE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_collection();
 CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -680,17 +684,18 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH S
 CREATE TRIGGER note_name AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'slug', 'org:');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('slug', 'org:');
 CREATE TRIGGER note_revoked AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'key:');
-CREATE TRIGGER note_name AFTER INSERT ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
+CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER note_name AFTER INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
+CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id, proof_window_seconds, verify_rate_limit_per_minute, profile ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.restores FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.restores FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.retracted_checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.retracted_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER note_revoked AFTER INSERT ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'service-key:');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_key_ends FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -1543,7 +1548,121 @@ begin
   end if;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_kept_text(p_kind text, p_name text)
+CREATE OR REPLACE FUNCTION public.svc_kept_name(p_did text, p_version bigint)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    json_build_object(
+      'principal',
+      (
+        select json_build_object('org_id', org_id, 'since_ms', svc_ms(created_at))
+        from principals
+        where did = p_did
+      ),
+      'relying_party',
+      (
+        select
+          json_build_object(
+            'org_id',
+            org_id,
+            'since_ms',
+            svc_ms(created_at),
+            'proof_window_seconds',
+            proof_window_seconds,
+            'verify_rate_limit_per_minute',
+            verify_rate_limit_per_minute,
+            'profile',
+            profile
+          )
+        from relying_parties
+        where did = p_did
+      ),
+      'version',
+      svc_note_version(p_version)
+    )::text;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_kept_revoked(p_name text, p_version bigint)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    case split_part(p_name, ':', 1)
+      when 'key' then (
+        select
+          json_build_object(
+            'principal',
+            k.principal,
+            'since_ms',
+            svc_ms(p.created_at),
+            'state',
+            k.state,
+            'version',
+            svc_note_version(p_version)
+          )::text
+        from
+          principal_keys as k
+          join principals as p on p.did = k.principal
+        where 'key:' || k.kid = p_name
+      )
+      when 'agent' then (
+        select
+          json_build_object(
+            'principal',
+            a.principal,
+            'since_ms',
+            svc_ms(p.created_at),
+            'agent',
+            a.did,
+            'version',
+            svc_note_version(p_version)
+          )::text
+        from
+          agents as a
+          join principals as p on p.did = a.principal
+        where a.principal = split_part(substr(p_name, 7), ' ', 1) and a.did = split_part(p_name, ' ', 2)
+      )
+      when 'entitlement' then (
+        select
+          json_build_object(
+            'org_id',
+            e.org_id,
+            'production',
+            e.production,
+            'production_until_ms',
+            svc_ms(e.production_until),
+            'check_cap',
+            e.check_cap,
+            'cap_since_ms',
+            svc_ms(e.cap_since),
+            'reason',
+            e.reason,
+            'as_of_ms',
+            svc_ms(e.as_of),
+            'version',
+            svc_note_version(p_version)
+          )::text
+        from entitlements as e
+        where 'entitlement:' || e.org_id = p_name
+      )
+      when 'service-key' then (
+        select
+          json_build_object(
+            'public_key',
+            k.public_key,
+            'ends',
+            (select json_agg(e.state) from service_key_ends as e where e.kid = k.kid),
+            'version',
+            svc_note_version(p_version)
+          )::text
+        from service_keys as k
+        where 'service-key:' || k.kid = p_name
+      )
+    end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_kept_text(p_kind text, p_name text, p_version bigint)
  RETURNS text
  LANGUAGE sql
  STABLE
@@ -1572,19 +1691,10 @@ AS $function$
         from checkpoints as c
         where c.day = p_name::date
       )
-      when 'revoked' then (
-        select
-          json_build_object(
-            'principal',
-            k.principal,
-            'state',
-            k.state,
-            'version',
-            array_position(array['active', 'retired', 'compromised'], k.state)
-          )::text
-        from principal_keys as k
-        where 'key:' || k.kid = p_name
-      )
+      when 'name' then case
+        when p_name like 'did:%' then svc_kept_name(p_name, p_version)
+      end
+      when 'revoked' then svc_kept_revoked(p_name, p_version)
     end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
@@ -1704,16 +1814,41 @@ CREATE OR REPLACE FUNCTION public.svc_note(p_kind text, p_name text)
 AS $function$
   insert into fence_notes (kind, name)
   values (p_kind, p_name)
-  on conflict (kind, name) do update set version = fence_notes.version + 1;
+  on conflict (kind, name) do update set version = default;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_agent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform svc_note('revoked', 'agent:' || new.principal || ' ' || new.did);
+  return null;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_row()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform svc_note(tg_argv[0], coalesce(tg_argv[2], '') || (to_jsonb(new) ->> tg_argv[1]));
+  perform
+    svc_note(
+      tg_argv[0],
+      coalesce(tg_argv[2], '') || (
+        case tg_op
+          when 'DELETE' then to_jsonb(old)
+          else to_jsonb(new)
+        end ->> tg_argv[1]
+      )
+    );
   return null;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_version(p_version bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(max(epoch), 0)::bigint * 1099511627776 + p_version from restores;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_now()
  RETURNS timestamp with time zone
@@ -1902,8 +2037,8 @@ begin
   delete from api_keys where subject = p_did and role = 'principal';
   delete from agents where principal = p_did;
   delete from grants where principal = p_did;
-  insert into released_status_lists (url, domain, number)
-  select url, domain, number from status_lists where principal = p_did;
+  insert into released_status_lists (url, principal, domain, number)
+  select url, principal, domain, number from status_lists where principal = p_did;
   delete from status_lists where principal = p_did;
   delete from principal_keys where principal = p_did;
   delete from principals where did = p_did and kind = 'hosted' and last_proven_at is null;

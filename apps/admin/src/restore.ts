@@ -62,17 +62,30 @@ const describeSpan = ({ head, lostFromMs, lostUntilMs, quarantinedUntilMs }: Los
     `  decisions from  ${at(quarantinedUntilMs)} on`,
   ].join('\n');
 
-const describeRestore = ({ restore, revoked, reservedNames, withheldGrants, withheld }: Restore): string => {
+const describeRestore = ({
+  restore,
+  takenAgain,
+  reservedNames,
+  withheldGrants,
+  withheldFromBudgets,
+  withheld,
+}: Restore): string => {
   const more = withheldGrants - withheld.length;
   return [
     `This is restore number ${restore.epoch} of this deployment.`,
-    `  revoked again   ${revoked.grants} Grants, ${revoked.keys} keys of Principals, ${revoked.apiKeys} API keys`,
+    `  revoked again   ${takenAgain.grants} Grants, ${takenAgain.keys} keys of Principals, ${takenAgain.apiKeys} API keys`,
+    `  ended again     ${takenAgain.agents} Agents, ${takenAgain.entitlements} entitlements, ${takenAgain.serviceKeys.length} keys of the service`,
+    ...takenAgain.serviceKeys.map(
+      (kid) => `                  svc-admin keys compromise ${kid}: once more, for its file and its lists`,
+    ),
+    `  handed over     ${takenAgain.transferred} DIDs transferred, ${takenAgain.released} released`,
     `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : `the checkpoints of ${restore.reinstatedDays.join(', ')}`}`,
     `  reserved        ${reservedNames.length === 0 ? 'no name' : reservedNames.join(', ')}`,
     '  unverified      every hosted Principal, until its domain has been asked again; a worker does so at once',
     `  withheld        ${withheldGrants} Grants: what they were first allowed with, or drew on budgets, may be lost`,
     ...withheld.map((grant) => `                  ${describeWithheld(grant)}`),
     ...(more > 0 ? [`                  and ${more} more: svc-admin restore withheld`] : []),
+    `                  ${withheldFromBudgets} others, which were allowed here, where they come to draw on a budget for the first time`,
     '',
     `Start the service and a worker now. Until ${at(restore.quarantinedUntilMs)} POST /verify answers 503; all else is answered.`,
     'Withheld Grants are allowed again after svc-admin restore release. GET /restores shows the signed statement.',

@@ -8,8 +8,9 @@ const PAGE = 1_000;
 
 export const withheldCommand: Command = {
   name: 'restore withheld',
-  help: `lists the Grants that a restore withholds because what was allowed by them in the lost span is not known. Others in force
-then are withheld too where they come to draw on a budget for the first time. Exit code 1 if there are any.`,
+  help: `lists the Grants that a restore withholds because what was allowed by them in the lost span is not known: those that were
+never allowed here, those that drew on budgets, and those that were allowed here without one, which are refused only where they
+come to draw on a budget for the first time. Exit code 1 if there are any.`,
   options: {},
   run: (_, env) => withService(env, list),
 };
@@ -29,7 +30,7 @@ const list = async ({ store }: ServiceDeps): Promise<number> => {
 };
 
 export const describeWithheld = ({ id, principal, isUnbound, budgets }: WithheldGrant): string =>
-  `${id}  ${principal}  ${isUnbound ? 'never allowed here' : `drew on ${budgets.join(', ')}`}`;
+  `${id}  ${principal}  ${isUnbound ? 'never allowed here' : budgets.length > 0 ? `drew on ${budgets.join(', ')}` : 'allowed here, drew on no budget'}`;
 
 export const releaseCommand: Command = {
   name: 'restore release',

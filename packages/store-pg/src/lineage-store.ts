@@ -12,7 +12,7 @@ const describeNotesSql = `
   from fence_notes`;
 
 const listNotesSql = `
-  select kind, name, version, seq, svc_ms(statement_timestamp()) as "listedAtMs", svc_kept_text(kind, name) as text
+  select kind, name, version, seq, svc_ms(statement_timestamp()) as "listedAtMs", svc_kept_text(kind, name, version) as text
   from fence_notes
   where case kind when 'revoked' then seq > $1 else seq > $2 and seq <= $3 end
   order by kind <> 'revoked', seq limit $4`;

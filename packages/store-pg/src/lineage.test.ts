@@ -91,11 +91,14 @@ describe('notes', () => {
   it('of what changes while it is copied are not forgotten', async () => {
     await note('name', 'did:web:a.example');
     const listed = await list();
-    expect(listed).toMatchObject([{ kind: 'name', name: 'did:web:a.example', version: 1, text: null }]);
+    const nobody = '{"principal" : null, "relying_party" : null, "version" : ';
+    expect(listed).toMatchObject([
+      { kind: 'name', name: 'did:web:a.example', text: expect.stringContaining(nobody) },
+    ]);
     await note('name', 'did:web:a.example');
     await stores.first.lineage.forgetNotes(listed);
     const again = await list();
-    expect(again).toMatchObject([{ version: 2 }]);
+    expect(again[0]?.version).toBeGreaterThan(listed[0]?.version ?? Number.NaN);
     await stores.first.lineage.forgetNotes(again);
     expect(await list()).toEqual([]);
   });

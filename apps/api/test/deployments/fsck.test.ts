@@ -64,6 +64,7 @@ beforeAll(async () => {
   expect(moved.json.consumption).toEqual({ cause: 'restore', version: 2 });
   [budgetId, consumedId] = [budget.grantId, consumed.receipt_id];
   await tenants.principal.grants.revoke(grant.grantId);
+  await releaseClaim();
   const closed = await closeToday(deployment, dataDir, async (service) => {
     const { store } = service;
     await store.restores.insert(await statedRestore(service));
@@ -72,6 +73,26 @@ beforeAll(async () => {
   });
   expect(closed).toEqual({ closed: [today], latest: today });
 });
+
+/** A Principal that never proved its domain, with a list that has published a revocation. */
+const releaseClaim = async () => {
+  const did = 'did:web:released.example';
+  await deployment.sql.query(
+    `insert into principals (did, kind, domain, verification_state, verification_token, may_be_named, org_id, claim_expires_at)
+    values ($1, 'hosted', 'released.example', 'unverified', 'token', true, $2, now() + interval '1 day')`,
+    [did, orgId],
+  );
+  const key = await deployment.createKey('principal', did);
+  const allocated = await deployment.call('POST', '/grants', { key, body: { agent: tenants.agent.did } });
+  const revoked = await deployment.call('POST', '/revoke', {
+    key,
+    body: { grant_id: allocated.json.id },
+  });
+  expect([allocated.status, revoked.status]).toEqual([201, 200]);
+  const body = { kind: 'principal' };
+  const released = await deployment.call('POST', `/claims/${did}/release`, { key: ADMIN_TOKEN, body });
+  expect(released.status).toBe(200);
+};
 
 const pushCap = (id: string) =>
   deployment.call('PUT', `/orgs/${id}/entitlement`, {
@@ -195,6 +216,19 @@ const tamperings: readonly Tampering[] = [
     'permutation_key = set_bit(permutation_key, 7, 1 - get_bit(permutation_key, 7))',
     ['status lists', ofList],
   ),
+  {
+    what: 'a list of a Principal that had an ALLOW, passed off as released',
+    found: ['released lists', ofList],
+    change: `create table saved as select * from status_lists; create table saved_grants as select * from grants;
+      insert into released_status_lists (url, principal, domain, number) select url, principal, domain, number from status_lists;
+      delete from grants; delete from status_lists`,
+    undo: `insert into status_lists select * from saved; insert into grants select * from saved_grants;
+      delete from released_status_lists l using saved s where l.url = s.url; drop table saved; drop table saved_grants`,
+  },
+  row('released_status_lists', 'a Principal that nobody released', `principal = 'did:web:other.example'`, [
+    'released lists',
+    () => 'http://svc.test/status-lists/released.example/1',
+  ]),
   gone('status_lists', 'lists of Grants', () => grantId),
   gone('status_lists', 'published lists', ofList),
   gone('grants', 'status lists', ofList),

@@ -18,6 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
 import { bodyFor, buy, issueBudget, totalOf } from '../world/budgets.ts';
 import { createFence, readiness, svcAdmin, until, untilKept } from '../world/fence.ts';
+import { createHolders, describeTaken, type Holders, takeAway } from '../world/taken-away.ts';
 import {
   call,
   callJson,
@@ -67,6 +68,8 @@ interface Before {
   readonly known: HeldGrant;
   /** The same, with a total that is drawn half before it and half in the lost span. */
   readonly budget: HeldGrant;
+  /** Of what is taken from them in the lost span. */
+  readonly holders: Holders;
 }
 
 const HOSTED = 'did:web:lost-its-domain.example';
@@ -100,6 +103,7 @@ interface Lost {
   readonly spent: readonly object[];
   readonly entries: readonly string[];
   readonly slug: string;
+  readonly closed: readonly string[];
   readonly receipts: readonly string[];
   readonly log: readonly string[];
 }
@@ -128,13 +132,14 @@ const promiseAndLose = async (): Promise<Lost> => {
     const use = await bodyFor(tenants, before.budget, buy(100));
     expect(receiptOf(await verify(first.baseUrl, tenants, use)).decision).toBe('ALLOW');
     const entries = await indexesOf(sql);
+    const closed = await takeAway(first.baseUrl, sql, before.holders);
     await untilKept(sql);
     // The last revocation is one that is lost beside the fence too: only the log has it.
     await sql.query('alter table status_lists disable trigger note_list');
     const logOnly = revoked.at(-1) as HeldGrant;
     await tenants.principal.grants.revoke(logOnly.grantId);
     return {
-      ...{ revoked, logOnly, spent, entries, slug },
+      ...{ revoked, logOnly, spent, entries, slug, closed },
       receipts: receipts.map(({ receipt_id }) => receipt_id),
       log: [...first.log, ...second.log],
     };
@@ -157,7 +162,8 @@ beforeAll(async () => {
     for (const body of [await verifyBody(tenants, known), await bodyFor(tenants, budget, buy(100))])
       expect(receiptOf(await verify(baseUrl, tenants, body)).decision).toBe('ALLOW');
     await insertHosted(await connect(cluster.url));
-    return { tenants, grants, known, budget };
+    const holders = await createHolders(baseUrl, cluster.url, await connect(cluster.url));
+    return { tenants, grants, known, budget, holders };
   });
   await cluster.markPoint('before');
   lost = await promiseAndLose();
@@ -236,8 +242,23 @@ describe('a restored backup', () => {
       expect(applied.text).toContain(grantId);
     expect(applied.text).not.toContain(before.known.grantId);
     expect(applied.code).toBe(0);
+    expect(lost.closed.length).toBeGreaterThan(0);
+    expect(applied.text).toContain(`the checkpoints of ${lost.closed.join(', ')}`);
     expect(await svcAdmin(restored.url, fence.env, 'restore')).toMatchObject({ code: 0 });
-    expect(await svcAdmin(restored.url, fence.env, 'fsck')).toMatchObject({ code: 0 });
+    expect(await svcAdmin(restored.url, fence.env, 'fsck')).toMatchObject({
+      code: 0,
+      text: expect.any(String),
+    });
+    expect(await describeTaken(restored.url, before.holders)).toEqual({
+      ...{
+        holders: ['later', 'later'],
+        window: [60],
+        released: [],
+        reserved: ['did:web:claimed-anew.example'],
+      },
+      ...{ agents: [false], keys: ['compromised'], liveKeys: [], production: ['blocked'] },
+      ...{ serviceKey: ['compromised'], owned: ['active', true] },
+    });
 
     const { tenants } = before;
     await withNodes(restored.url, async ([node]) => {
@@ -322,8 +343,12 @@ describe('a restored backup', () => {
       const held = await svcAdmin(restored.url, fence.env, 'restore', 'withheld');
       expect([held.code, held.text.split('\n').filter((line) => line.startsWith('urn:')).length]).toEqual([
         1,
-        EACH + 1,
+        EACH + 2,
       ]);
+      // Allowed before, by a capability without a budget: it could have drawn on one of another for the first time.
+      expect(held.text).toContain(
+        `${before.known.grantId}  ${tenants.principalDid}  allowed here, drew on no budget`,
+      );
       const release = (...which: string[]) =>
         svcAdmin(restored.url, fence.env, 'restore', 'release', ...which);
       expect(await release()).toMatchObject({ code: 2 });

@@ -35,16 +35,45 @@ const RULES: readonly Rule[] = [
       from grants g left join status_lists l on l.url = g.status_list_url where l.url is null`,
   },
   {
+    name: 'released lists',
+    promise: 'a list is gone only with a Principal that was released, and that no ALLOW was ever of',
+    countSql: 'select count(*) from released_status_lists',
+    faultSql: `
+      select l.url as "where", case
+          when p.did is not null then l.principal || ' is still there, and was when it is said to have been released'
+          when a.receipt_id is not null then l.principal || ' had an ALLOW before: ' || a.receipt_id
+          else 'the audit log knows of no release of ' || l.principal end as problem
+      from released_status_lists l
+        left join principals p on p.did = l.principal and p.created_at < l.released_at
+        left join lateral (
+          select r.receipt_id from receipts r
+          where hashtext(r.principal) = hashtext(l.principal) and r.principal = l.principal and r.decision = 'ALLOW'
+            and r.receipt_id < svc_lowest_receipt_id(l.released_at) limit 1
+        ) a on true
+      where p.did is not null or a.receipt_id is not null or not exists (
+        select from audit_events e where e.target = l.principal and e.action = 'principal.verify'
+          and e.details ->> 'claim' in ('released', 'expired', 'yielded') and e.occurred_at >= l.released_at - interval '1 hour')`,
+  },
+  {
     name: 'acts',
-    promise: 'what the audit log says was revoked or compromised is so',
+    promise:
+      'what the audit log says was revoked or compromised is so, or went with a Principal that was released',
     countSql: `select count(*) from audit_events where action in ('grant.revoke', 'key.compromise')`,
     faultSql: `
       select a.target as "where", 'it is not so, whatever ' || a.action || ' ' || a.event_id || ' says' as problem
       from audit_events a
       left join grants g on a.action = 'grant.revoke' and g.id = a.target
       left join principal_keys k on a.action = 'key.compromise' and k.kid = a.target
-      where (a.action = 'grant.revoke' and g.revocation_recorded_at is null)
-        or (a.action = 'key.compromise' and k.state is distinct from 'compromised')`,
+      where ((a.action = 'grant.revoke' and g.revocation_recorded_at is null)
+          or (a.action = 'key.compromise' and k.state is distinct from 'compromised'))
+        and not (g.id is null and k.kid is null and exists (
+          select from audit_events r
+          where r.action = 'principal.verify' and r.details ->> 'claim' in ('released', 'expired', 'yielded')
+            and r.occurred_at >= a.occurred_at - interval '1 hour'
+            and array[r.target, r.details ->> 'org_id'] && (
+              select array_agg(v.did) from audit_events o,
+                unnest(array[o.actor_did, o.details ->> 'principal', split_part(o.target, '#', 1)]) as v (did)
+              where o.target = a.target)))`,
   },
   {
     name: 'callers',

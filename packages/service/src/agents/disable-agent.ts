@@ -8,7 +8,7 @@
  */
 import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { auditEvent } from '../audit/audit-event.ts';
+import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { revokeInLists } from '../grants/status-list.ts';
@@ -19,7 +19,7 @@ import type { GrantRecord } from '../ports/grants.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 
 export interface DisableRequest {
-  readonly caller: Caller;
+  readonly caller: Caller | SystemActor;
   readonly principal: DidWeb;
   readonly agent: DidKey;
   readonly requestId: string;

@@ -84,7 +84,7 @@ const findForUpdate = (
   kind === 'principal' ? tx.principals.findForUpdate(did) : tx.relyingParties.findForUpdate(did);
 
 /** A Principal that never proved its domain has had no ALLOW; a relying party under an open claim has decided nothing. */
-const isReleasable = (registered: PrincipalRecord | RelyingPartyRecord): boolean =>
+export const isReleasable = (registered: PrincipalRecord | RelyingPartyRecord): boolean =>
   'lastProvenMs' in registered
     ? registered.kind === 'hosted' && registered.lastProvenMs === null
     : registered.claimExpiresAtMs !== null;

@@ -5,7 +5,7 @@
  */
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { AdminCaller } from '../access/caller.ts';
-import { auditEvent } from '../audit/audit-event.ts';
+import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
@@ -14,7 +14,7 @@ import type { Repositories } from '../ports/store.ts';
 import { NAMES } from './release.ts';
 
 export interface Transfer {
-  readonly caller: AdminCaller;
+  readonly caller: AdminCaller | SystemActor;
   readonly did: DidWeb;
   readonly kind: ClaimKind;
   /** Null: it is in no org then. */

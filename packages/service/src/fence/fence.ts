@@ -44,6 +44,9 @@ const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
   gone: 'the database had a fence, and there is none where SVC_FENCE says; see svc-admin fence show',
 };
 
+const REPLACED =
+  'the database was restored or replaced under this process, which remembers what the former one said: start it anew';
+
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
 
 export class Fence {
@@ -52,6 +55,9 @@ export class Fence {
   #headMs = Number.NEGATIVE_INFINITY;
   #refusal: FenceProblem | null = null;
   #failure = 'it has not been read yet';
+  /** Of the database that was confirmed first. */
+  #epoch: number | null = null;
+  #isReplaced = false;
   #lastSeq = 0;
   #told: string | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -132,6 +138,7 @@ export class Fence {
     const nonce = Buffer.from(random.bytes(16)).toString('hex');
     const sentMs = performance.now();
     const beat = await store.lineage.beat(head, nonce);
+    if (this.#noticeReplaced(beat)) return this.#refuse(REPLACED);
     if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict]);
     this.#note(head);
     if (beat.verdict === 'known') this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
@@ -151,7 +158,19 @@ export class Fence {
     }
   }
 
-  #confirm({ quarantineMs }: Beat, headMs: number): void {
+  /**
+   * Whether the database was set back under this process, which remembers Grants and callers of the former one: for ever, since
+   * it may come back restored between two rounds. One that never saw it confirmed has remembered nothing.
+   */
+  #noticeReplaced({ verdict, epoch }: Beat): boolean {
+    if (this.#epoch === null) return false;
+    const isAnother = verdict === 'behind' || verdict === 'diverged' || epoch !== this.#epoch;
+    this.#isReplaced ||= isAnother;
+    return this.#isReplaced && (verdict === 'known' || verdict === 'next');
+  }
+
+  #confirm({ epoch, quarantineMs }: Beat, headMs: number): void {
+    this.#epoch ??= epoch;
     this.#headMs = Math.max(this.#headMs, headMs);
     const reason = `a restore is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
     this.#refusal =

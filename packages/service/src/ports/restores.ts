@@ -1,7 +1,7 @@
 /** Restores of the database to an earlier state, and what `svc-admin restore` needs for one (protocol §10). */
 import type { GrantId } from '@svc/protocol';
 import type { CheckpointRecord, Day } from './checkpoints.ts';
-import type { FenceHead } from './fence.ts';
+import type { FenceHead, KeptKind } from './fence.ts';
 
 export interface RestoreRecord {
   readonly epoch: number;
@@ -23,7 +23,7 @@ export interface WithheldGrant {
   readonly principal: string;
   /** No ALLOW of it is known. */
   readonly isUnbound: boolean;
-  /** Keys of those that are known to have been drawn on. */
+  /** Keys of those that are known to have been drawn on. Others may have been first drawn on in the lost span. */
   readonly budgets: readonly string[];
 }
 
@@ -52,6 +52,8 @@ export interface RestoreRepository {
   listUnrevoked(url: string): Promise<readonly { readonly id: GrantId; readonly index: number }[]>;
   /** What this list says from now on counts as later than what was kept under that version. */
   raiseListVersion(url: string, version: number): Promise<void>;
+  /** Of what waits to be copied beside the fence, the versions under which it would be kept, by name. */
+  listWaitingVersions(kind: KeptKind): Promise<ReadonlyMap<string, number>>;
   /** Of these names, those that nobody has here. */
   listUnknownNames(names: readonly string[]): Promise<readonly string[]>;
   reserveNames(names: readonly string[], epoch: number): Promise<void>;
@@ -63,9 +65,13 @@ export interface RestoreRepository {
   forgetDomains(): Promise<void>;
   /** From now on nothing is allowed by a Grant in force that would bind its id or draw on a budget, until it is released. */
   withholdGrants(epoch: number): Promise<void>;
-  /** Ascending ids, those behind `afterId` ('' for all). */
-  listWithheld(afterId: string, limit: number): Promise<readonly WithheldGrant[]>;
-  countWithheld(): Promise<number>;
+  /** Ascending ids, those behind `afterId` ('' for all). `inDoubt`: without those of which only a first draw is in doubt. */
+  listWithheld(
+    afterId: string,
+    limit: number,
+    which?: { readonly inDoubt: boolean },
+  ): Promise<readonly WithheldGrant[]>;
+  countWithheld(): Promise<{ readonly inDoubt: number; readonly others: number }>;
   /** Answers how many. Null: whatever the id, whoever the Principal. */
   releaseGrants(which: {
     readonly grantIds: readonly string[] | null;

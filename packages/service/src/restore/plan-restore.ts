@@ -47,6 +47,7 @@ export interface KeptOutside {
   readonly lists: readonly Kept[];
   readonly checkpoints: readonly Kept[];
   readonly revoked: readonly Kept[];
+  readonly names: readonly Kept[];
   /** Registered in the lost span, and unknown here. */
   readonly lostNames: readonly string[];
 }
@@ -55,9 +56,18 @@ export const findKept = async ({ store, identity }: Deps, outside: OutsideStore)
   const lists = await listKept(outside, 'status-list');
   const checkpoints = await listKept(outside, 'checkpoint');
   const revoked = await listKept(outside, 'revoked');
-  const names = (await listKept(outside, 'name')).map(({ name }) => name);
+  const names = await listKept(outside, 'name');
+  return { lists, checkpoints, revoked, names, lostNames: await listLostNames({ store, identity }, names) };
+};
+
+/** Those that somebody held when they were kept, and nobody has here. */
+export const listLostNames = async (
+  { store, identity }: Deps,
+  names: readonly Kept[],
+): Promise<readonly string[]> => {
+  const held = names.filter(({ kept }) => kept.principal !== null || kept.relying_party !== null);
   // The service makes these again by itself.
   const own = new Set([identity.sandboxPrincipal, `did:web:${identity.domain}:rp:sandbox`]);
-  const lostNames = (await store.restores.listUnknownNames(names)).filter((name) => !own.has(name));
-  return { lists, checkpoints, revoked, lostNames };
+  const unknown = await store.restores.listUnknownNames(held.map(({ name }) => name));
+  return unknown.filter((name) => !own.has(name));
 };

@@ -2,7 +2,7 @@
  * Makes a database that was set back the one that may decide again (protocol §10), in steps of which each can be repeated:
  *
  *   claim      the fence's head is replaced: whoever stood on it decides no more
- *   revoke     what was revoked in the lost span is revoked again
+ *   take       what was revoked, disabled, blocked, released or transferred in the lost span is so again
  *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
  *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
  *              is allocated from any more, lost names are reserved, no domain counts as proven, Grants whose use in the lost
@@ -14,22 +14,29 @@ import type { ServiceDeps } from '../deps.ts';
 import { formatHead, HEAD_KEY } from '../fence/head.ts';
 import type { FenceHead, OutsideStore } from '../ports/fence.ts';
 import type { RestoreRecord, WithheldGrant } from '../ports/restores.ts';
+import { type EndedAgain, endAgain } from './end-again.ts';
+import { type HandedOverAgain, handOverAgain } from './hand-over-again.ts';
 import type { Kept } from './kept.ts';
 import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
-import { findKept, type LostSpan } from './plan-restore.ts';
+import { findKept, type LostSpan, listLostNames } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
-import { type RevokedAgain, revokeAgain } from './revoke-again.ts';
+import { revokeAgain } from './revoke-again.ts';
 import { signRestoreStatement } from './statement.ts';
 
 export interface Restore {
   readonly restore: Omit<RestoreRecord, 'restoredAtMs'>;
-  readonly revoked: RevokedAgain;
+  readonly takenAgain: TakenAgain;
   readonly reservedNames: readonly string[];
   /** Of which something is known that may have gone on in the lost span. */
   readonly withheldGrants: number;
-  /** The first of them. */
+  /** Withheld only where they come to draw on a budget for the first time. */
+  readonly withheldFromBudgets: number;
+  /** The first of `withheldGrants`. */
   readonly withheld: readonly WithheldGrant[];
 }
+
+/** What the restore had given back. */
+export type TakenAgain = { readonly grants: number } & EndedAgain & HandedOverAgain;
 
 const WITHHELD_NAMED = 20;
 
@@ -48,8 +55,13 @@ export const restoreLedger = async (
   logged: LoggedRevocations,
 ): Promise<Restore> => {
   const claimed = await claim(deps, outside, span);
-  const { lists, checkpoints, revoked, lostNames } = await findKept(deps, outside);
-  const counts = await revokeAgain(deps, lists, revoked, logged);
+  const { lists, checkpoints, revoked, names } = await findKept(deps, outside);
+  const takenAgain = {
+    grants: await revokeAgain(deps, lists, logged),
+    ...(await endAgain(deps, revoked, logged)),
+    ...(await handOverAgain(deps, names)),
+  };
+  const lostNames = await listLostNames(deps, names);
   const lost = await listLostCheckpoints(deps, checkpoints);
   const last = (await deps.store.restores.list()).at(-1);
   const { lostFromMs, lostUntilMs, quarantinedUntilMs } = span;
@@ -60,14 +72,20 @@ export const restoreLedger = async (
     leastListNumber: (await highestListNumber(deps, lists)) + LIST_NUMBER_MARGIN,
   };
   const previous = last?.statement ?? null;
-  const statement = await signRestoreStatement(deps, { ...restore, revokedAgain: counts.grants, previous });
+  const statement = await signRestoreStatement(deps, {
+    ...restore,
+    revokedAgain: takenAgain.grants,
+    previous,
+  });
   await settle(deps, { claimed, restore: { ...restore, statement }, lost, lostNames });
+  const withheld = await deps.store.restores.countWithheld();
   return {
     restore: { ...restore, statement },
-    revoked: counts,
+    takenAgain,
     reservedNames: lostNames,
-    withheldGrants: await deps.store.restores.countWithheld(),
-    withheld: await deps.store.restores.listWithheld('', WITHHELD_NAMED),
+    withheldGrants: withheld.inDoubt,
+    withheldFromBudgets: withheld.others,
+    withheld: await deps.store.restores.listWithheld('', WITHHELD_NAMED, { inDoubt: true }),
   };
 };
 

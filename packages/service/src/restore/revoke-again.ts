@@ -1,4 +1,4 @@
-/** Takes away again what a restore gave back: by the status lists and keys kept beside the fence, and by the log. */
+/** Revokes again the Grants that a restore gave back: by the status lists kept beside the fence, and by the log. */
 import type { DidWeb, GrantId } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
@@ -7,43 +7,23 @@ import { readOwnCredential } from '../grants/own-credential.ts';
 import { Revoker } from '../grants/revoke-grant.ts';
 import { setStatusBits } from '../grants/status-list.ts';
 import type { Repositories } from '../ports/store.ts';
-import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
 import type { Kept } from './kept.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
-/** What was in force again until now. */
-export interface RevokedAgain {
-  readonly grants: number;
-  readonly keys: number;
-  readonly apiKeys: number;
-}
-
-/** Every step is safe to repeat. Rejects with the first that does not succeed. */
+/** Answers how many Grants were in force again until now. Every step is safe to repeat. Rejects with the first that does not succeed. */
 export const revokeAgain = async (
   deps: ServiceDeps,
   lists: readonly Kept[],
-  revoked: readonly Kept[],
   logged: LoggedRevocations,
-): Promise<RevokedAgain> => {
-  const counts = { grants: 0, keys: 0, apiKeys: 0 };
-  for (const list of lists) counts.grants += await revokeByList(deps, list);
+): Promise<number> => {
+  let grants = 0;
+  for (const list of lists) grants += await revokeByList(deps, list);
   for (const [grantId, principal] of logged.grants)
-    if (await revokeOne(deps, principal as DidWeb, grantId as GrantId)) counts.grants += 1;
-  const states = [
-    ...revoked.map(({ name, kept }) => ({ name, principal: kept.principal, state: kept.state })),
-  ];
-  for (const [kid, principal] of logged.compromisedKeys)
-    states.push({ name: `key:${kid}`, principal, state: 'compromised' });
-  for (const { name, principal, state } of states)
-    if (name.startsWith('key:') && (await moveKey(deps, String(principal), name.slice(4), state)))
-      counts.keys += 1;
-  const apiKeys = revoked.map(({ name }) => name).filter((name) => name.startsWith('api-key:'));
-  for (const keyId of [...apiKeys.map((name) => name.slice(8)), ...logged.apiKeys])
-    if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
-  return counts;
+    if (await revokeOne(deps, principal as DidWeb, grantId as GrantId)) grants += 1;
+  return grants;
 };
 
 /**
@@ -51,7 +31,8 @@ export const revokeAgain = async (
  * them revoked. A list that is not in this database names only such Grants.
  */
 const revokeByList = async (deps: ServiceDeps, { name: url, kept }: Kept): Promise<number> => {
-  const read = readOwnCredential(deps, url, String(kept.credential));
+  // A bit counts whatever has become of the key since: it can only take away.
+  const read = readOwnCredential(deps, url, String(kept.credential), { atAnyTime: true });
   if ('problem' in read) throw new Error(`the list ${url} beside the fence: ${read.problem}`);
   const lost = await deps.store.transaction((tx) => record(deps, tx, url, read.bits, Number(kept.version)));
   if (lost === null || lost.ids.length === 0) return 0;
@@ -88,15 +69,5 @@ const revokeOne = async (deps: ServiceDeps, principal: DidWeb, grantId: GrantId)
   const grant = await deps.store.grants.find(grantId);
   if (grant?.principal !== principal || grant.revocationRecordedAtMs !== null) return false;
   await new Revoker().revoke({ deps, caller: SYSTEM, principal, grantId, requestId: REQUEST_ID });
-  return true;
-};
-
-const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: unknown): Promise<boolean> => {
-  const principal = await deps.store.principals.find(did);
-  const key = principal?.keys.find((one) => one.kid === kid);
-  if (principal == null || key === undefined || key.state === state || key.state === 'compromised')
-    return false;
-  const request = { caller: SYSTEM, principal: principal.did, kid, requestId: REQUEST_ID };
-  await (state === 'compromised' ? compromiseKey(deps, request) : retireKey(deps, request));
   return true;
 };

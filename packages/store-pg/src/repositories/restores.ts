@@ -30,14 +30,15 @@ const reinstateSql = `
   values ($1::date, $2, $3, case when $4::text is not null then $1::date - 1 end, $4, $5, $6, $7, $8, $9, $10)`;
 
 // Of the others nothing is in doubt but what they might draw on a budget that they have never drawn on.
-const isInDoubt = `withheld_by is not null and (
+const isWithheld = 'withheld_by is not null and revocation_recorded_at is null';
+const isInDoubt = `(
     not exists (select from allowed_grants a where a.grant_id = grants.id)
     or exists (select from consumption_balances b where b.grant_id = grants.id))`;
 
 const listWithheldSql = `
   select id, principal, not exists (select from allowed_grants a where a.grant_id = grants.id) as "isUnbound",
     array(select b.key from consumption_balances b where b.grant_id = grants.id order by b.key) as budgets
-  from grants where ${isInDoubt} and id > $1 order by id limit $2`;
+  from grants where ${isWithheld} and (not $3 or ${isInDoubt}) and id > $1 order by id limit $2`;
 
 export function restoreRepository(database: Database): RestoreRepository {
   const write = async (text: string, values: readonly unknown[]): Promise<void> => {
@@ -100,13 +101,21 @@ export function restoreRepository(database: Database): RestoreRepository {
       }),
     raiseListVersion: (url, version) =>
       write('update status_lists set version = $2 where url = $1 and version < $2', [url, version]),
+    async listWaitingVersions(kind) {
+      const rows = await database.read<{ name: string; version: number }>({
+        text: 'select name, svc_note_version(version) as version from fence_notes where kind = $1',
+        values: [kind],
+      });
+      return new Map(rows.map(({ name, version }) => [name, version]));
+    },
     async listUnknownNames(names) {
       const rows = await database.read<{ name: string }>({
-        text: `select name from unnest($1::text[]) as name
-          where not exists (select from principals where did = name)
-            and not exists (select from relying_parties where did = name)
-            and not exists (select from orgs where 'org:' || slug = name)
-          order by name`,
+        // Relying parties and orgs have a column `name` too.
+        text: `select n.name from unnest($1::text[]) as n (name)
+          where not exists (select from principals where did = n.name)
+            and not exists (select from relying_parties where did = n.name)
+            and not exists (select from orgs where 'org:' || slug = n.name)
+          order by n.name`,
         values: [names],
       });
       return rows.map(({ name }) => name);
@@ -127,11 +136,14 @@ export function restoreRepository(database: Database): RestoreRepository {
     forgetDomains: () => write('select svc_forget_domains()', []),
     withholdGrants: (epoch) =>
       write('update grants set withheld_by = $1 where revocation_recorded_at is null', [epoch]),
-    listWithheld: (afterId, limit) =>
-      database.read<WithheldGrant>({ text: listWithheldSql, values: [afterId, limit] }),
+    listWithheld: (afterId, limit, { inDoubt } = { inDoubt: false }) =>
+      database.read<WithheldGrant>({ text: listWithheldSql, values: [afterId, limit, inDoubt] }),
     async countWithheld() {
-      const text = `select count(*) as count from grants where ${isInDoubt}`;
-      return (await database.read<{ count: number }>({ text, values: [] }))[0]?.count ?? 0;
+      const text = `select count(*) filter (where ${isInDoubt}) as "inDoubt",
+          count(*) filter (where not ${isInDoubt}) as others
+        from grants where ${isWithheld}`;
+      const [row] = await database.read<{ inDoubt: number; others: number }>({ text, values: [] });
+      return row ?? { inDoubt: 0, others: 0 };
     },
     async releaseGrants({ grantIds, principal }) {
       const text = `update grants set withheld_by = null

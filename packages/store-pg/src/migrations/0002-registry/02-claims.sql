@@ -34,6 +34,7 @@ create index contesting_claims_by_expiry on contesting_claims (expires_at);
 -- Status lists of Principals that were released: their addresses are never given again.
 create table released_status_lists (
   url text collate "C" primary key,
+  principal text collate "C" not null,
   domain text collate "C" not null,
   number integer not null,
   released_at timestamptz not null default svc_now()
@@ -51,8 +52,8 @@ begin
   delete from api_keys where subject = p_did and role = 'principal';
   delete from agents where principal = p_did;
   delete from grants where principal = p_did;
-  insert into released_status_lists (url, domain, number)
-  select url, domain, number from status_lists where principal = p_did;
+  insert into released_status_lists (url, principal, domain, number)
+  select url, principal, domain, number from status_lists where principal = p_did;
   delete from status_lists where principal = p_did;
   delete from principal_keys where principal = p_did;
   delete from principals where did = p_did and kind = 'hosted' and last_proven_at is null;

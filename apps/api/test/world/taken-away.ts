@@ -1,0 +1,143 @@
+/** What is taken from somebody in a span that a restore loses, and whether the restore gave it back. */
+import { tamper } from '@svc/testkit';
+import { Client } from 'pg';
+import { ADMIN_TOKEN } from './api-node.ts';
+import { untilKept } from './fence.ts';
+import { callJson, createTenants, type Tenants } from './tenants.ts';
+
+export interface Holders {
+  readonly tenants: Tenants;
+  readonly former: string;
+  readonly later: string;
+  /** Of the former org. */
+  readonly orgKeyId: string;
+}
+
+const MOVED = 'did:web:moved.example';
+const MOVED_RP = 'did:web:moved-shop.example';
+const RELEASED = 'did:web:released.example';
+/** Released, and claimed by another org. */
+const CLAIMED_ANEW = 'did:web:claimed-anew.example';
+/** Claimed by a stranger once, who ended its key and its Agent; then registered by its owner. */
+const OWNED = 'did:web:owned.example';
+const SERVICE_KEY = 'did:web:svc.test#receipt-99';
+
+const admin = <T>(baseUrl: string, method: string, path: string, body: object = {}) =>
+  callJson<T>(baseUrl, method, path, { key: ADMIN_TOKEN, body });
+
+const createOrg = async (baseUrl: string, slug: string): Promise<string> =>
+  (await admin<{ org_id: string }>(baseUrl, 'POST', '/orgs', { slug, name: slug })).org_id;
+
+const insertClaim = (sql: Client, did: string, orgId: string) =>
+  sql.query(
+    `insert into principals (did, kind, domain, verification_state, verification_token, may_be_named, org_id, claim_expires_at)
+    values ($1, 'hosted', substr($1, 9), 'unverified', 'token', true, $2, now() + interval '6 days')`,
+    [did, orgId],
+  );
+
+const insertKeyAndAgent = async (sql: Client, did: string, { agent }: Tenants) => {
+  await sql.query(
+    `insert into principal_keys (kid, principal, public_key_multibase) values ($1 || '#key-1', $1, $2)`,
+    [did, agent.did.slice('did:key:'.length)],
+  );
+  await sql.query('insert into agents (principal, did) values ($1, $2)', [did, agent.did]);
+};
+
+const push = (baseUrl: string, orgId: string, production: 'allowed' | 'blocked') =>
+  admin(baseUrl, 'PUT', `/orgs/${orgId}/entitlement`, {
+    ...{ production, production_until: null, check_cap: null, cap_since: null },
+    ...{ reason: production === 'allowed' ? 'paid' : 'canceled', as_of: new Date().toISOString() },
+  });
+
+/** Before the moment that is restored. */
+export const createHolders = async (baseUrl: string, url: string, sql: Client): Promise<Holders> => {
+  const tenants = await createTenants(baseUrl);
+  await callJson(baseUrl, 'POST', '/agents', { key: tenants.principalKey, body: { did: tenants.agent.did } });
+  const former = await createOrg(baseUrl, 'former-holder');
+  const later = await createOrg(baseUrl, 'later-holder');
+  const { key_id: orgKeyId } = await admin<{ key_id: string }>(
+    ...([baseUrl, 'POST', `/orgs/${former}/api-keys`, { role: 'admin' }] as const),
+  );
+  await push(baseUrl, former, 'allowed');
+  await insertClaim(sql, OWNED, former);
+  await insertKeyAndAgent(sql, OWNED, tenants);
+  await sql.query(`update principal_keys set state = 'compromised' where principal = $1`, [OWNED]);
+  await sql.query('update agents set disabled_at = now() where principal = $1', [OWNED]);
+  await untilKept(sql);
+  await admin(baseUrl, 'POST', `/claims/${OWNED}/release`, { kind: 'principal' });
+  await insertClaim(sql, OWNED, later);
+  await insertKeyAndAgent(sql, OWNED, tenants);
+  for (const did of [MOVED, RELEASED, CLAIMED_ANEW]) await insertClaim(sql, did, former);
+  await admin(baseUrl, 'POST', '/relying-parties', { kind: 'hosted', did: MOVED_RP });
+  await sql.query(`update relying_parties set org_id = $2, proof_window_seconds = 300 where did = $1`, [
+    MOVED_RP,
+    former,
+  ]);
+  // Two days before there was anything: they can be closed at any time.
+  await tamper(url, 'update deployment set first_day = first_day - 2');
+  await sql.query('insert into service_keys (kid, public_key) values ($1, $2)', [
+    SERVICE_KEY,
+    tenants.agent.did.slice('did:key:'.length),
+  ]);
+  return { tenants, former, later, orgKeyId };
+};
+
+/** In the span that is lost. Answers the days that were closed in it. */
+export const takeAway = async (
+  baseUrl: string,
+  sql: Client,
+  holders: Holders,
+): Promise<readonly string[]> => {
+  const { tenants, former, later, orgKeyId } = holders;
+  const key = tenants.principalKey;
+  await callJson(baseUrl, 'POST', `/agents/${tenants.agent.did}/disable`, { key });
+  const kid = encodeURIComponent(`${tenants.principalDid}#key-1`);
+  await callJson(baseUrl, 'POST', `/keys/${kid}/compromise`, { key });
+  for (const [did, kind] of [
+    [MOVED, 'principal'],
+    [MOVED_RP, 'relying_party'],
+  ])
+    await admin(baseUrl, 'POST', `/claims/${did}/transfer`, { kind, org_id: later });
+  await admin(baseUrl, 'PATCH', `/relying-parties/${MOVED_RP}`, { proof_window_seconds: 60 });
+  for (const did of [RELEASED, CLAIMED_ANEW])
+    await admin(baseUrl, 'POST', `/claims/${did}/release`, { kind: 'principal' });
+  await insertClaim(sql, CLAIMED_ANEW, later);
+  await callJson(baseUrl, 'POST', `/orgs/${former}/api-keys/${orgKeyId}/revoke`, { key: ADMIN_TOKEN });
+  await push(baseUrl, former, 'blocked');
+  await sql.query(`insert into service_key_ends (kid, state) values ($1, 'compromised')`, [SERVICE_KEY]);
+  return (await admin<{ closed: string[] }>(baseUrl, 'POST', '/checkpoints/close')).closed;
+};
+
+/** As a restored database has it; `isSettled`: as it must be. */
+export const describeTaken = async (url: string, { tenants, former, later, orgKeyId }: Holders) => {
+  const sql = new Client({ connectionString: url });
+  await sql.connect();
+  const ask = async (text: string, ...values: readonly unknown[]) =>
+    (await sql.query({ text, values: [...values], rowMode: 'array' })).rows.flat();
+  const nameOf = (orgId: unknown) => (orgId === later ? 'later' : orgId === former ? 'former' : orgId);
+  try {
+    return {
+      holders: (
+        await ask(
+          'select org_id from principals where did = $1 union all select org_id from relying_parties where did = $2',
+          MOVED,
+          MOVED_RP,
+        )
+      ).map(nameOf),
+      window: await ask('select proof_window_seconds from relying_parties where did = $1', MOVED_RP),
+      released: await ask('select did from principals where did = any ($1)', [RELEASED, CLAIMED_ANEW]),
+      reserved: await ask('select name from reserved_names where name = any ($1)', [RELEASED, CLAIMED_ANEW]),
+      agents: await ask('select disabled_at is null from agents where principal = $1', tenants.principalDid),
+      keys: await ask('select state from principal_keys where principal = $1', tenants.principalDid),
+      liveKeys: await ask('select key_id from api_keys where key_id = $1 and revoked_at is null', orgKeyId),
+      production: await ask('select production from entitlements where org_id = $1', former),
+      serviceKey: await ask('select state from service_key_ends where kid = $1', SERVICE_KEY),
+      owned: await ask(
+        `select state, disabled_at is null from principal_keys k join agents a using (principal) where principal = $1`,
+        OWNED,
+      ),
+    };
+  } finally {
+    await sql.end();
+  }
+};

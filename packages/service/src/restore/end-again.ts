@@ -1,0 +1,109 @@
+/** Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, service keys. */
+import type { DidKey, DidWeb, JsonObject, OrgId } from '@svc/protocol';
+import { disableAgent } from '../agents/disable-agent.ts';
+import { SYSTEM } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import type { EntitlementPush } from '../ports/entitlements.ts';
+import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
+import type { Kept } from './kept.ts';
+import type { LoggedRevocations } from './read-log.ts';
+
+/** For the audit log. */
+const REQUEST_ID = 'svc-admin-restore';
+
+/** What was in force again until now. */
+export interface EndedAgain {
+  readonly keys: number;
+  readonly apiKeys: number;
+  readonly agents: number;
+  readonly entitlements: number;
+  /** Kids. */
+  readonly serviceKeys: readonly string[];
+}
+
+/** Every step is safe to repeat. Rejects with the first that does not succeed. */
+export const endAgain = async (
+  deps: ServiceDeps,
+  revoked: readonly Kept[],
+  logged: LoggedRevocations,
+): Promise<EndedAgain> => {
+  const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0 };
+  const serviceKeys: string[] = [];
+  for (const { name, kept } of revoked) {
+    const [what, of] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)];
+    if (what === 'key' && (await endKey(deps, of, kept))) counts.keys += 1;
+    if (what === 'api-key' && (await deps.store.restores.revokeApiKey(of))) counts.apiKeys += 1;
+    if (what === 'agent' && (await endAgent(deps, kept))) counts.agents += 1;
+    if (what === 'entitlement' && (await pushAgain(deps, of as OrgId, kept))) counts.entitlements += 1;
+    if (what === 'service-key' && (await endServiceKey(deps, of, kept))) serviceKeys.push(of);
+  }
+  for (const [kid, principal] of logged.compromisedKeys)
+    if (await moveKey(deps, principal, kid, 'compromised')) counts.keys += 1;
+  for (const keyId of logged.apiKeys) if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
+  return { ...counts, serviceKeys };
+};
+
+/**
+ * Whether the Principal is registered here as it was then. Whoever claimed a DID and was released ended keys and Agents of that
+ * registration alone, and not those of the one to whom the DID belongs.
+ */
+const isStillRegistered = async ({ store }: ServiceDeps, { principal, since_ms }: JsonObject) => {
+  const here = typeof principal === 'string' ? await store.principals.find(principal) : null;
+  return here !== null && here.createdAtMs === since_ms;
+};
+
+const endKey = async (deps: ServiceDeps, kid: string, kept: JsonObject): Promise<boolean> =>
+  (await isStillRegistered(deps, kept)) && moveKey(deps, String(kept.principal), kid, kept.state);
+
+const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: unknown): Promise<boolean> => {
+  const principal = await deps.store.principals.find(did);
+  const key = principal?.keys.find((one) => one.kid === kid);
+  if (principal == null || key === undefined || key.state === state || key.state === 'compromised')
+    return false;
+  const request = { caller: SYSTEM, principal: principal.did, kid, requestId: REQUEST_ID };
+  await (state === 'compromised' ? compromiseKey(deps, request) : retireKey(deps, request));
+  return true;
+};
+
+/** With its Grants. One that was also registered in the lost span is registered, so that it is known to be disabled. */
+const endAgent = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
+  if (!(await isStillRegistered(deps, kept))) return false;
+  const [principal, agent] = [kept.principal as DidWeb, kept.agent as DidKey];
+  const here = await deps.store.agents.find(principal, agent);
+  if (here !== null && here.disabledAtMs !== null) return false;
+  if (here === null) await deps.store.transaction((tx) => tx.agents.insert(principal, agent));
+  await disableAgent(deps, { caller: SYSTEM, principal, agent, requestId: REQUEST_ID });
+  return true;
+};
+
+/** The latest push of the console, whether it gave or took. */
+const pushAgain = async ({ store }: ServiceDeps, orgId: OrgId, kept: JsonObject): Promise<boolean> => {
+  if (!(await store.orgs.exists(orgId))) return false;
+  const here = await store.entitlements.find(orgId);
+  if (here !== null && here.asOfMs >= Number(kept.as_of_ms)) return false;
+  const push = {
+    production: kept.production,
+    productionUntilMs: kept.production_until_ms,
+    checkCap: kept.check_cap,
+    capSinceMs: kept.cap_since_ms,
+    reason: kept.reason,
+    asOfMs: kept.as_of_ms,
+  } as unknown as EntitlementPush;
+  return store.transaction((tx) => tx.entitlements.put(orgId, push));
+};
+
+/** A key of the service counts for no date again once it was found to have leaked. */
+const endServiceKey = async ({ store }: ServiceDeps, kid: string, kept: JsonObject): Promise<boolean> => {
+  const here = (await store.serviceKeys.list()).find((key) => key.kid === kid);
+  const ends = Array.isArray(kept.ends) ? kept.ends : [];
+  const isRetired = ends.includes('retired') && here?.retiredAtMs == null;
+  const isCompromised = ends.includes('compromised') && here?.compromisedAtMs == null;
+  if (!isRetired && !isCompromised) return false;
+  await store.transaction(async (tx) => {
+    const named = await tx.serviceKeys.remember(kid, String(kept.public_key));
+    if (named !== kept.public_key) throw new Error(`${kid} named another key than it does here`);
+    if (isRetired) await tx.serviceKeys.end(kid, 'retired');
+    if (isCompromised) await tx.serviceKeys.end(kid, 'compromised');
+  });
+  return isCompromised;
+};

@@ -1,0 +1,94 @@
+/**
+ * Who holds a DID, as it was kept beside the fence: a release or a transfer of the lost span is made again, so that nobody
+ * acts for a DID that was taken from them. What became of the settings of a relying party is put back with it.
+ */
+import { type DidWeb, isJsonObject, type JsonObject, type OrgId, type ProfileId } from '@svc/protocol';
+import { SYSTEM } from '../audit/audit-event.ts';
+import { isReleasable, releaseDid } from '../claims/release.ts';
+import { transferDid } from '../claims/transfer.ts';
+import type { ServiceDeps } from '../deps.ts';
+import type { ClaimKind } from '../ports/claims.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
+import type { Kept } from './kept.ts';
+
+/** For the audit log. */
+const REQUEST_ID = 'svc-admin-restore';
+
+const KINDS = ['principal', 'relying_party'] as const;
+
+/** Of DIDs, what was undone by the restore until now. */
+export interface HandedOverAgain {
+  readonly released: number;
+  readonly transferred: number;
+}
+
+/** Every step is safe to repeat. Rejects with the first that does not succeed. */
+export const handOverAgain = async (deps: ServiceDeps, names: readonly Kept[]): Promise<HandedOverAgain> => {
+  const counts = { released: 0, transferred: 0 };
+  const waiting = await deps.store.restores.listWaitingVersions('name');
+  for (const { name, kept } of names) {
+    // A change that the database has, and that was not copied before the loss, is later than what was kept.
+    if (Number(kept.version) < (waiting.get(name) ?? 0)) continue;
+    for (const kind of KINDS) {
+      const done = await handOver(deps, kind, name as DidWeb, kept[kind]);
+      if (done !== null) counts[done] += 1;
+    }
+  }
+  return counts;
+};
+
+const handOver = async (
+  deps: ServiceDeps,
+  kind: ClaimKind,
+  did: DidWeb,
+  kept: JsonObject[string] | undefined,
+): Promise<keyof HandedOverAgain | null> => {
+  if (kept === undefined) return null;
+  const { principals, relyingParties } = deps.store;
+  const here = await (kind === 'principal' ? principals.find(did) : relyingParties.find(did));
+  if (here === null) return null;
+  if (!isJsonObject(kept) || kept.since_ms !== here.createdAtMs) return takeAway(deps, kind, here);
+  if (kind === 'relying_party') await setAgain(deps, here as RelyingPartyRecord, kept);
+  const toOrgId = await findOrg(deps, kept.org_id);
+  if (toOrgId === here.orgId) return null;
+  await transferDid(deps, { caller: SYSTEM, did, kind, toOrgId, requestId: REQUEST_ID });
+  return 'transferred';
+};
+
+/** Released in the lost span, and perhaps registered by somebody else since: that one finds the name reserved. */
+const takeAway = async (
+  deps: ServiceDeps,
+  kind: ClaimKind,
+  here: PrincipalRecord | RelyingPartyRecord,
+): Promise<keyof HandedOverAgain | null> => {
+  const { did, orgId } = here;
+  if (isReleasable(here)) {
+    await releaseDid(deps, kind, did, { caller: SYSTEM, requestId: REQUEST_ID });
+    return 'released';
+  }
+  if (orgId === null) return null;
+  await transferDid(deps, { caller: SYSTEM, did, kind, toOrgId: null, requestId: REQUEST_ID });
+  return 'transferred';
+};
+
+/** An org that was made in the lost span is not there: its DIDs are in none until the operator says otherwise. */
+const findOrg = async ({ store }: ServiceDeps, orgId: unknown): Promise<OrgId | null> =>
+  typeof orgId === 'string' && (await store.orgs.exists(orgId as OrgId)) ? (orgId as OrgId) : null;
+
+const setAgain = async (
+  { store }: ServiceDeps,
+  here: RelyingPartyRecord,
+  kept: JsonObject,
+): Promise<void> => {
+  const change = {
+    proofWindowSeconds: Number(kept.proof_window_seconds),
+    verifyRateLimitPerMinute: Number(kept.verify_rate_limit_per_minute),
+    profile: kept.profile as ProfileId,
+  };
+  const isSame =
+    change.proofWindowSeconds === here.proofWindowSeconds &&
+    change.verifyRateLimitPerMinute === here.verifyRateLimitPerMinute &&
+    change.profile === here.profile;
+  if (!isSame) await store.transaction((tx) => tx.relyingParties.update(here.did, change));
+};
