@@ -700,7 +700,7 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_key_ends 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_key_ends FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_keys FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_keys FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER note_list AFTER INSERT OR UPDATE OF credential ON public.status_lists FOR EACH ROW EXECUTE FUNCTION svc_note_row('status-list', 'url');
+CREATE TRIGGER note_list AFTER INSERT OR UPDATE OF credential ON public.status_lists FOR EACH ROW EXECUTE FUNCTION svc_note_list();
 
 CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
  RETURNS timestamp with time zone
@@ -1719,6 +1719,26 @@ begin
   return v_missed;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_lock_revocations(p_principal text, p_grant_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform
+  from grants as g
+  where g.id = any (p_grant_ids) and g.principal = p_principal
+  order by g.id
+  for update;
+  perform
+  from status_lists as l
+  where
+    l.url in (
+      select g.status_list_url from grants as g where g.id = any (p_grant_ids) and g.principal = p_principal
+    )
+  order by l.url
+  for update;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_log_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1822,6 +1842,15 @@ CREATE OR REPLACE FUNCTION public.svc_note_agent()
 AS $function$
 begin
   perform svc_note('revoked', 'agent:' || new.principal || ' ' || new.did);
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_list()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform svc_note('status-list', new.url);
   return null;
 end;
 $function$;
@@ -1952,6 +1981,100 @@ CREATE OR REPLACE FUNCTION public.svc_quarantined_until()
 AS $function$
   select
     greatest((select max(quarantined_until) from restores), (select quarantined_until from fence_quarantine));
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_read_revocations(p_principal text, p_grant_ids text[])
+ RETURNS TABLE(grant_id text, list_url text, status_index integer, recorded_at timestamp with time zone, revoked_at timestamp with time zone, bits bytea, version bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select
+    g.id,
+    g.status_list_url,
+    g.status_index,
+    g.revocation_recorded_at,
+    g.revoked_at,
+    case
+      when g.is_first then l.bits
+    end,
+    case
+      when g.is_first then l.version
+    end
+  from
+    (
+      select
+        of.*,
+        of.revocation_recorded_at is null
+        and row_number() over (
+          partition by of.status_list_url, of.revocation_recorded_at is null
+          order by of.id
+        ) = 1 as is_first
+      from grants as of
+      where of.id = any (p_grant_ids) and of.principal = p_principal
+    ) as g
+    join status_lists as l on l.url = g.status_list_url
+  order by g.id;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_record_revocations(p_principal text, p_grant_ids text[], p_urls text[], p_versions bigint[], p_bits bytea[], p_credentials text[], p_hashes text[], p_valid_from_ms bigint[], p_content_type text, p_events jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform svc_lock_revocations(p_principal, p_grant_ids);
+  if
+    exists (select from grants as g where g.id = any (p_grant_ids) and g.revocation_recorded_at is not null)
+    or exists (
+      select
+      from
+        unnest(p_urls, p_versions) as s (url, version)
+        left join status_lists as l on l.url = s.url and l.version = s.version
+      where l.url is null
+    )
+  then
+    return false;
+  end if;
+  perform svc_put_loose_evidence(s.hash, p_content_type, convert_to(s.credential, 'UTF8'))
+  from unnest(p_hashes, p_credentials) as s (hash, credential);
+  update status_lists as l
+  set
+    bits = s.bits,
+    credential = s.credential,
+    credential_hash = s.hash,
+    valid_from = to_timestamp(s.valid_from_ms / 1000.0),
+    version = l.version + 1
+  from
+    unnest(p_urls, p_bits, p_credentials, p_hashes, p_valid_from_ms) as s (
+      url,
+      bits,
+      credential,
+      hash,
+      valid_from_ms
+    )
+  where l.url = s.url;
+  update grants as g set revocation_recorded_at = svc_now() where g.id = any (p_grant_ids);
+  insert into audit_events
+    (event_id, actor_kind, actor_did, actor_key_id, action, target, request_id, details, org_id)
+  select
+    e."eventId",
+    e.actor ->> 'kind',
+    e.actor ->> 'did',
+    e.actor ->> 'keyId',
+    e.action,
+    e.target,
+    e."requestId",
+    e.details,
+    e."orgId"
+  from
+    jsonb_to_recordset(p_events) as e (
+      "eventId" text,
+      actor jsonb,
+      action text,
+      target text,
+      "requestId" text,
+      details jsonb,
+      "orgId" text
+    );
+  return true;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_clearing()
  RETURNS trigger

@@ -14,8 +14,11 @@ export const DEFAULT_MAX_BYTES = 1_048_576;
 export function encodeBitstring(bits: StatusBitstring): string {
   if (bits.length * 8 < MIN_ENTRIES)
     throw new RangeError(`a status list has at least ${MIN_ENTRIES} entries`);
-  return `u${encodeBase64url(gzip(bits))}`;
+  return encodeGzipped(gzip(bits));
 }
+
+/** The same of bits that the caller has compressed to one gzip member, elsewhere than on this thread perhaps. */
+export const encodeGzipped = (member: Uint8Array): string => `u${encodeBase64url(member)}`;
 
 /**
  * The bits of an encoded list, or null if the text is not one: not multibase base64url in canonical form, not

@@ -171,7 +171,7 @@ export function createStore(options: StoreOptions): Store {
     clock: clockStore(database),
     lineage: lineageStore(pooledDatabase(lineage, lineage)),
     exclusive: <T>(name: string, work: (lost: AbortSignal) => Promise<T>) =>
-      runExclusive(databaseUrl, deadlines, name, work),
+      runExclusive(databaseUrl, { connectMs, readMs: deadlines.transactionMs }, name, work),
     ensureReceiptPartitions: ensurePartitions,
     async now() {
       const text = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';

@@ -1,4 +1,6 @@
 /** Work for one node at a time, and how a node learns that it no longer is the one. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { StoreError } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -49,4 +51,24 @@ it('without a database the work is not begun', async () => {
   await expect(asked).rejects.toThrow(StoreError);
   expect(begun).toBe(false);
   await away.close();
+});
+
+it('is as patient with a server that is slow to accept as administration is', async () => {
+  const behind = new URL(stores.url);
+  const slow = createServer((socket) => {
+    const server = connect(Number(behind.port), behind.hostname);
+    for (const one of [socket, server]) one.on('error', () => {});
+    server.once('close', () => socket.destroy());
+    socket.once('close', () => server.destroy());
+    setTimeout(() => socket.pipe(server).pipe(socket), 600);
+  });
+  await once(slow.listen(0, '127.0.0.1'), 'listening');
+  const url = new URL(stores.url);
+  url.hostname = '127.0.0.1';
+  url.port = String((slow.address() as AddressInfo).port);
+  const deadlines = { connectMs: 300, patientConnectMs: 20_000, transactionMs: 20_000 };
+  const store = createStore({ databaseUrl: url.href, deadlines });
+  expect(await store.exclusive('a', async () => 'done')).toEqual({ held: true, value: 'done' });
+  await store.close();
+  slow.close();
 });

@@ -1,11 +1,13 @@
 /**
- * The second phase of a revocation (protocol §9): one statement that takes the Principal's exclusive lock,
- * stamps under it, and commits.
+ * The two phases of a revocation (protocol §9), a statement each: one writes what was signed, one takes the Principal's
+ * exclusive lock, stamps under it, and commits.
  */
 import type { GrantId } from '@svc/protocol';
 import type { RevocationStore, Tenant } from '@svc/service';
+import { pooledDatabase } from './database.ts';
 import type { DeadlinePool } from './deadline-pool.ts';
 import { toStoreError } from './errors.ts';
+import { grantRepository } from './repositories/grants.ts';
 
 /**
  * `deadlineMs` exceeds the lock's own time-out in `svc_stamp_revoked`, which answers in the ordinary case. A Principal's
@@ -17,6 +19,7 @@ export function revocationStore(
   tenant: Tenant | null,
 ): RevocationStore {
   return {
+    grants: grantRepository(pooledDatabase(pool, pool, tenant)),
     async stampRevoked(principal, ids, nowMs) {
       try {
         const { rows } = await pool.run(

@@ -25,6 +25,8 @@ export const relyingPartyRoutes = {
     body: relyingPartyCreateRequest,
     responses: { 201: json(relyingPartyCreated, 'Registered. Keep the API key: it is not shown again.') },
     errors: {
+      INVALID_REQUEST:
+        'A malformed request; or the org has as many Principals and relying parties as it may (200 unless set otherwise).',
       CONFLICT:
         'Already registered, or claimed by another org: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
     },

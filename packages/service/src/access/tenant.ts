@@ -1,4 +1,6 @@
 /** Which tenant a caller, an address or a record belongs to. */
+import type { OrgId } from '@svc/protocol';
+import type { Repositories } from '../ports/store.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { Caller } from './caller.ts';
 
@@ -21,9 +23,11 @@ export const tenantOf = (caller: Caller): Tenant => {
 /** A caller that shows no credential, by the address that its limit goes by. */
 export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
 
-/** Of a record that belongs to an org, or to none. */
-export const tenantFor = ({ orgId, did }: { readonly orgId: string | null; readonly did: string }): Tenant =>
-  inOrg(orgId, did);
+/** Of a record that belongs to an org, or to none. Asks storage, so it is for what asks other hosts anyway. */
+export const findTenantFor = async (
+  { orgs }: Pick<Repositories, 'orgs'>,
+  { orgId, did }: { readonly orgId: OrgId | null; readonly did: string },
+): Promise<Tenant> => inOrg(orgId, did, orgId !== null && (await orgs.isNewcomer(orgId)));
 
 const inOrg = (orgId: string | null, subject: string, isNewcomer = false): Tenant => ({
   crowd: isNewcomer ? 'newcomers' : 'tenants',

@@ -18,9 +18,9 @@ import { internal, notFound } from '../errors.ts';
 import { notYetVisible } from '../lib/barrier.ts';
 import { Batcher } from '../lib/batcher.ts';
 import { logRevocation } from '../lib/revocation-log.ts';
-import type { GrantRecord } from '../ports/grants.ts';
-import { type Repositories, StoreError } from '../ports/store.ts';
-import { revokeInLists } from './status-list.ts';
+import type { Revocable, RevocableGrant, SignedRevocations } from '../ports/grants.ts';
+import { StoreError } from '../ports/store.ts';
+import { STATUS_LIST_CONTENT_TYPE, signRevoked } from './status-list.ts';
 
 export interface Revocation {
   readonly grantId: GrantId;
@@ -67,11 +67,7 @@ const revokeTogether = async (
 ): Promise<readonly (Revocation | Error)[]> => {
   const [first] = orders;
   if (first === undefined) return [];
-  const { store } = first.deps;
-  const grants = await store.transaction((tx) => recordRevocations(first.deps, tx, principal, orders), {
-    lane: 'urgent',
-    turn: principal,
-  });
+  const grants = await recordRevocations(first.deps, principal, orders);
   const unstamped = [...grants.values()].filter(({ revokedAtMs }) => revokedAtMs === null);
   const stamps = await stamp(first.deps, principal, unstamped);
   return orders.map(({ grantId }) => {
@@ -82,36 +78,68 @@ const revokeTogether = async (
   });
 };
 
-/** The Principal's Grants of those that are asked for, as they were. Of two orders for one Grant the first is its revoker. */
+/**
+ * The Principal's Grants of those that are asked for, as they were. Nothing is locked while the lists are signed: where they
+ * have changed meanwhile, on another node, they are signed again under lock. So is what had been revoked before, which must
+ * last as what is revoked now.
+ */
 const recordRevocations = async (
   deps: ServiceDeps,
-  tx: Repositories,
   principal: DidWeb,
   orders: readonly RevokeOrder[],
-): Promise<ReadonlyMap<GrantId, GrantRecord>> => {
+): Promise<ReadonlyMap<GrantId, RevocableGrant>> => {
+  const { store } = deps;
+  // Of two orders for one Grant the first is its revoker.
   const asked = new Map([...orders].reverse().map((order) => [order.grantId, order]));
-  const found = await tx.grants.listForUpdate(principal, [...asked.keys()]);
-  const inForce = found.filter(({ revocationRecordedAtMs }) => revocationRecordedAtMs === null);
-  if (inForce.length > 0) {
-    logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
-    await revokeInLists(deps, tx, inForce);
-    await tx.grants.recordRevocation(inForce.map(({ id }) => id));
-    await tx.audit.insertAll(
-      inForce.map(({ id }) => {
-        const order = asked.get(id);
-        if (order === undefined) throw internal(`nobody asked for ${id}`);
-        const { caller, requestId } = order;
-        return auditEvent(deps, caller, { action: 'grant.revoke', target: id, requestId });
-      }),
-    );
-  }
-  return new Map(found.map((grant) => [grant.id, grant]));
+  const ids = [...asked.keys()];
+  const found = await store.revocation.grants.findRevocable(principal, ids);
+  if (found.grants.length === 0) return new Map();
+  const signed = await signRevocations(deps, principal, found, asked);
+  if (signed !== null && (await store.revocation.grants.recordRevocations(signed))) return byId(found);
+  return store.transaction(
+    async (tx) => {
+      const locked = await tx.grants.findRevocableForUpdate(principal, ids);
+      const again = await signRevocations(deps, principal, locked, asked);
+      if (again !== null && !(await tx.grants.recordRevocations(again)))
+        throw internal('a locked list changed');
+      return byId(locked);
+    },
+    { lane: 'urgent', turn: principal },
+  );
+};
+
+const byId = ({ grants }: Revocable): ReadonlyMap<GrantId, RevocableGrant> =>
+  new Map(grants.map((grant) => [grant.id, grant]));
+
+/** What is to be written; null where all have been revoked before. */
+const signRevocations = async (
+  deps: ServiceDeps,
+  principal: DidWeb,
+  { grants, lists }: Revocable,
+  asked: ReadonlyMap<GrantId, RevokeOrder>,
+): Promise<SignedRevocations | null> => {
+  const inForce = grants.filter(({ revocationRecordedAtMs }) => revocationRecordedAtMs === null);
+  if (inForce.length === 0) return null;
+  const ids = inForce.map(({ id }) => id);
+  logRevocation(deps, { principal, grant_ids: ids });
+  return {
+    principal,
+    ids,
+    lists: await signRevoked(deps, lists, inForce),
+    listContentType: STATUS_LIST_CONTENT_TYPE,
+    events: ids.map((id) => {
+      const order = asked.get(id);
+      if (order === undefined) throw internal(`nobody asked for ${id}`);
+      const { caller, requestId } = order;
+      return auditEvent(deps, caller, { action: 'grant.revoke', target: id, requestId });
+    }),
+  };
 };
 
 const stamp = async (
   { store, clock }: ServiceDeps,
   principal: DidWeb,
-  grants: readonly GrantRecord[],
+  grants: readonly RevocableGrant[],
 ): Promise<ReadonlyMap<GrantId, number>> => {
   if (grants.length === 0) return new Map();
   try {

@@ -2,19 +2,24 @@
  * The service's revocation lists (protocol §9): created, signed and stored. The signed bytes are what is served;
  * they are never rebuilt, because compressed bytes differ between platforms.
  */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { encodeBase64urlText, formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
-import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
+import { buildStatusListCredential, createBitstring, encodeGzipped, setBit } from '@svc/status-list';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
-import type { GrantRecord } from '../ports/grants.ts';
+import type { GrantRecord, Revocable, SignedRevocations } from '../ports/grants.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
-import type { StatusListRecord } from '../ports/status-lists.ts';
+import type { SignedStatusList, StatusListRecord } from '../ports/status-lists.ts';
 import type { Repositories } from '../ports/store.ts';
 
 export const STATUS_LIST_BITS = 131_072;
 export const STATUS_LIST_TTL_MS = 30_000;
 export const STATUS_LIST_CONTENT_TYPE = 'application/vc+jwt';
 const TYP = 'vc+jwt';
+
+/** On another thread: it takes milliseconds, and whoever revokes much must not take them from everybody. */
+const gzipElsewhere = promisify(gzip);
 
 type Deps = Pick<ServiceDeps, 'clock' | 'random' | 'crypto' | 'identity'>;
 
@@ -50,34 +55,65 @@ export const insertStatusList = async (
 export const setStatusBits = async (
   deps: Deps,
   tx: Repositories,
-  list: StatusListRecord,
+  { url, bits }: Pick<StatusListRecord, 'url' | 'bits'>,
   indexes: readonly number[],
 ): Promise<void> => {
-  const bits = Uint8Array.from(list.bits);
-  for (const index of indexes) setBit(bits, index);
-  const signed = await signStatusList(deps, list.url, bits);
+  const signed = await signWith(deps, url, bits, indexes);
   await insertCredentialEvidence(tx, signed);
-  await tx.statusLists.update({ url: list.url, bits, ...signed });
+  await tx.statusLists.update(signed);
 };
+
+type Entry = Pick<GrantRecord, 'statusListUrl' | 'statusIndex'>;
 
 /** Sets the bits of Grants; each list is signed once, whatever the number of its Grants. Answers how many lists that were. */
 export const revokeInLists = async (
   deps: Deps,
   tx: Repositories,
-  grants: readonly Pick<GrantRecord, 'statusListUrl' | 'statusIndex'>[],
+  grants: readonly Entry[],
 ): Promise<number> => {
+  const indexesByUrl = groupByList(grants);
+  for (const [url, indexes] of indexesByUrl) {
+    const list = await tx.statusLists.findForUpdate(url);
+    if (list === null) throw internal(`no list ${url}`);
+    await setStatusBits(deps, tx, list, indexes);
+  }
+  return indexesByUrl.size;
+};
+
+/** The lists of Grants, given by their URLs, with the bits of these set, each signed once. */
+export const signRevoked = (
+  deps: Deps,
+  lists: Revocable['lists'],
+  grants: readonly Entry[],
+): Promise<SignedRevocations['lists']> =>
+  Promise.all(
+    [...groupByList(grants)].map(async ([url, indexes]) => {
+      const list = lists.get(url);
+      if (list === undefined) throw internal(`no list ${url}`);
+      return { ...(await signWith(deps, url, list.bits, indexes)), version: list.version };
+    }),
+  );
+
+/** The indexes by the URL of their list, URLs ascending. */
+const groupByList = (grants: readonly Entry[]): ReadonlyMap<string, readonly number[]> => {
   const indexesByUrl = new Map<string, number[]>();
   for (const { statusListUrl, statusIndex } of grants) {
     const indexes = indexesByUrl.get(statusListUrl);
     if (indexes === undefined) indexesByUrl.set(statusListUrl, [statusIndex]);
     else indexes.push(statusIndex);
   }
-  for (const url of [...indexesByUrl.keys()].sort()) {
-    const list = await tx.statusLists.findForUpdate(url);
-    if (list === null) throw internal(`no list ${url}`);
-    await setStatusBits(deps, tx, list, indexesByUrl.get(url) ?? []);
-  }
-  return indexesByUrl.size;
+  return new Map([...indexesByUrl].sort(([one], [other]) => (one < other ? -1 : 1)));
+};
+
+const signWith = async (
+  deps: Deps,
+  url: string,
+  before: Uint8Array,
+  indexes: readonly number[],
+): Promise<SignedStatusList> => {
+  const bits = Uint8Array.from(before);
+  for (const index of indexes) setBit(bits, index);
+  return { url, bits, ...(await signStatusList(deps, url, bits)) };
 };
 
 /** The first part of every credential that this key signs. */
@@ -93,7 +129,7 @@ const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promis
     id: url,
     issuer: did,
     validFrom: formatSeconds(validFromMs),
-    encodedList: encodeBitstring(bits),
+    encodedList: encodeGzipped(await gzipElsewhere(bits)),
     ttlMs: STATUS_LIST_TTL_MS,
   });
   const credential = await signCompactJws(statusKeys.signer, { typ: TYP }, jcs({ ...payload }));

@@ -1,11 +1,11 @@
 /** How many Principals and relying parties an org may have (protocol §13). */
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 import type { Repositories } from '../ports/store.ts';
 
 /**
- * Throws `CONFLICT` where the org has as many members as it may: each brings keys, limits and status lists of its own.
+ * Throws `INVALID_REQUEST` where the org has as many members as it may: each brings keys, limits and status lists of its own.
  * Until the end of the transaction nobody else registers one for it. Null: whoever is in no org was registered by the
  * operator.
  */
@@ -17,7 +17,7 @@ export const requireRoomForMember = async (
   if (orgId === null) return;
   const members = await tx.orgs.countMembersForUpdate(orgId);
   if (members >= maxMembers)
-    throw conflict(
+    throw invalidRequest(
       `${orgId} has ${members} Principals and relying parties, and ${maxMembers} are allowed; ask the operator for more.`,
     );
 };

@@ -1,5 +1,7 @@
 /** Grants as they were allocated, and their revocation. */
 import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
+import type { AuditRecord } from './audit.ts';
+import type { SignedStatusList, StatusListRecord } from './status-lists.ts';
 
 export interface GrantRecord {
   readonly id: GrantId;
@@ -12,6 +14,27 @@ export interface GrantRecord {
   readonly revocationRecordedAtMs: number | null;
   /** Stamped under the Principal's exclusive lock: no ALLOW is dated later. */
   readonly revokedAtMs: number | null;
+}
+
+/** What a revocation asks of a Grant. */
+export type RevocableGrant = Omit<GrantRecord, 'principal' | 'agent' | 'allocatedAtMs'>;
+
+export interface Revocable {
+  /** Ascending ids. */
+  readonly grants: readonly RevocableGrant[];
+  /** By its URL every list that has one of `grants` that is in force. */
+  readonly lists: ReadonlyMap<string, ListToRevokeIn>;
+}
+
+export type ListToRevokeIn = Pick<StatusListRecord, 'bits' | 'version'>;
+
+export interface SignedRevocations {
+  readonly principal: DidWeb;
+  readonly ids: readonly GrantId[];
+  /** With the version from which each was made. */
+  readonly lists: readonly (SignedStatusList & Pick<StatusListRecord, 'version'>)[];
+  readonly listContentType: string;
+  readonly events: readonly AuditRecord[];
 }
 
 export interface GrantFilter {
@@ -31,8 +54,15 @@ export interface GrantRepository {
   find(id: string): Promise<GrantRecord | null>;
   /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
   list(filter: GrantFilter): Promise<GrantRecord[]>;
-  /** Of `ids` those that are the Principal's, locked until the end of the transaction; ascending ids. */
-  listForUpdate(principal: DidWeb, ids: readonly GrantId[]): Promise<GrantRecord[]>;
+  /** Of `ids` those that are the Principal's. */
+  findRevocable(principal: DidWeb, ids: readonly GrantId[]): Promise<Revocable>;
+  /** The same, locked until the end of the transaction, and so are their lists. */
+  findRevocableForUpdate(principal: DidWeb, ids: readonly GrantId[]): Promise<Revocable>;
+  /**
+   * Writes the lists and their evidence, `revocationRecordedAt` and the audit events. False, and nothing is written, where
+   * one of these Grants has been revoked or a list has changed since it was read.
+   */
+  recordRevocations(signed: SignedRevocations): Promise<boolean>;
   /** Sets `revocationRecordedAt` now on those that have none. */
   recordRevocation(ids: readonly GrantId[]): Promise<void>;
   /** Every Grant of a Principal that names an Agent, ascending ids. */
@@ -51,8 +81,10 @@ export interface GrantRepository {
   listUnstamped(seconds: number, limit: number): Promise<Pick<GrantRecord, 'id' | 'principal'>[]>;
 }
 
-/** The second phase of a revocation (protocol §9). */
+/** Revocations (protocol §9), on connections that are kept for them. */
 export interface RevocationStore {
+  /** As `GrantRepository` has them, each a transaction of its own. */
+  readonly grants: Pick<GrantRepository, 'findRevocable' | 'recordRevocations'>;
   /**
    * Takes the Principal's exclusive lock (2 s at most, else `lock_timeout`), stamps `revoked_at` under it on
    * those of `ids` that have none, and commits. When this returns, every ALLOW of these Grants that will ever

@@ -19,6 +19,12 @@ export interface StatusListRecord {
   readonly version: number;
 }
 
+/** A list with new bits, as it was signed. */
+export type SignedStatusList = Pick<
+  StatusListRecord,
+  'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'
+>;
+
 export interface StatusListRepository {
   insert(list: Omit<StatusListRecord, 'version' | 'nextOrdinal'>): Promise<void>;
   /**
@@ -39,7 +45,5 @@ export interface StatusListRepository {
     principal: DidWeb,
     atMost?: number,
   ): Promise<{ url: string; ordinal: number; sizeBits: number; permutationKey: Uint8Array } | null>;
-  update(
-    list: Pick<StatusListRecord, 'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'>,
-  ): Promise<void>;
+  update(list: SignedStatusList): Promise<void>;
 }

@@ -3,7 +3,7 @@
  * one transaction, so that no Receipt can name a document that is not stored.
  */
 import { type DidWeb, parseDidDocument, sha256Of } from '@svc/protocol';
-import { tenantFor } from '../access/tenant.ts';
+import { findTenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { DidResolution, ResolvedKey } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
@@ -66,7 +66,7 @@ type Refreshable = Pick<PrincipalRecord, 'did' | 'orgId'>;
 /** Fetches the document and puts it in force. Rejects when storage does; the document in force then stays. */
 export const refreshHostedDocument = async (deps: Deps, principal: Refreshable): Promise<Refreshed> => {
   const { did } = principal;
-  const tenant = tenantFor(principal);
+  const tenant = await findTenantFor(deps.store, principal);
   for (let fetches = 1; ; fetches++) {
     const askedAtMs = deps.clock.nowMs();
     const resolution = await deps.didResolver.resolve(did, tenant);

@@ -12,7 +12,7 @@
 import { sha256Of } from '@svc/protocol';
 import { mayVerifyPrincipal } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { tenantFor } from '../access/tenant.ts';
+import { findTenantFor } from '../access/tenant.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -88,7 +88,7 @@ export const checkDomain = async (
   checking: Checking,
 ): Promise<Checked | null> => {
   const { did, domain, verificationToken } = principal;
-  const tenant = tenantFor(principal);
+  const tenant = await findTenantFor(deps.store, principal);
   const askedAtMs = deps.clock.nowMs();
   const [outcome, resolution] = await Promise.all([
     deps.domainProver.check({ did, domain, token: verificationToken }, tenant),

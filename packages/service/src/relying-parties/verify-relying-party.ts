@@ -5,7 +5,7 @@
 
 import { mayAdministerRelyingParty } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { tenantFor } from '../access/tenant.ts';
+import { findTenantFor } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, serviceUnavailable } from '../errors.ts';
@@ -25,7 +25,7 @@ export const verifyRelyingParty = async (
   const { verificationToken: token, claimExpiresAtMs } = claimed;
   if (claimExpiresAtMs === null || token === null) return claimed;
   const claim = { did: claimed.did, domain: domainOf(did), token };
-  const outcome = await deps.domainProver.check(claim, tenantFor(claimed));
+  const outcome = await deps.domainProver.check(claim, await findTenantFor(deps.store, claimed));
   if (outcome === 'unknown') throw serviceUnavailable(`the domain of ${did} could not be asked`);
   return outcome === 'absent' ? claimed : endClaim(deps, caller, claimed, requestId);
 };

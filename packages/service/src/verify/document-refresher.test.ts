@@ -9,14 +9,17 @@ const principalOf = (did: string): PrincipalRecord =>
     did: did as DidWeb,
     kind: 'hosted',
     verificationState: 'verified',
-    orgId: did.includes('slow') ? 'org_slow' : null,
+    orgId: did.includes('slow') ? 'org_slow' : did.includes('newcomer') ? `org_${did}` : null,
     document: null,
   }) as unknown as PrincipalRecord;
 
-/** Hosts named slow never answer. */
+/** Hosts named slow, and those of newcomers, never answer. */
 const refresherWith = () => {
   const asked: string[] = [];
-  const store = { principals: { find: async (did: string) => principalOf(did) } };
+  const store = {
+    principals: { find: async (did: string) => principalOf(did) },
+    orgs: { isNewcomer: async (orgId: string) => orgId.includes('newcomer') },
+  };
   const deps = {
     store: { ...store, as: () => store },
     clock: { nowMs: () => 1e12 },
@@ -24,7 +27,7 @@ const refresherWith = () => {
     didResolver: {
       resolve: (did: string) => {
         asked.push(did);
-        return did.includes('slow')
+        return /slow|newcomer/.test(did)
           ? new Promise(() => {})
           : Promise.resolve({ kind: 'invalid', problem: 'none' });
       },
@@ -39,5 +42,14 @@ it('an org whose hosts never answer keeps no other Principal from being fetched 
   await new Promise(setImmediate);
   await refresher.refresh(principalOf('did:web:good.example'));
   expect(asked.filter((did) => did.includes('slow'))).toHaveLength(4);
+  expect(asked.at(-1)).toBe('did:web:good.example');
+});
+
+it('nor do newcomers whose hosts never answer, however many orgs they are', async () => {
+  const { refresher, asked } = refresherWith();
+  for (let i = 0; i < 60; i++) void refresher.refresh(principalOf(`did:web:newcomer${i}.example`));
+  await new Promise(setImmediate);
+  await refresher.refresh(principalOf('did:web:good.example'));
+  expect(asked.filter((did) => did.includes('newcomer'))).toHaveLength(4);
   expect(asked.at(-1)).toBe('did:web:good.example');
 });

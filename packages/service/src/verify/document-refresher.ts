@@ -9,7 +9,7 @@
  */
 import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
-import { tenantFor } from '../access/tenant.ts';
+import { findTenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { withinMs } from '../lib/deadline.ts';
@@ -89,9 +89,8 @@ export class DocumentRefresher {
     const stored = await this.deps.store.principals.find(did);
     if (stored === null || !this.isDue(stored)) return stored;
     if (this.failed.has(did)) return stored;
-    const refreshed = await this.places.run({ tenant: tenantFor(stored) }, () =>
-      refreshHostedDocument(this.deps, stored),
-    );
+    const tenant = await findTenantFor(this.deps.store, stored);
+    const refreshed = await this.places.run({ tenant }, () => refreshHostedDocument(this.deps, stored));
     if (refreshed.kind === 'stored') return refreshed.principal;
     this.failed.set(did, true);
     this.logFailure(did, `${refreshed.kind}: ${refreshed.problem}`);

@@ -1,10 +1,37 @@
 /** Grants as allocated: who may use which status entry, and whether it is revoked (protocol §9). */
-import type { GrantFilter, GrantRecord, GrantRepository } from '@svc/service';
+import type {
+  GrantFilter,
+  GrantRecord,
+  GrantRepository,
+  ListToRevokeIn,
+  Revocable,
+  RevocableGrant,
+} from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 const columns = `id, principal, agent, status_list_url as "statusListUrl", status_index as "statusIndex",
   allocated_at as "allocatedAtMs", revocation_recorded_at as "revocationRecordedAtMs", revoked_at as "revokedAtMs"`;
+
+type RevocableRow = RevocableGrant & {
+  readonly [Member in keyof ListToRevokeIn]: ListToRevokeIn[Member] | null;
+};
+
+const readRevocations = (principal: string, ids: readonly string[]) => ({
+  name: 'read_revocations',
+  text: `select grant_id as id, list_url as "statusListUrl", status_index as "statusIndex",
+      recorded_at as "revocationRecordedAtMs", revoked_at as "revokedAtMs", bits, version
+    from svc_read_revocations($1, $2)`,
+  values: [principal, ids],
+});
+
+/** Each list comes with one of its Grants. */
+const revocableOf = (rows: readonly RevocableRow[]): Revocable => {
+  const lists = new Map<string, ListToRevokeIn>();
+  for (const { statusListUrl, bits, version } of rows)
+    if (bits !== null && version !== null) lists.set(statusListUrl, { bits, version });
+  return { grants: rows.map(({ bits: _, version: __, ...grant }) => grant), lists };
+};
 
 export function grantRepository(database: Database): GrantRepository {
   return {
@@ -25,11 +52,32 @@ export function grantRepository(database: Database): GrantRepository {
       return rows[0] ?? null;
     },
     list: (filter) => database.read<GrantRecord>(listStatement(filter)),
-    listForUpdate: (principal, ids) =>
-      database.write<GrantRecord>({
-        text: `select ${columns} from grants where id = any ($2::text[]) and principal = $1 order by id for update`,
-        values: [principal, ids],
-      }),
+    async findRevocable(principal, ids) {
+      return revocableOf(await database.read<RevocableRow>(readRevocations(principal, ids)));
+    },
+    async findRevocableForUpdate(principal, ids) {
+      await database.write({ text: 'select svc_lock_revocations($1, $2)', values: [principal, ids] });
+      return revocableOf(await database.write<RevocableRow>(readRevocations(principal, ids)));
+    },
+    async recordRevocations({ principal, ids, lists, listContentType, events }) {
+      const [row] = await database.write<{ recorded: boolean }>({
+        name: 'record_revocations',
+        text: 'select svc_record_revocations($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as recorded',
+        values: [
+          principal,
+          ids,
+          lists.map(({ url }) => url),
+          lists.map(({ version }) => version),
+          lists.map(({ bits }) => bits),
+          lists.map(({ credential }) => credential),
+          lists.map(({ credentialHash }) => credentialHash),
+          lists.map(({ validFromMs }) => validFromMs),
+          listContentType,
+          JSON.stringify(events),
+        ],
+      });
+      return row?.recorded === true;
+    },
     listNamingAgent: (principal, agent) =>
       database.read<Pick<GrantRecord, 'id' | 'revokedAtMs'>>({
         text: `select id, revoked_at as "revokedAtMs" from grants where principal = $1 and agent = $2 order by id`,

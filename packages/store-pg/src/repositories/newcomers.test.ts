@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, OrgId } from '@svc/protocol';
-import { type EntitlementPush, tenantOf } from '@svc/service';
+import { type EntitlementPush, findTenantFor, tenantOf } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, type World } from '@svc/testkit/store/world';
@@ -47,23 +47,26 @@ const areNewcomers = async () => {
   ]);
   const keys = await stores.first.apiKeys.findByHashes(hashes);
   const caller = await stores.first.verify.findRpCaller(world.keyHash);
-  return [...keys.map((key) => key?.isNewcomer), caller?.isNewcomer];
+  const principal = await stores.first.principals.find(world.principal.did);
+  if (principal === null) throw new Error('no Principal');
+  const { crowd } = await findTenantFor(stores.first, principal);
+  return [...keys.map((key) => key?.isNewcomer), caller?.isNewcomer, crowd === 'newcomers'];
 };
 
 const signUp = () =>
   stores.first.selfServe.insert({ orgId, relyingParty: world.relyingParty.did, adminEmail: 'a@b.example' });
 
 it('an org that the operator made is no newcomer, nor is anybody of it', async () => {
-  expect(await areNewcomers()).toEqual([false, false, false, false]);
+  expect(await areNewcomers()).toEqual([false, false, false, false, false]);
 });
 
 it('an org that signed itself up is one with all its members, until somebody pays for it', async () => {
   await signUp();
-  expect(await areNewcomers()).toEqual([true, true, true, true]);
+  expect(await areNewcomers()).toEqual([true, true, true, true, true]);
   await stores.first.entitlements.put(orgId, push({ reason: 'trial' }));
-  expect(await areNewcomers()).toEqual([true, true, true, true]);
+  expect(await areNewcomers()).toEqual([true, true, true, true, true]);
   await stores.first.entitlements.put(orgId, push({}));
-  expect(await areNewcomers()).toEqual([false, false, false, false]);
+  expect(await areNewcomers()).toEqual([false, false, false, false, false]);
 });
 
 it.each([{ production: 'blocked', reason: 'canceled' }, { productionUntilMs: Date.now() - 1_000 }] as const)(
@@ -71,7 +74,7 @@ it.each([{ production: 'blocked', reason: 'canceled' }, { productionUntilMs: Dat
   async (change) => {
     await signUp();
     await stores.first.entitlements.put(orgId, push(change));
-    expect(await areNewcomers()).toEqual([true, true, true, true]);
+    expect(await areNewcomers()).toEqual([true, true, true, true, true]);
   },
 );
 
@@ -85,4 +88,27 @@ it('waits in the crowd of newcomers, and an observer of it does not', async () =
   const tenant = tenantOf({ class: 'org', role: 'admin', subject: orgId, keyId, key, isNewcomer });
   expect(tenant).toEqual({ crowd: 'newcomers', org: orgId, subject: orgId });
   expect(observer.isNewcomer).toBe(false);
+});
+
+it('the hosts of newcomers are re-checked in one turn, however many orgs they are', async () => {
+  const hosts = await Promise.all([1, 2, 3].map(() => createWorld(stores.first)));
+  const dids = hosts.map(({ principal }) => principal.did);
+  for (const [i, { principal, relyingParty }] of hosts.entries()) {
+    const own = `org_${randomBytes(8).toString('hex')}`;
+    await runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, $1, 'Org')`, [own]);
+    await runSql(
+      stores.url,
+      `update principals set org_id = $1, last_checked_at = svc_now() - make_interval(days => $3) where did = $2`,
+      [own, principal.did, 9 - i],
+    );
+    const tenant = { orgId: own as OrgId, relyingParty: relyingParty.did, adminEmail: 'a@b.example' };
+    if (i < 2) await stores.first.selfServe.insert(tenant);
+  }
+  const due = await stores.first.principals.listDueForVerification(
+    { everyHours: 24, retryHours: 1, unknownForHours: 72 },
+    1_000,
+  );
+  const order = due.map(({ did }) => dids.indexOf(did)).filter((at) => at >= 0);
+  // The second newcomer has waited longer than the one who is paid for, and comes after it.
+  expect(order).toEqual([0, 2, 1]);
 });

@@ -1,6 +1,7 @@
 /** Organisations: customer accounts that own Principals and relying parties (interface §Org). */
 import type { OrgRecord, OrgRepository } from '@svc/service';
 import type { Database } from '../database.ts';
+import { isNewcomerSql } from './newcomers.ts';
 
 const columns = `org_id as "orgId", slug, name, created_at as "createdAtMs"`;
 
@@ -24,6 +25,12 @@ export function orgRepository(database: Database): OrgRepository {
         values: [orgId],
       });
       return rows[0] ?? null;
+    },
+    async isNewcomer(orgId) {
+      const text = `select ${isNewcomerSql('$1')} as "isNewcomer"`;
+      return (
+        (await database.read<{ isNewcomer: boolean }>({ text, values: [orgId] }))[0]?.isNewcomer === true
+      );
     },
     async countMembersForUpdate(orgId) {
       // Two statements: members that were waited for are counted.

@@ -3,6 +3,7 @@ import type { DidWeb } from '@svc/protocol';
 import type { NewPrincipal, PrincipalFilter, PrincipalRecord, PrincipalRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
+import { isNewcomerSql } from './newcomers.ts';
 
 /** Columns of a `PrincipalRecord` from `principals p left join evidence e on e.hash = p.document_hash`. */
 export const principalColumns = `
@@ -186,10 +187,11 @@ const transferSql = `
 
 const lastProven = `coalesce(p.last_proven_at, '-infinity')`;
 
-// Orgs take turns: whoever has registered any number of hosts that never answer waits for them alone.
+// Orgs take turns, and newcomers share one: whoever has registered any number of hosts that never answer waits for them alone.
 const dueSql = `${select} join (
     select p.did, row_number() over (
-        partition by coalesce(p.org_id, p.did) order by p.last_checked_at nulls first, p.did
+        partition by case when ${isNewcomerSql('p.org_id')} then 'newcomers' else coalesce(p.org_id, p.did) end
+        order by p.last_checked_at nulls first, p.did
       ) as place
     from principals p
     where p.kind = 'hosted' and (

@@ -56,10 +56,21 @@ begin
 end;
 $$;
 
+-- Apart from the others: as JSON each revocation would write the whole list once more.
+create function svc_note_list()
+returns trigger
+language plpgsql
+as $$
+begin
+  perform svc_note('status-list', new.url);
+  return null;
+end;
+$$;
+
 create trigger note_list
 after insert or update of credential on status_lists
 for each row
-execute function svc_note_row('status-list', 'url');
+execute function svc_note_list();
 
 create trigger note_checkpoint
 after insert on checkpoints

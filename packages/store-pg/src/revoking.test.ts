@@ -1,0 +1,103 @@
+/** Revocations of one Principal on two nodes: nothing is locked while lists are signed, and nothing is lost (protocol §9). */
+import { generateKeyPairSync } from 'node:crypto';
+import type { DidWeb } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  type GrantRecord,
+  parseKeySet,
+  type Repositories,
+  Revoker,
+  type ServiceDeps,
+  type Store,
+  SYSTEM,
+} from '@svc/service';
+import { getBit } from '@svc/status-list';
+import { sampled } from '@svc/testkit/sampled';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, insertGrant, type World } from '@svc/testkit/store/world';
+import { beforeAll, expect, it } from 'vitest';
+
+const stores = withStores();
+const DID = 'did:web:svc.example' as DidWeb;
+const jwk = { ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid: 'status-1' };
+const statusKeys = parseKeySet({ keys: [jwk] }, 'status', DID);
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld(stores.first);
+});
+
+interface Node {
+  revoke(grant: GrantRecord): Promise<number>;
+}
+
+/** `onSign` is called before each signature. */
+const node = (store: Store, onSign = async () => {}): Node => {
+  const { signer } = statusKeys;
+  const sign: typeof signer.sign = async (bytes) => {
+    await onSign();
+    return signer.sign(bytes);
+  };
+  const deps = {
+    store,
+    clock: { nowMs: () => Date.now() },
+    crypto: nativeCrypto,
+    random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
+    identity: { did: DID, statusKeys: { ...statusKeys, signer: { ...signer, sign } } },
+    log: { info: () => {} },
+  } as unknown as ServiceDeps;
+  const revoker = new Revoker();
+  return {
+    async revoke({ principal, id: grantId }) {
+      const order = { deps, caller: SYSTEM, principal, grantId, requestId: 'r' };
+      return (await revoker.revoke(order)).revokedAtMs;
+    },
+  };
+};
+
+const grantsOf = async (count: number): Promise<GrantRecord[]> => {
+  const grants = [];
+  for (let i = 0; i < count; i++) grants.push(await insertGrant(world));
+  return grants;
+};
+const isSet = async (tx: Repositories, { statusListUrl, statusIndex }: GrantRecord): Promise<boolean> => {
+  const list = await tx.statusLists.findByUrl(statusListUrl);
+  return list !== null && getBit(list.bits, statusIndex);
+};
+
+it('each bit that two nodes set at once is in the list, each Grant is revoked and audited once', async () => {
+  const nodes = [node(stores.first), node(stores.second)];
+  const grants = await grantsOf(sampled({ quick: 40, deep: 400 }));
+  // Every third one is asked of both.
+  const asked = grants.flatMap((grant, i) => (i % 3 === 0 ? [0, 1] : [i % 2]).map((at) => ({ grant, at })));
+  await Promise.all(asked.map(({ grant, at }) => nodes[at]?.revoke(grant)));
+  for (const grant of grants) expect(await isSet(stores.first, grant)).toBe(true);
+  const ids = grants.map(({ id }) => id);
+  expect(
+    await runSql(
+      stores.url,
+      `select count(*)::integer as events, count(distinct target)::integer as grants from audit_events
+       where action = 'grant.revoke' and target = any ($1)`,
+      [ids],
+    ),
+  ).toEqual([{ events: grants.length, grants: grants.length }]);
+});
+
+it('no transaction is open while a list is signed, and one that another node has changed meanwhile is signed again', async () => {
+  const [grant, other] = await grantsOf(2);
+  if (grant === undefined || other === undefined) throw new Error('no Grants');
+  const another = node(stores.second);
+  const open: unknown[] = [];
+  let signatures = 0;
+  const slow = node(stores.first, async () => {
+    signatures += 1;
+    if (signatures > 1) return;
+    const text = `select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
+    open.push(...(await runSql(stores.url, text)));
+    await another.revoke(other);
+  });
+  await slow.revoke(grant);
+  expect([open, signatures]).toEqual([[], 2]);
+  expect(await Promise.all([grant, other].map((one) => isSet(stores.first, one)))).toEqual([true, true]);
+});
