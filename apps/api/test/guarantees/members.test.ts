@@ -36,7 +36,10 @@ describe('the last member that an org may have', () => {
     const key = await deployment.createKey('org:admin', orgId);
     expect(await burst(key, orgId)).toEqual([...Array(MAX).fill(201), ...Array(8 - MAX).fill(400)]);
     const refused = await register(key, orgId, 2);
-    expect(refused.json).toMatchObject({ error: 'INVALID_REQUEST', message: expect.stringContaining(`${MAX}`) });
+    expect(refused.json).toMatchObject({
+      error: 'INVALID_REQUEST',
+      message: expect.stringContaining(`${MAX}`),
+    });
   });
 
   it('is none of another org’s, nor of those in no org', async () => {
