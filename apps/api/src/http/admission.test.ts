@@ -77,6 +77,22 @@ it('a service that keeps up refuses nobody', () => {
   expect(steady(0, 60_000)).toMatchObject({ refused: 0, late: 0 });
 });
 
+it('where every answer has become slow, however few are under way, as many are taken in as come after some seconds', () => {
+  const admission = new Admission();
+  const leaving: { readonly atMs: number; readonly leave: (nowMs: number) => void }[] = [];
+  const refusedAtMs: number[] = [];
+  for (let nowMs = 0; nowMs < 30_000; nowMs += 5) {
+    while ((leaving[0]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs) leaving.shift()?.leave(nowMs);
+    try {
+      const tookMs = nowMs < 5_000 ? 20 : 700;
+      leaving.push({ atMs: nowMs + tookMs, leave: admission.enter(tenant(`org${(nowMs / 5) % 4}`), nowMs) });
+    } catch {
+      refusedAtMs.push(nowMs);
+    }
+  }
+  expect(refusedAtMs.filter((atMs) => atMs > 15_000)).toEqual([]);
+});
+
 it('one org takes three quarters at most, and all newcomers together no more', () => {
   for (const crowd of ['tenants', 'newcomers'] as const) {
     const admission = new Admission();

@@ -4,15 +4,20 @@
  * load has gone. What comes beyond the limit is refused at once, before anything is done for it.
  *
  * The limit is found by trying. When answers come late it becomes what was answered lately in the time that an answer may
- * take (Little's law); while they come in time and the limit is used up it grows by an eighth in each round.
+ * take (Little's law); while they come in time and the limit is used up it grows by a quarter in each round. Where even the
+ * quickest answer is slow, a disk is and no queue: taking in less would make none quicker, so late is then later.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
 
 /** Far below the deadline of a verification (1.7 s), far above an answer of a service that keeps up. */
 const LATE_MS = 500;
+/** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
+const LATEST_MS = 1_200;
+const QUICKEST_WINDOW_MS = 2_000;
 const WINDOW_MS = 250;
-const LEAST = 8;
+/** Half of what one commit takes. */
+const LEAST = 32;
 const MOST = 2_048;
 /** Of the limit, for one org, or for all newcomers: another always finds a place. */
 const SHARE = 0.75;
@@ -27,6 +32,9 @@ export class Admission {
   #windowBeganAtMs = 0;
   #answered = 0;
   #perSecond = 0;
+  #quickestBeganAtMs = 0;
+  #quickestMs = Number.POSITIVE_INFINITY;
+  #quickestBeforeMs = Number.POSITIVE_INFINITY;
   #cutAtMs = Number.NEGATIVE_INFINITY;
   #overloadedSinceMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -55,14 +63,27 @@ export class Admission {
 
   #learn(enteredAtMs: number, leftAtMs: number, wasUsedUp: boolean): void {
     this.#count(leftAtMs);
-    if (leftAtMs - enteredAtMs <= LATE_MS) {
-      if (wasUsedUp) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 8) / this.#limit);
+    const tookMs = leftAtMs - enteredAtMs;
+    const lateMs = this.#lateAfter(tookMs, leftAtMs);
+    if (tookMs <= lateMs) {
+      if (wasUsedUp) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
       return;
     }
     // What came in before the last cut is late by what was taken in before it.
     if (enteredAtMs < this.#cutAtMs) return;
     this.#cutAtMs = leftAtMs;
-    this.#limit = Math.max(LEAST, Math.min(this.#limit, (this.#perSecond * LATE_MS) / 1_000));
+    this.#limit = Math.max(LEAST, Math.min(this.#limit, (this.#perSecond * lateMs) / 1_000));
+  }
+
+  #lateAfter(tookMs: number, nowMs: number): number {
+    if (nowMs - this.#quickestBeganAtMs > QUICKEST_WINDOW_MS) {
+      this.#quickestBeforeMs = this.#quickestMs;
+      this.#quickestMs = tookMs;
+      this.#quickestBeganAtMs = nowMs;
+    }
+    this.#quickestMs = Math.min(this.#quickestMs, tookMs);
+    const quickestMs = Math.min(this.#quickestMs, this.#quickestBeforeMs);
+    return Math.min(LATEST_MS, Math.max(LATE_MS, 2 * quickestMs));
   }
 
   #count(nowMs: number): void {

@@ -321,11 +321,11 @@ it('facts come back in the order of the questions, absent ones as null', async (
     { issuer: world.principal.did, grantId: grant.id },
   ]);
   expect(facts).toEqual([
-    { principal: other.principal, grant: { ...grant, grantHash: null } },
+    { principal: other.principal, grant: { ...grant, grantHash: null, isWithheld: false } },
     { principal: null, grant: null },
     { principal: world.principal, grant: null },
     { principal: null, grant: null },
-    { principal: world.principal, grant: { ...grant, grantHash: null } },
+    { principal: world.principal, grant: { ...grant, grantHash: null, isWithheld: false } },
   ]);
   expect(await stores.first.verify.findFacts([])).toEqual([]);
 });
