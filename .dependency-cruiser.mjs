@@ -8,6 +8,7 @@ const layers = [
   ['transparency'],
   ['receipts'],
   ['contract', 'service', 'conformance', 'sdk-core'],
+  ['signers'],
   ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli', 'fsck'],
   ['process'],
 ];

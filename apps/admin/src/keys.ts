@@ -1,79 +1,202 @@
 /**
- * `svc-admin keys`: which keys the service ever had, and the way back when one has leaked (docs/operations.md), in one step
- * that can be repeated: what was done already is left.
+ * `svc-admin keys`: which keys the service ever had, new ones, and the way back when one has leaked (docs/operations.md). Each
+ * step can be repeated: what was done already is left.
  */
-import { type Config, findKeyFile, loadSecrets, withdrawKey } from '@svc/config';
+import { UsageError } from '@svc/cli/options';
+import {
+  addKey,
+  changePassphrase,
+  encryptKeys,
+  type KeyInFile,
+  type KeySetFile,
+  loadSecrets,
+  makeKey,
+  moveFirst,
+  readKeySetFile,
+  withdrawKey,
+} from '@svc/config';
 import { createLogger, openService, readConfig } from '@svc/process';
-import { reSignStatusLists, type ServiceDeps, type ServiceKeyRecord } from '@svc/service';
-import { createStore } from '@svc/store-pg';
+import { reSignStatusLists, type ServiceDeps } from '@svc/service';
 import { type Command, databaseUrlFrom } from './command.ts';
+import { describeKey, type KeyPlace, listStored, nextKid, openKeyPlace } from './key-place.ts';
 
-type Purpose = 'receipt' | 'status';
+const PLACE = `--private-key URI says where: file: (an encrypted file beside the set), pkcs11:… or aws-kms:…; without it,
+where the first key of the set is. A URI that names a key in a token or a KMS takes that one; one that names none has it made.`;
 
 export const keysCommand: Command = {
   name: 'keys',
   help: 'lists the keys that the service ever had, and when each was in force.',
   options: {},
-  run: (_, env) => list(databaseUrlFrom(env)),
+  run: async (_, env) => {
+    for (const key of await listStored(databaseUrlFrom(env))) console.log(`${key.kid}  ${describeKey(key)}`);
+    return 0;
+  },
+};
+
+export const keysCreateCommand: Command = {
+  name: 'keys create',
+  operand: 'PURPOSE',
+  help: `a new receipt or status key, second in its set: published from the next start of each process on, and not signing yet.
+Where there is no set, it begins one.
+${PLACE}`,
+  options: { 'private-key': { type: 'string' } },
+  run: (values, env, purpose) =>
+    openKeyPlace(env, purpose, async (place) => {
+      const key = await makeKey(place.file, nextKid(place), uriOf(values));
+      addKey(place.file, key);
+      console.log(`${place.file.path}: ${key.kid} is there${whereIs(key)}.`);
+      return 0;
+    }),
+};
+
+export const keysRotateCommand: Command = {
+  name: 'keys rotate',
+  operand: 'KID',
+  help: `receipt-<n> or status-<n> signs from the next start of each process on. Refused where it was not published for 60 s.
+--now takes it all the same.`,
+  options: { now: { type: 'boolean' } },
+  run: (values, env, name) => openKeyPlace(env, name, (place) => rotate(place, values.now === true)),
+};
+
+export const keysRetireCommand: Command = {
+  name: 'keys retire',
+  operand: 'KID',
+  help: 'takes the private part of a key that signs no more out of its set; it ends with the next start of a process.',
+  options: {},
+  run: (_, env, name) =>
+    openKeyPlace(env, name, async ({ file, fragment }) => {
+      const keys = readKeySetFile(file);
+      if (keys[0]?.kid === fragment)
+        throw new UsageError(`${fragment} signs: put another key first (keys rotate)`);
+      const key = getKey(file, fragment);
+      withdrawKey(file, fragment, null);
+      console.log(`${file.path}: ${fragment} has no private part any more.${leftBehind(key)}`);
+      return 0;
+    }),
+};
+
+export const keysEncryptCommand: Command = {
+  name: 'keys encrypt',
+  operand: 'PURPOSE',
+  help: `puts private keys that stand in plain text in a set into encrypted files beside it, under the passphrase in
+SVC_KEY_PASSPHRASE_FILE. --new-passphrase-file PATH encrypts those files anew, under the passphrase in that file.`,
+  options: { 'new-passphrase-file': { type: 'string' } },
+  run: (values, env, purpose) =>
+    openKeyPlace(env, purpose, async ({ file }) => {
+      const path = values['new-passphrase-file'];
+      const done = typeof path === 'string' ? changePassphrase(file, path) : encryptKeys(file);
+      console.log(
+        `${file.path}: ${done.length === 0 ? 'nothing to encrypt' : `${done.join(', ')} encrypted`}.`,
+      );
+      if (typeof path === 'string')
+        console.log('Put the new passphrase where SVC_KEY_PASSPHRASE_FILE says now.');
+      return 0;
+    }),
 };
 
 export const keysCompromiseCommand: Command = {
   name: 'keys compromise',
   operand: 'KID',
-  help: `the way back when receipt-<n> or status-<n> has leaked: takes it out of its key file, with a new key in front where it
-was the active one, has every node stop signing with it, publishes that no date under it counts, and signs status lists
-anew. In the environment of the API; may be repeated.`,
-  options: {},
-  run: (_, env, kid) => compromise(kid, readConfig(env), databaseUrlFrom(env)),
+  help: `the way back when receipt-<n> or status-<n> has leaked: takes it out of its set, with a new key in front where it was
+the active one, has every node stop signing with it, publishes that no date under it counts, and signs status lists anew. In
+the environment of the API; may be repeated.
+${PLACE}`,
+  options: { 'private-key': { type: 'string' } },
+  run: (values, env, name) =>
+    openKeyPlace(env, name, (place) => compromise(place, uriOf(values), databaseUrlFrom(env), env)),
 };
 
-const list = async (databaseUrl: string): Promise<number> => {
-  for (const key of await listStored(databaseUrl)) console.log(`${key.kid}  ${describe(key)}`);
+const rotate = async ({ file, fragment, did, stored }: KeyPlace, isNow: boolean): Promise<number> => {
+  const key = getKey(file, fragment);
+  if (key.d === undefined && key.private_key === undefined)
+    throw new UsageError(`${fragment} has no private part in ${file.path}: it cannot sign`);
+  const record = stored.find(({ kid }) => kid === `${did}#${fragment}`);
+  const isEnded = record !== undefined && (record.retiredAtMs ?? record.compromisedAtMs) !== null;
+  if (isEnded) throw new UsageError(`${fragment}: ${describeKey(record)}; it signs nothing more`);
+  const publishedMs = record === undefined ? 0 : Date.now() - record.firstSeenAtMs;
+  if (publishedMs < CACHED_MS && !isNow)
+    throw new UsageError(
+      `${fragment} is ${record === undefined ? 'not published yet: start every process anew' : 'published for less than 60 s'}, and caches may not have it; --now takes it all the same`,
+    );
+  moveFirst(file, fragment);
+  console.log(
+    `${file.path}: ${fragment} signs from the next start of each process on. Start them anew, one by one.`,
+  );
   return 0;
 };
 
-const listStored = async (databaseUrl: string): Promise<ServiceKeyRecord[]> => {
-  const store = createStore({ databaseUrl, onError: (error) => console.error(error.message) });
-  try {
-    return await store.serviceKeys.list();
-  } finally {
-    await store.close();
-  }
-};
-
-const describe = ({ firstSeenAtMs, retiredAtMs, compromisedAtMs }: ServiceKeyRecord): string => {
-  const at = (ms: number) => new Date(ms).toISOString();
-  const since = `published ${at(firstSeenAtMs)}`;
-  if (compromisedAtMs !== null) return `${since}, compromised ${at(compromisedAtMs)}`;
-  return retiredAtMs === null ? since : `${since}, retired ${at(retiredAtMs)}`;
-};
+/** `did.json` may be kept for so long. */
+const CACHED_MS = 60_000;
 
 /** First the file, so that whoever reads it again finds a key that may sign; then the database, which every node asks. */
-const compromise = async (name: string, config: Config, databaseUrl: string): Promise<number> => {
-  const did = `did:web:${config.domain}`;
-  const fragment = name.startsWith(`${did}#`) ? name.slice(did.length + 1) : name;
-  const kids = (await listStored(databaseUrl)).map(({ kid }) => kid);
-  const purpose = purposeOf(fragment);
-  if (purpose === null || !kids.includes(`${did}#${fragment}`)) {
-    console.error(`${did} has no key ${fragment}; it has had ${kids.join(', ') || 'none'}`);
+const compromise = async (
+  place: KeyPlace,
+  uri: string | null,
+  databaseUrl: string,
+  env: Parameters<Command['run']>[1],
+): Promise<number> => {
+  const { file, fragment, did, stored } = place;
+  const kid = `${did}#${fragment}`;
+  if (stored.every((key) => key.kid !== kid)) {
+    console.error(
+      `${did} has no key ${fragment}; it has had ${stored.map((key) => key.kid).join(', ') || 'none'}`,
+    );
     return 2;
   }
-  const file = findKeyFile(purpose, config);
-  const number = 1 + Math.max(...kids.map((kid) => numberOf(kid, `${did}#${purpose}-`)));
-  const { active, isChanged } = withdrawKey(file, fragment, { purpose, number });
-  if (isChanged) console.log(`${file.path}: ${active} signs, ${fragment} has no private part any more.`);
-  const sources = { config, secrets: loadSecrets(config), databaseUrl, logger: createLogger('warn') };
-  const { service, close } = await openService(sources);
+  await takeOut(place, uri);
+  const config = readConfig(env);
+  const secrets = await loadSecrets(config, file.signers);
+  const { service, close } = await openService({
+    config,
+    secrets,
+    databaseUrl,
+    logger: createLogger('warn'),
+  });
   try {
-    await service.store.serviceKeys.end(`${did}#${fragment}`, 'compromised');
-    console.log(`${did}#${fragment} is compromised: no node signs with it, and no date under it counts.`);
-    const left = purpose === 'status' ? await signListsAnew(service) : 0;
+    await service.store.serviceKeys.end(kid, 'compromised');
+    console.log(`${kid} is compromised: no node signs with it, and no date under it counts.`);
+    const left = file.purpose === 'status' ? await signListsAnew(service) : 0;
     console.log(afterwards(file.path));
     return left === 0 ? 0 : 1;
   } finally {
     await close();
   }
 };
+
+const takeOut = async (place: KeyPlace, uri: string | null): Promise<void> => {
+  const { file, fragment } = place;
+  const [first, ...others] = readKeySetFile(file);
+  const isActive = first?.kid === fragment;
+  const key = [first, ...others].find((one) => one?.kid === fragment);
+  if (key === undefined || (!isActive && key.d === undefined && key.private_key === undefined)) return;
+  const successor = isActive ? await makeKey(file, nextKid(place), uri) : null;
+  withdrawKey(file, fragment, successor);
+  const active = successor?.kid ?? first?.kid ?? '';
+  console.log(`${file.path}: ${active} signs, ${fragment} has no private part any more.${leftBehind(key)}`);
+};
+
+const getKey = (file: KeySetFile, fragment: string): KeyInFile => {
+  const keys = readKeySetFile(file);
+  const key = keys.find(({ kid }) => kid === fragment);
+  if (key !== undefined) return key;
+  throw new UsageError(
+    `${file.path} has no key ${fragment}; it has ${keys.map(({ kid }) => kid).join(', ')}`,
+  );
+};
+
+const uriOf = (values: Readonly<Record<string, unknown>>): string | null => {
+  const uri = values['private-key'];
+  return typeof uri === 'string' ? uri : null;
+};
+
+const whereIs = ({ private_key: uri }: KeyInFile): string =>
+  uri === undefined ? '' : `, its private part in ${uri}`;
+
+/** What this command takes from the set only. */
+const leftBehind = ({ private_key: uri }: KeyInFile): string =>
+  uri === undefined || uri.startsWith('file:')
+    ? ''
+    : ` It is still at ${uri}: once no process signs with it, destroy it there.`;
 
 const signListsAnew = async (service: ServiceDeps): Promise<number> => {
   const { signed, left } = await reSignStatusLists(service, new AbortController().signal);
@@ -82,17 +205,9 @@ const signListsAnew = async (service: ServiceDeps): Promise<number> => {
   return left;
 };
 
-const purposeOf = (fragment: string): Purpose | null => {
-  const [, purpose] = /^(receipt|status)-[1-9][0-9]{0,8}$/.exec(fragment) ?? [];
-  return purpose === 'receipt' || purpose === 'status' ? purpose : null;
-};
-
-const numberOf = (kid: string, prefix: string): number =>
-  kid.startsWith(prefix) ? Number(kid.slice(prefix.length)) : 0;
-
 const afterwards = (path: string): string => `
-Nodes on this machine take the new key within a second. On every other one put ${path} in the same place:
-until then it answers 503. Then
+Nodes on this machine take the new key within a second. On every other one put ${path} in the same place,
+with the encrypted file that it names, if it names one: until then it answers 503. Then
 - tell whoever pins the service's DID document or its keys to pin the document as it is now, and whoever pins keys to
   leave this one out;
 - relying parties that keep Receipts under this key need their bundles again: GET /decisions/{receipt_id}/bundle;

@@ -5,7 +5,14 @@ import { clockCommand, clockRepairCommand } from './clock.ts';
 import type { Command } from './command.ts';
 import { fenceGiveUpCommand, fenceResetCommand, fenceShowCommand } from './fence.ts';
 import { fsckCommand } from './fsck.ts';
-import { keysCommand, keysCompromiseCommand } from './keys.ts';
+import {
+  keysCommand,
+  keysCompromiseCommand,
+  keysCreateCommand,
+  keysEncryptCommand,
+  keysRetireCommand,
+  keysRotateCommand,
+} from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { restoreCommand } from './restore.ts';
 import { releaseCommand, withheldCommand } from './withheld.ts';
@@ -14,6 +21,10 @@ const COMMANDS: readonly Command[] = [
   fsckCommand,
   migrateCommand,
   keysCompromiseCommand,
+  keysCreateCommand,
+  keysRotateCommand,
+  keysRetireCommand,
+  keysEncryptCommand,
   keysCommand,
   clockRepairCommand,
   clockCommand,

@@ -13,7 +13,7 @@ export const withService = async <T>(
   const config = readConfig(env);
   const opened = await openService({
     config: { ...config, fence: null },
-    secrets: loadSecrets(config),
+    secrets: await loadSecrets(config),
     databaseUrl,
     logger: createLogger('error'),
     isOperator: true,

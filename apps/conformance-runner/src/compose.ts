@@ -30,7 +30,7 @@ export const openRunner = async (env: Environment, logger: Logger): Promise<Open
       'DATABASE_URL is required: the embedded database belongs to the process that starts it',
     ]);
   const vectors = readVectorsBeside(new URL('./vectors/', import.meta.url));
-  const secrets = loadSecrets(config);
+  const secrets = await loadSecrets(config);
   const registry = new Registry();
   const databaseUrl = config.database.url;
   const tracing = await openTracing(env, 'svc-conformance-runner', logger);

@@ -25,7 +25,7 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
     throw new ConfigurationError([
       'DATABASE_URL is required: the embedded database belongs to the process that starts it',
     ]);
-  const secrets = loadSecrets(config);
+  const secrets = await loadSecrets(config);
   const registry = new Registry();
   const databaseUrl = config.database.url;
   const tracing = await openTracing(env, 'svc-worker', logger);

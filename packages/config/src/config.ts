@@ -74,6 +74,8 @@ export interface Config {
   readonly receiptKeysPath: string | null;
   readonly statusKeysPath: string | null;
   readonly sandboxKeysPath: string | null;
+  /** Of encrypted private key files. Null: there are none. */
+  readonly keyPassphrasePath: string | null;
   readonly demo: boolean;
   /** Null: off. */
   readonly selfServe: SelfServeLimits | null;

@@ -123,6 +123,11 @@ export const VARIABLES = {
     meaning:
       'Path of the JWK set that signs Grants of the sandbox, active key first. Needed with SVC_DEMO or SVC_SELF_SERVE.',
   }),
+  SVC_KEY_PASSPHRASE_FILE: variable({
+    parse: values.path,
+    standard: 'none',
+    meaning: 'Path of the file with the passphrase of encrypted private key files (file: in a JWK set).',
+  }),
   SVC_DEMO: variable({
     parse: values.flag,
     standard: '0 (npm start sets 1)',

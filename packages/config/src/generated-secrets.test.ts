@@ -16,14 +16,14 @@ const load = (dataDir: string) => {
   return loadSecrets(parsed.config);
 };
 
-it('are readable by their owner alone, leave no draft behind, and are the same at the next start', () => {
+it('are readable by their owner alone, leave no draft behind, and are the same at the next start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-secrets-'));
   folders.push(folder);
-  const first = load(join(folder, 'data'));
+  const first = await load(join(folder, 'data'));
   const files = readdirSync(join(folder, 'data'));
   expect(files.sort()).toEqual(['admin-token', 'receipt-keys.json', 'status-keys.json']);
   for (const file of files) expect(statSync(join(folder, 'data', file)).mode & 0o777).toBe(0o600);
-  const second = load(join(folder, 'data'));
+  const second = await load(join(folder, 'data'));
   expect(second.adminToken).toBe(first.adminToken);
   expect(second.receiptKeys.published).toEqual(first.receiptKeys.published);
 });

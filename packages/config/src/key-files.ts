@@ -1,8 +1,18 @@
-/** The files that hold the service's signing keys: where they are, who may read them, and how a key that leaked leaves one. */
+/** The files that hold the service's signing keys: where they are, who may read them, and how they are replaced. */
 import { generateKeyPairSync } from 'node:crypto';
-import { chownSync, closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chownSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type KeyPurpose, KeySetError } from '@svc/service';
+import type { KeySources } from '@svc/signers';
 import type { Config } from './config.ts';
 
 const SOURCE = {
@@ -52,57 +62,45 @@ export const readSecretFile = (path: string): ReadSecret => {
   }
 };
 
-interface KeyInFile {
-  readonly kid: string;
-  readonly d?: string;
-}
+/** What opens the private keys that a key set refers to. `exposed` is told of files that others may read. */
+export const keySourcesOf = (
+  { path }: Pick<KeyFile, 'path'>,
+  config: Pick<Config, 'keyPassphrasePath'>,
+  exposed: (what: string) => void,
+): KeySources => ({
+  folder: dirname(path),
+  passphrasePath: config.keyPassphrasePath,
+  readSecret: (secretPath) => {
+    const { text, exposure } = orKeySetError(secretPath, 'read', () => readSecretFile(secretPath));
+    if (exposure !== null) exposed(`${secretPath}: ${exposure}`);
+    return text;
+  },
+  writeSecret: (secretPath, text) =>
+    orKeySetError(secretPath, 'written', () => writeFileSync(secretPath, text, { mode: 0o600, flag: 'wx' })),
+});
 
-export interface WithdrawnKey {
-  /** The kid, without DID, of the key that signs from now on. */
-  readonly active: string;
-  readonly isChanged: boolean;
-}
-
-/**
- * Takes the private part of a key out of its file, and puts a new key in front where it was the one that signs. The file is
- * replaced whole, with its owner and rights. `number` is one that no key has had. Throws `KeySetError` where it cannot.
- */
-export const withdrawKey = (
-  { path, source }: KeyFile,
-  kid: string,
-  { purpose, number }: { readonly purpose: KeyPurpose; readonly number: number },
-): WithdrawnKey => {
-  const before = JSON.parse(readSecretFile(path).text) as { readonly keys: readonly KeyInFile[] };
-  const [first] = before.keys;
-  const wasActive = first?.kid === kid;
-  if (!wasActive && !before.keys.some((key) => key.kid === kid && key.d !== undefined))
-    return { active: first?.kid ?? '', isChanged: false };
-  const active = wasActive ? `${purpose}-${number}` : (first?.kid ?? '');
-  const rest = before.keys.map((key) => {
-    const { d: _, ...publicPart } = key;
-    return key.kid === kid ? publicPart : key;
-  });
-  const keys = wasActive ? [{ kid: active, ...newPrivateJwk() }, ...rest] : rest;
+const orKeySetError = <T>(path: string, what: string, work: () => T): T => {
   try {
-    replaceFile(path, `${JSON.stringify({ ...before, keys }, null, 2)}\n`);
+    return work();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new KeySetError(
-      `${source} cannot be replaced (${code}): put a key that was never used before first in it, take d out of ${kid}, and run this again`,
-    );
+    throw new KeySetError(`${path} cannot be ${what} (${(error as NodeJS.ErrnoException).code})`);
   }
-  return { active, isChanged: true };
 };
 
 export const newPrivateJwk = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
 
-/** Appears whole or not at all, and never with more rights than before. */
-const replaceFile = (path: string, text: string): void => {
+/** Appears whole or not at all, with the owner of before and never with more rights. Throws what the file system throws. */
+export const replaceFile = (path: string, text: string): void => {
   const file = openSync(path, 'r');
   const { mode, uid, gid } = fstatSync(file);
   closeSync(file);
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, text, { mode: mode & 0o770 & ~OTHERS, flag: 'wx' });
-  if (!isWindows) chownSync(draft, uid, gid);
-  renameSync(draft, path);
+  try {
+    if (!isWindows) chownSync(draft, uid, gid);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 };

@@ -44,6 +44,7 @@ describe('configuration', () => {
       receiptKeysPath: null,
       statusKeysPath: null,
       sandboxKeysPath: null,
+      keyPassphrasePath: null,
       demo: false,
       selfServe: null,
       tenantLimits: {
@@ -165,6 +166,7 @@ describe('configuration', () => {
     ['SVC_ORG_VERIFIES_PER_MINUTE', ['1'], ['0']],
     ['SVC_CONNECTIONS_PER_ADDRESS', ['1', '8192'], ['0', '8193']],
     ['SVC_SANDBOX_KEYS', ['/etc/svc/sandbox-keys.json'], []],
+    ['SVC_KEY_PASSPHRASE_FILE', ['/run/credentials/passphrase'], []],
     ['SVC_ENTITLEMENTS', ['log', 'enforce'], ['off']],
     ['SVC_COMP_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1', 'x']],
     ['SVC_SELF_TEST_ORGS', ['org_01KAGT3Z5M8Q2R7V9X1C4E6H8M'], ['org_1']],

@@ -120,6 +120,7 @@ const buildConfig = (read: Read): Config => {
     receiptKeysPath: read.SVC_RECEIPT_KEYS ?? null,
     statusKeysPath: read.SVC_STATUS_KEYS ?? null,
     sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
+    keyPassphrasePath: read.SVC_KEY_PASSPHRASE_FILE ?? null,
     demo: read.SVC_DEMO ?? false,
     selfServe: read.SVC_SELF_SERVE === true ? selfServeLimits(read) : null,
     tenantLimits: tenantLimits(read),

@@ -1,20 +1,10 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeySetError } from '@svc/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from './config.ts';
 import { DataDirError } from './data-dir.ts';
-import { findKeyFile, withdrawKey } from './key-files.ts';
 import { parseConfig } from './parse-config.ts';
 import { loadSecrets } from './secrets.ts';
 
@@ -32,47 +22,50 @@ const configOf = (env: Readonly<Record<string, string>>): Config => {
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('secrets of development', () => {
-  it('are made once, each readable by its owner alone', () => {
+  it('are made once, each readable by its owner alone', async () => {
     const config = configOf({});
-    const first = loadSecrets(config);
-    const second = loadSecrets(config);
+    const first = await loadSecrets(config);
+    const second = await loadSecrets(config);
     expect(second.adminToken).toBe(first.adminToken);
     expect(second.receiptKeys.published).toEqual(first.receiptKeys.published);
     for (const name of ['receipt-keys.json', 'status-keys.json', 'admin-token'])
       expect([name, modeOf(join(config.dataDir, name))]).toEqual([name, 0o600]);
   });
 
-  it('hold the sandbox’s keys where there is a sandbox; a lost file is replaced under another kid', () => {
-    expect(loadSecrets(configOf({})).sandboxKeys).toBeNull();
+  it('hold the sandbox’s keys where there is a sandbox; a lost file is replaced under another kid', async () => {
+    expect((await loadSecrets(configOf({}))).sandboxKeys).toBeNull();
     const config = configOf({ SVC_DEMO: '1' });
-    const kidOf = () => loadSecrets(config).sandboxKeys?.signer.kid;
-    const first = kidOf();
+    const kidOf = async () => (await loadSecrets(config)).sandboxKeys?.signer.kid;
+    const first = await kidOf();
     expect(first).toMatch(/^did:web:localhost%3A8080:org:sandbox#key-[1-9][0-9]*$/);
-    expect(kidOf()).toBe(first);
+    expect(await kidOf()).toBe(first);
     rmSync(join(config.dataDir, 'sandbox-keys.json'));
-    expect(kidOf()).not.toBe(first);
+    expect(await kidOf()).not.toBe(first);
   });
 
-  it.runIf(process.platform !== 'win32')('lie in a folder that others may pass through, not list', () => {
-    const config = configOf({ SVC_DATA_DIR: join(folder, 'not', 'yet', 'data') });
-    const umask = process.umask(0o022);
-    loadSecrets(config);
-    process.umask(umask);
-    expect(modeOf(config.dataDir)).toBe(0o711);
-  });
+  it.runIf(process.platform !== 'win32')(
+    'lie in a folder that others may pass through, not list',
+    async () => {
+      const config = configOf({ SVC_DATA_DIR: join(folder, 'not', 'yet', 'data') });
+      const umask = process.umask(0o022);
+      await loadSecrets(config);
+      process.umask(umask);
+      expect(modeOf(config.dataDir)).toBe(0o711);
+    },
+  );
 
-  it('name SVC_DATA_DIR when it cannot be used', () => {
+  it('name SVC_DATA_DIR when it cannot be used', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     for (const dataDir of [file, join(file, 'data')]) {
       const load = () => loadSecrets(configOf({ SVC_DATA_DIR: dataDir }));
-      expect(load).toThrow(DataDirError);
-      expect(load).toThrow(`SVC_DATA_DIR ${dataDir} cannot be used (not a folder)`);
+      await expect(load()).rejects.toThrow(DataDirError);
+      await expect(load()).rejects.toThrow(`SVC_DATA_DIR ${dataDir} cannot be used (not a folder)`);
     }
   });
 
-  it.runIf(process.platform === 'linux')('end where no folder can be made', () => {
-    expect(() => loadSecrets(configOf({ SVC_DATA_DIR: '/proc/none/data' }))).toThrow(/\(ENOENT\)/);
+  it.runIf(process.platform === 'linux')('end where no folder can be made', async () => {
+    await expect(loadSecrets(configOf({ SVC_DATA_DIR: '/proc/none/data' }))).rejects.toThrow(/\(ENOENT\)/);
   });
 });
 
@@ -80,18 +73,18 @@ describe('configured key files', () => {
   it.each([
     ['SVC_RECEIPT_KEYS', 'receipt-1'],
     ['SVC_STATUS_KEYS', 'status-1'],
-  ])('%s: what is wrong is said with the variable, the path and what is expected', (name, kid) => {
+  ])('%s: what is wrong is said with the variable, the path and what is expected', async (name, kid) => {
     const path = join(folder, 'keys.json');
     const load = () => loadSecrets(configOf({ [name]: path }));
-    expect(load).toThrow(KeySetError);
-    expect(load).toThrow(`${name}: ${path} cannot be read (ENOENT)`);
-    expect(load).toThrow(kid);
+    await expect(load()).rejects.toThrow(KeySetError);
+    await expect(load()).rejects.toThrow(`${name}: ${path} cannot be read (ENOENT)`);
+    await expect(load()).rejects.toThrow(kid);
     writeFileSync(path, 'hunter2');
     chmodSync(path, 0o600);
-    expect(load).toThrow(`${name}: ${path} is not JSON`);
-    expect(load).not.toThrow('hunter2');
+    await expect(load()).rejects.toThrow(`${name}: ${path} is not JSON`);
+    await expect(load()).rejects.not.toThrow('hunter2');
     writeFileSync(path, '{"keys":[]}');
-    expect(load).toThrow(`${name}: ${path}: the set holds no key`);
+    await expect(load()).rejects.toThrow(`${name}: ${path}: the set holds no key`);
     expect(existsSync(join(folder, 'data', 'keys.json'))).toBe(false);
   });
 });
@@ -104,9 +97,9 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
     DATABASE_URL: 'postgres://db.invalid/svc',
     SVC_ADMIN_TOKEN: 'a'.repeat(32),
   };
-  const filesOf = (modes: Readonly<Record<string, number>>) => {
+  const filesOf = async (modes: Readonly<Record<string, number>>) => {
     const { dataDir } = configOf({});
-    loadSecrets(configOf({}));
+    await loadSecrets(configOf({}));
     const paths = Object.fromEntries(
       ['receipt', 'status'].map((purpose) => [purpose, join(dataDir, `${purpose}-keys.json`)]),
     );
@@ -116,11 +109,11 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
 
   it.each([0o644, 0o604, 0o602, 0o601, 0o777])(
     'are refused in production (mode %o), by variable and path',
-    (mode) => {
-      const files = filesOf({ status: mode });
+    async (mode) => {
+      const files = await filesOf({ status: mode });
       const load = () => loadSecrets(configOf({ ...PRODUCTION, ...files }));
-      expect(load).toThrow(KeySetError);
-      expect(load).toThrow(
+      await expect(load()).rejects.toThrow(KeySetError);
+      await expect(load()).rejects.toThrow(
         `SVC_STATUS_KEYS: ${files.SVC_STATUS_KEYS}: everybody on this machine may read or write it (mode 0${mode.toString(8)}); run chmod 600`,
       );
     },
@@ -128,59 +121,19 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
 
   it.each([0o600, 0o400, 0o640, 0o440])(
     'are taken where only the owner and its group may (mode %o)',
-    (mode) => {
-      const files = filesOf({ receipt: mode, status: mode });
-      expect(loadSecrets(configOf({ ...PRODUCTION, ...files })).notes).toEqual([]);
+    async (mode) => {
+      const files = await filesOf({ receipt: mode, status: mode });
+      expect((await loadSecrets(configOf({ ...PRODUCTION, ...files }))).notes).toEqual([]);
     },
   );
 
-  it('are named in development, each, and taken', () => {
-    const files = filesOf({ receipt: 0o644, status: 0o666 });
-    const { notes, receiptKeys } = loadSecrets(configOf(files));
+  it('are named in development, each, and taken', async () => {
+    const files = await filesOf({ receipt: 0o644, status: 0o666 });
+    const { notes, receiptKeys } = await loadSecrets(configOf(files));
     expect(receiptKeys.signer.kid).toMatch(/#receipt-1$/);
     expect(notes).toEqual([
       expect.stringMatching(/^SVC_RECEIPT_KEYS: .*mode 0644.*chmod 600.*Production refuses/),
       expect.stringMatching(/^SVC_STATUS_KEYS: .*mode 0666.*chmod 600.*Production refuses/),
     ]);
-  });
-});
-
-describe('a key that leaves its file', () => {
-  const fileOf = () => {
-    const config = configOf({});
-    loadSecrets(config);
-    return { config, file: findKeyFile('receipt', config) };
-  };
-  const keysIn = (path: string) =>
-    (JSON.parse(readFileSync(path, 'utf8')) as { keys: { kid: string; d?: string }[] }).keys;
-
-  it('has no private part any more, and a new one signs; the file keeps its rights', () => {
-    const { config, file } = fileOf();
-    chmodSync(file.path, 0o640);
-    const made = withdrawKey(file, 'receipt-1', { purpose: 'receipt', number: 7 });
-    expect(made).toEqual({ active: 'receipt-7', isChanged: true });
-    expect(keysIn(file.path).map(({ kid, d }) => [kid, d !== undefined])).toEqual([
-      ['receipt-7', true],
-      ['receipt-1', false],
-    ]);
-    expect(modeOf(file.path)).toBe(process.platform === 'win32' ? modeOf(file.path) : 0o640);
-    expect(loadSecrets(config).receiptKeys.signer.kid).toMatch(/#receipt-7$/);
-    expect(readdirSync(config.dataDir).sort()).toEqual([
-      'admin-token',
-      'receipt-keys.json',
-      'status-keys.json',
-    ]);
-  });
-
-  it('and does not sign anyway, takes nothing but its private part along; said again, nothing changes', () => {
-    const { file } = fileOf();
-    withdrawKey(file, 'receipt-1', { purpose: 'receipt', number: 2 });
-    const before = readFileSync(file.path, 'utf8');
-    for (const kid of ['receipt-1', 'receipt-9'])
-      expect(withdrawKey(file, kid, { purpose: 'receipt', number: 3 })).toEqual({
-        active: 'receipt-2',
-        isChanged: false,
-      });
-    expect(readFileSync(file.path, 'utf8')).toBe(before);
   });
 });

@@ -5,10 +5,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type KeyPurpose, type KeySet, KeySetError, parseKeySet, SANDBOX_SLUG } from '@svc/service';
+import { type KeyPurpose, type KeySet, KeySetError, openKeySet, SANDBOX_SLUG } from '@svc/service';
+import { Signers } from '@svc/signers';
 import type { Config } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
-import { findKeyFile, newPrivateJwk, readSecretFile } from './key-files.ts';
+import { findKeyFile, keySourcesOf, newPrivateJwk, readSecretFile } from './key-files.ts';
 
 export interface Secrets {
   readonly receiptKeys: KeySet;
@@ -20,30 +21,42 @@ export interface Secrets {
   readonly adminTokenIsGenerated: boolean;
   /** What is wrong with them and tolerated in development: sentences for people, without a secret. */
   readonly notes: readonly string[];
+  /** What reaches the private keys. Whoever has loaded the secrets closes it at the end. */
+  readonly signers: Signers;
 }
 
 /**
- * Reads or generates the secrets. Throws `DataDirError`, and `KeySetError` with the variable, the path and the fault,
- * never with key material.
+ * Reads or generates the secrets. Rejects with `DataDirError`, and with `KeySetError` that has the variable, the path and the
+ * fault, never key material. Loaded again with the `signers` of before, what is open stays open.
  */
-export const loadSecrets = (config: Config): Secrets => {
+export const loadSecrets = async (config: Config, signers = new Signers()): Promise<Secrets> => {
   const did = `did:web:${config.domain}`;
   const notes: string[] = [];
+  const load = (purpose: KeyPurpose, of: string) => loadKeySet(purpose, { config, did: of, notes, signers });
   return {
-    receiptKeys: loadKeySet('receipt', config, did, notes),
-    statusKeys: loadKeySet('status', config, did, notes),
-    sandboxKeys: hasSandbox(config) ? loadKeySet('key', config, `${did}:org:${SANDBOX_SLUG}`, notes) : null,
+    receiptKeys: await load('receipt', did),
+    statusKeys: await load('status', did),
+    sandboxKeys: hasSandbox(config) ? await load('key', `${did}:org:${SANDBOX_SLUG}`) : null,
     adminToken: config.adminToken ?? loadAdminToken(config.dataDir),
     adminTokenIsGenerated: config.adminToken === null,
     notes,
+    signers,
   };
 };
 
 /** Self-serve issues Grants of the sandbox Principal. */
 const hasSandbox = ({ demo, selfServe }: Config): boolean => demo || selfServe !== null;
 
-const loadKeySet = (purpose: KeyPurpose, config: Config, did: string, notes: string[]): KeySet => {
-  const { path, isOwn, source } = findKeyFile(purpose, config);
+interface Loading {
+  readonly config: Config;
+  readonly did: string;
+  readonly notes: string[];
+  readonly signers: Signers;
+}
+
+const loadKeySet = async (purpose: KeyPurpose, { config, did, notes, signers }: Loading): Promise<KeySet> => {
+  const file = findKeyFile(purpose, config);
+  const { path, isOwn, source } = file;
   const expected = `expected is a JWK set, {"keys": [{"kid": "${purpose}-1", "kty": "OKP", …}]}`;
   const { text, exposure } = attempt(
     () => {
@@ -52,19 +65,24 @@ const loadKeySet = (purpose: KeyPurpose, config: Config, did: string, notes: str
     },
     (code) => `${source} cannot be read (${code}); ${expected}`,
   );
-  if (exposure !== null) {
-    if (config.env === 'production') throw new KeySetError(`${source}: ${exposure}`);
-    notes.push(`${source}: ${exposure}. Production refuses to start with it`);
-  }
+  const exposed = (what: string): void => {
+    if (config.env === 'production') throw new KeySetError(what);
+    notes.push(`${what}. Production refuses to start with it`);
+  };
+  if (exposure !== null) exposed(`${source}: ${exposure}`);
   try {
-    return parseKeySet(JSON.parse(text), purpose, did);
+    const sources = keySourcesOf(file, config, exposed);
+    return await openKeySet(JSON.parse(text), purpose, did, (uri, key) => signers.open(uri, key, sources));
   } catch (error) {
     // The parser's message may quote the file.
     throw new KeySetError(
-      error instanceof KeySetError ? `${source}: ${error.message}` : `${source} is not JSON; ${expected}`,
+      error instanceof SyntaxError ? `${source} is not JSON; ${expected}` : `${source}: ${messageOf(error)}`,
     );
   }
 };
+
+/** A driver's own errors are told too: they name what it could not reach. */
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'cannot be opened');
 
 const newKeySet = (purpose: KeyPurpose): string => {
   // A sandbox whose file was lost takes a new key; the old key's kid stays in use.

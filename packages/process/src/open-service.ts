@@ -58,7 +58,10 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const holds = new Holds(log);
     if (registry !== undefined) createServiceMetrics(registry, holds);
     const did = `did:web:${config.domain}`;
-    const keys = await KeyRing.start({ store, holds, did, load: () => loadSecrets(config) }, secrets);
+    const keys = await KeyRing.start(
+      { store, holds, did, load: () => loadSecrets(config, secrets.signers) },
+      secrets,
+    );
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
     const clock = await DatabaseClock.start({ store, holds, log });

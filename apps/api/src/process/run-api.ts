@@ -34,7 +34,7 @@ export const runApi = async (
   const isOwner = ownsDataDir || config.database.kind === 'embedded';
   const claim = await claimPlaces(config, isOwner);
   try {
-    const secrets = loadSecrets(config);
+    const secrets = await loadSecrets(config);
     const tracing = await openTracing(env, 'svc-api', logger);
     const running = await start(config, secrets, logger, claim.release);
     const close = () => running.close().finally(() => tracing.close());

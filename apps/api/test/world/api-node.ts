@@ -68,7 +68,7 @@ const startOne = async (databaseUrl: string, env: Environment): Promise<StartedN
   const config = { ...readConfig(nodeEnv(databaseUrl, env)), port: 0, adminPort: 0 };
   const api = await startApi({
     config,
-    secrets: loadSecrets(config),
+    secrets: await loadSecrets(config),
     databaseUrl,
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     // A test ends when it has its answers: nothing more is on its way.

@@ -22,7 +22,7 @@ export const closeToday = async (
     SVC_DATA_DIR: dataDir,
     SVC_ADMIN_TOKEN: ADMIN_TOKEN,
   });
-  const secrets = loadSecrets(config);
+  const secrets = await loadSecrets(config);
   const { service, close } = await openService({
     ...{ config, secrets, databaseUrl },
     logger: createLogger('warn'),

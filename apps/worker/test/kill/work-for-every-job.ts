@@ -44,7 +44,7 @@ export const makeWorkForEveryJob = async ({ databaseUrl, keysDir }: Deployment):
     SVC_BASE_URL: 'http://svc.test',
     SVC_DATA_DIR: keysDir,
   });
-  const secrets = loadSecrets(config);
+  const secrets = await loadSecrets(config);
   const logger = createLogger('warn');
   const { service, close } = await openService({ config, secrets, databaseUrl, logger });
   const sql = new pg.Client({ connectionString: databaseUrl });

@@ -73,7 +73,7 @@ beforeEach(() => {
 afterEach(() => ring?.stop());
 
 const start = async (sets = files): Promise<KeyRing> => {
-  ring = await KeyRing.start({ store: database.store, holds, did: DID, load: () => files }, sets);
+  ring = await KeyRing.start({ store: database.store, holds, did: DID, load: async () => files }, sets);
   return ring;
 };
 const signs = async (keys: KeyRing): Promise<string> => {
@@ -142,10 +142,10 @@ describe('the key that signs is compromised', () => {
     const keys = await start();
     await database.end(`${DID}#receipt-1`, 'compromised');
     for (const load of [
-      () => {
+      async () => {
         throw new KeySetError('not JSON');
       },
-      () => setsOf([R2, jwk('receipt-1')]),
+      async () => setsOf([R2, jwk('receipt-1')]),
     ]) {
       Object.defineProperty(keys, 'deps', {
         value: { store: database.store, holds, did: DID, load },

@@ -7,10 +7,15 @@ import { decodeMultikey } from '@svc/protocol';
 import { findUntimely, type KeyTime } from '@svc/transparency';
 import { serviceUnavailable } from '../errors.ts';
 import type { Holds } from '../lib/holds.ts';
-import type { Signer } from '../ports/platform.ts';
 import type { ServiceKeyRecord } from '../ports/service-keys.ts';
 import { type Store, StoreError } from '../ports/store.ts';
-import { type KeyPurpose, type KeySet, KeySetError, type PublishedKey } from './key-set.ts';
+import {
+  type KeyPurpose,
+  type KeySet,
+  KeySetError,
+  type PublishedKey,
+  type ServiceSigner,
+} from './key-set.ts';
 import { rememberServiceKeys } from './remember-service-keys.ts';
 
 const READ_EVERY_MS = 1_000;
@@ -24,8 +29,8 @@ export interface KeyRingDeps {
   readonly store: Pick<Store, 'transaction' | 'serviceKeys'>;
   readonly holds: Pick<Holds, 'set'>;
   readonly did: string;
-  /** Reads the key files again. Throws `KeySetError`. */
-  readonly load: () => ServiceKeySets;
+  /** Reads the key files again. Rejects with `KeySetError`. */
+  readonly load: () => Promise<ServiceKeySets>;
 }
 
 export class KeyRing implements ServiceKeySets {
@@ -83,7 +88,7 @@ export class KeyRing implements ServiceKeySets {
 
   /** What the files say by now, if it signs. */
   private async takeFiles(): Promise<void> {
-    const sets = this.deps.load();
+    const sets = await this.deps.load();
     await rememberServiceKeys(this.deps.store, sets);
     this.take(sets, await this.deps.store.serviceKeys.list());
   }
@@ -112,13 +117,14 @@ export class KeyRing implements ServiceKeySets {
   }
 
   /** Nothing is signed by a key that has ended, whoever is about to. */
-  private guard({ kid, sign }: Signer): Signer {
+  private guard(signer: ServiceSigner): ServiceSigner {
+    const { kid } = signer;
     return {
-      kid,
+      ...signer,
       sign: (bytes) => {
         const end = this.ended.get(kid);
         if (end !== undefined) throw serviceUnavailable(`the key ${kid} ${end}`);
-        return sign(bytes);
+        return signer.sign(bytes);
       },
     };
   }

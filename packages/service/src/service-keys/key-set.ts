@@ -1,8 +1,9 @@
 /**
- * Signing keys of the service and of its sandbox: one JWK set (RFC 7517) per purpose, the active key first. Retired keys stay in the
- * set without their private part, because what they signed is checked for ever; a kid is never used again.
+ * Signing keys of the service and of its sandbox: one JWK set (RFC 7517) per purpose, the active key first. A key's private
+ * part is in the set (`d`), or where `private_key`, a URI, says. Retired keys stay in the set without it, because what they
+ * signed is checked for ever; a kid is never used again.
  */
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import type { KeyTime } from '@svc/transparency';
@@ -15,23 +16,32 @@ export interface PublishedKey {
   readonly kid: string;
   readonly publicKey: Uint8Array;
   readonly publicKeyMultibase: string;
-  /** The key file has its private part. */
+  /** The key file has its private part, or says where that is. */
   readonly canSign: boolean;
   /** When it is in force; without bounds where only the key file is known. */
   readonly time: KeyTime;
 }
 
 export interface KeySet {
-  readonly signer: Signer;
+  readonly signer: ServiceSigner;
   /** Active and retired, in the order of the file; then those that only the database knows. */
   readonly published: readonly PublishedKey[];
 }
+
+export interface ServiceSigner extends Signer {
+  /** Why it cannot sign at present, from memory; null where it can. Not there: it always can. */
+  readonly findFault?: () => string | null;
+}
+
+/** Reaches a private key outside of the set. Rejects with `KeySetError` unless what it signs verifies under this key. */
+export type OpenPrivateKey = (uri: string, key: PublishedKey) => Promise<ServiceSigner>;
 
 interface OkpJwk {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly x: string;
   readonly d?: string;
+  readonly private_key?: string;
   readonly kid: string;
 }
 
@@ -42,8 +52,29 @@ export class KeySetError extends Error {
   override readonly name = 'KeySetError';
 }
 
-/** Reads a JWK set; throws `KeySetError` that names the fault and never shows key material. */
+/** Reads a JWK set that holds its private parts; throws `KeySetError` that names the fault and never shows key material. */
 export const parseKeySet = (json: unknown, purpose: KeyPurpose, serviceDid: string): KeySet => {
+  const { jwk, active, published } = readKeys(json, purpose, serviceDid);
+  if (jwk.d === undefined)
+    throw new KeySetError('keys[0] is the active key and needs its private part d, or private_key');
+  const { kty, crv, x, d } = jwk;
+  const privateKey = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' });
+  return { signer: signerOf(privateKey, active, 'keys[0]: d and x are not one pair'), published };
+};
+
+/** The same of any JWK set; rejects with what `open` rejects with too. */
+export const openKeySet = async (
+  json: unknown,
+  purpose: KeyPurpose,
+  serviceDid: string,
+  open: OpenPrivateKey,
+): Promise<KeySet> => {
+  const { jwk, active, published } = readKeys(json, purpose, serviceDid);
+  if (jwk.private_key === undefined) return parseKeySet(json, purpose, serviceDid);
+  return { signer: await open(jwk.private_key, active), published };
+};
+
+const readKeys = (json: unknown, purpose: KeyPurpose, serviceDid: string) => {
   const jwks = jwksOf(json);
   const seen = new Set<string>();
   const published = jwks.map((jwk, i) => {
@@ -54,13 +85,16 @@ export const parseKeySet = (json: unknown, purpose: KeyPurpose, serviceDid: stri
     const publicKey = decodeBase64url(jwk.x);
     if (publicKey === null || !nativeCrypto.isStrictKey(publicKey))
       throw new KeySetError(`keys[${i}]: x is not a strict Ed25519 public key`);
+    if (jwk.d !== undefined && jwk.private_key !== undefined)
+      throw new KeySetError(`keys[${i}]: d or private_key, not both`);
     const publicKeyMultibase = encodeMultikey(publicKey);
-    return { kid, publicKey, publicKeyMultibase, canSign: jwk.d !== undefined, time: ALWAYS };
+    const canSign = jwk.d !== undefined || jwk.private_key !== undefined;
+    return { kid, publicKey, publicKeyMultibase, canSign, time: ALWAYS };
   });
-  const [activeJwk] = jwks;
+  const [jwk] = jwks;
   const [active] = published;
-  if (activeJwk === undefined || active === undefined) throw new KeySetError('the set holds no key');
-  return { signer: buildSigner(activeJwk, active), published };
+  if (jwk === undefined || active === undefined) throw new KeySetError('the set holds no key');
+  return { jwk, active, published };
 };
 
 const jwksOf = (json: unknown): OkpJwk[] => {
@@ -74,11 +108,9 @@ const jwksOf = (json: unknown): OkpJwk[] => {
 
 const isOkpJwk = (key: unknown): key is OkpJwk => {
   if (typeof key !== 'object' || key === null) return false;
-  const { kty, crv, x, d, kid } = key as Record<string, unknown>;
-  const privatePart = d === undefined || typeof d === 'string';
-  return (
-    kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && typeof kid === 'string' && privatePart
-  );
+  const { kty, crv, x, kid, ...rest } = key as Record<string, unknown>;
+  const isRight = [rest.d, rest.private_key].every((part) => part === undefined || typeof part === 'string');
+  return kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && typeof kid === 'string' && isRight;
 };
 
 const fragmentOf = (jwk: OkpJwk, purpose: KeyPurpose, i: number): string => {
@@ -86,19 +118,16 @@ const fragmentOf = (jwk: OkpJwk, purpose: KeyPurpose, i: number): string => {
   throw new KeySetError(`keys[${i}]: kid must be ${purpose}-<n>`);
 };
 
-/** A signer over the active key, proven once by signing and verifying: a mismatched pair never starts. */
-const buildSigner = (jwk: OkpJwk, { kid, publicKey }: PublishedKey): Signer => {
-  if (jwk.d === undefined) throw new KeySetError('keys[0] is the active key and needs its private part d');
-  const privateKey = createPrivateKey({ key: { ...jwk }, format: 'jwk' });
+/** What a signer signs once to prove itself. No JWS: nobody can use it for anything. */
+export const SELF_TEST: Uint8Array = Buffer.from('self-test of a signer');
+
+/** Signs in this process. Proven once by signing and verifying: throws `KeySetError` where the two are no pair. */
+export const signerOf = (
+  privateKey: KeyObject,
+  { kid, publicKey }: Pick<PublishedKey, 'kid' | 'publicKey'>,
+  mismatch: string,
+): Signer => {
   const signer = { kid, sign: (bytes: Uint8Array): Uint8Array => sign(null, bytes, privateKey) };
-  const x = Buffer.from(publicKey).toString('base64url');
-  const message = Buffer.from('self-test');
-  const matches = verify(
-    null,
-    message,
-    createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }),
-    signer.sign(message),
-  );
-  if (!matches) throw new KeySetError('keys[0]: d and x are not one pair');
+  if (!nativeCrypto.verify(publicKey, SELF_TEST, signer.sign(SELF_TEST))) throw new KeySetError(mismatch);
   return signer;
 };

@@ -1,0 +1,70 @@
+/** What commands about keys work on: a key set in its file, and what the database says of the keys that there were. */
+import { UsageError } from '@svc/cli/options';
+import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
+import { readConfig } from '@svc/process';
+import type { ServiceKeyRecord } from '@svc/service';
+import { Signers } from '@svc/signers';
+import { createStore } from '@svc/store-pg';
+
+export interface KeyPlace {
+  readonly file: KeySetFile;
+  readonly did: string;
+  /** `receipt-1`; only `receipt` where no key was named. */
+  readonly fragment: string;
+  /** Every key that was ever published; none where no database is configured, as before the first start. */
+  readonly stored: readonly ServiceKeyRecord[];
+}
+
+/** `name` is a purpose or a key, in the environment of the API. What was opened is closed in the end. */
+export const openKeyPlace = async (
+  env: Environment,
+  name: string,
+  work: (place: KeyPlace) => Promise<number>,
+): Promise<number> => {
+  const config = readConfig(env);
+  const did = `did:web:${config.domain}`;
+  const fragment = name.startsWith(`${did}#`) ? name.slice(did.length + 1) : name;
+  const purpose = findPurpose(fragment);
+  if (purpose === null)
+    throw new UsageError(`${name} is no key: receipt-<n> and status-<n> are, of receipt and status`);
+  const url = env.DATABASE_URL ?? '';
+  const stored = url === '' ? [] : await listStored(url);
+  const signers = new Signers();
+  try {
+    const at = findKeyFile(purpose, config);
+    const sources = keySourcesOf(at, config, (what) => console.error(`Note: ${what}.`));
+    return await work({ file: { ...at, purpose, signers, sources }, did, fragment, stored });
+  } finally {
+    await signers.close();
+  }
+};
+
+export const listStored = async (databaseUrl: string): Promise<ServiceKeyRecord[]> => {
+  const store = createStore({ databaseUrl, onError: (error) => console.error(error.message) });
+  try {
+    return await store.serviceKeys.list();
+  } finally {
+    await store.close();
+  }
+};
+
+/** A number that no key has had, as far as file and database know; a process refuses to start with any other. */
+export const nextKid = ({ file, did, stored }: KeyPlace): string => {
+  const prefix = `${file.purpose}-`;
+  const taken = [...readKeySetFile(file), ...stored.map(({ kid }) => ({ kid: kid.slice(did.length + 1) }))]
+    .filter(({ kid }) => kid.startsWith(prefix))
+    .map(({ kid }) => Number(kid.slice(prefix.length)));
+  return `${prefix}${1 + Math.max(0, ...taken)}`;
+};
+
+export const describeKey = ({ firstSeenAtMs, retiredAtMs, compromisedAtMs }: ServiceKeyRecord): string => {
+  const at = (ms: number) => new Date(ms).toISOString();
+  const since = `published ${at(firstSeenAtMs)}`;
+  if (compromisedAtMs !== null) return `${since}, compromised ${at(compromisedAtMs)}`;
+  return retiredAtMs === null ? since : `${since}, retired ${at(retiredAtMs)}`;
+};
+
+export const findPurpose = (fragment: string): 'receipt' | 'status' | null => {
+  const [, purpose] = /^(receipt|status)(?:-[1-9][0-9]{0,8})?$/.exec(fragment) ?? [];
+  return purpose === 'receipt' || purpose === 'status' ? purpose : null;
+};

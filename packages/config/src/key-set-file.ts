@@ -1,0 +1,122 @@
+/**
+ * How a key set in its file changes: keys are added behind the one that signs, moved in front, encrypted, and lose their private part.
+ * The file is replaced whole, with its owner and rights. Everything here throws `KeySetError` where it cannot be done, and
+ * has changed nothing then.
+ */
+import { createPrivateKey } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { encodeBase64url } from '@svc/protocol';
+import { type KeyPurpose, KeySetError } from '@svc/service';
+import { type KeySources, parseKeyUri, pathOf, reEncrypt, type Signers, writePrivateKey } from '@svc/signers';
+import { type KeyFile, newPrivateJwk, readSecretFile, replaceFile } from './key-files.ts';
+
+export interface KeyInFile {
+  readonly kid: string;
+  readonly x: string;
+  readonly d?: string;
+  /** A URI. */
+  readonly private_key?: string;
+}
+
+/** The key file with what its changes need. */
+export interface KeySetFile extends KeyFile {
+  readonly purpose: KeyPurpose;
+  readonly signers: Signers;
+  readonly sources: KeySources;
+}
+
+/** No entries where there is no file yet. */
+export const readKeySetFile = ({ path, source }: KeyFile): readonly KeyInFile[] => {
+  if (!existsSync(path)) return [];
+  try {
+    const { keys } = JSON.parse(readSecretFile(path).text) as { readonly keys: readonly KeyInFile[] };
+    if (Array.isArray(keys)) return keys;
+  } catch {
+    // The parser's message may quote the file.
+  }
+  throw new KeySetError(`${source} is not a JWK set that can be read`);
+};
+
+/**
+ * A new key called `kid`: where `uri` says or, without one, where the first key of the set is. In a set with keys in plain
+ * text, in plain text.
+ */
+export const makeKey = async (file: KeySetFile, kid: string, uri: string | null): Promise<KeyInFile> => {
+  const [first] = readKeySetFile(file);
+  const place = uri ?? first?.private_key ?? null;
+  const base = { kid, kty: 'OKP', crv: 'Ed25519' };
+  if (place === null) return { ...base, ...(newPrivateJwk() as { readonly x: string }) };
+  const made = await file.signers.make(place, { name: kid, isLikeThat: uri === null }, file.sources);
+  return { ...base, x: encodeBase64url(made.publicKey), private_key: made.uri };
+};
+
+/** The key is published from the next start of each process on, and does not sign yet, unless it is the first one. */
+export const addKey = (file: KeySetFile, key: KeyInFile): void => {
+  const [first, ...rest] = readKeySetFile(file);
+  if (first === undefined) file.sources.writeSecret(file.path, textOf([key]));
+  else write(file, [first, key, ...rest]);
+};
+
+/** The one that signs from the next start of each process on. */
+export const moveFirst = (file: KeySetFile, kid: string): void => {
+  const keys = readKeySetFile(file);
+  const chosen = keys.filter((key) => key.kid === kid);
+  write(file, [...chosen, ...keys.filter((key) => key.kid !== kid)]);
+};
+
+/** Puts `successor` in front, if there is one, and takes the private part of `kid` out: its encrypted file is removed too. */
+export const withdrawKey = (file: KeySetFile, kid: string, successor: KeyInFile | null): void => {
+  const keys = readKeySetFile(file);
+  const rest = keys.map((key) => (key.kid === kid ? publicPartOf(key) : key));
+  write(file, successor === null ? rest : [successor, ...rest.filter((key) => key.kid !== successor.kid)]);
+  const uri = keys.find((key) => key.kid === kid)?.private_key;
+  const at = uri === undefined ? null : parseKeyUri(uri);
+  if (at?.kind === 'file') rmSync(pathOf(at, file.sources), { force: true });
+};
+
+/** Answers the kids whose private parts stood there in plain text and are in encrypted files now. */
+export const encryptKeys = (file: KeySetFile): readonly string[] => {
+  const keys = readKeySetFile(file);
+  const plain = keys.flatMap(({ kid, x, d }) => (d === undefined ? [] : [{ kid, x, d }]));
+  const encrypted = new Map(
+    plain.map(({ kid, x, d }) => {
+      const privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' });
+      return [kid, writePrivateKey(privateKey, kid, file.sources).uri];
+    }),
+  );
+  const withUri = (key: KeyInFile): KeyInFile => {
+    const uri = encrypted.get(key.kid);
+    return uri === undefined ? key : { ...publicPartOf(key), private_key: uri };
+  };
+  if (plain.length > 0) write(file, keys.map(withUri));
+  return plain.map(({ kid }) => kid);
+};
+
+/** Answers the encrypted files, which have the passphrase of that file now. Done again, it goes on where it was cut off. */
+export const changePassphrase = (file: KeySetFile, newPassphrasePath: string): readonly string[] =>
+  readKeySetFile(file).flatMap(({ private_key: uri }) => {
+    const at = uri === undefined ? null : parseKeyUri(uri);
+    if (at?.kind !== 'file') return [];
+    const path = pathOf(at, file.sources);
+    const text = reEncrypt(at, file.sources, newPassphrasePath);
+    if (text !== null) replace(path, path, text);
+    return [path];
+  });
+
+const publicPartOf = ({ d: _, private_key: __, ...publicPart }: KeyInFile): KeyInFile => publicPart;
+
+const textOf = (keys: readonly KeyInFile[]): string => `${JSON.stringify({ keys }, null, 2)}\n`;
+
+const write = ({ path, source }: KeyFile, keys: readonly KeyInFile[]): void =>
+  replace(path, source, textOf(keys));
+
+const replace = (path: string, source: string, text: string): void => {
+  try {
+    replaceFile(path, text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new KeySetError(
+      `${source} cannot be replaced (${code}), and nothing has changed: make it writable, or edit it by hand (docs/operations.md, Keys)`,
+    );
+  }
+};
