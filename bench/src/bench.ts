@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME]`: which benchmark, each of them a program of its own. */
 const programs: Readonly<Record<string, () => Promise<unknown>>> = {
+  binding: () => import('./binding/binding.ts'),
   budgets: () => import('./budgets/budgets.ts'),
   compare: () => import('./compare/compare.ts'),
   day: () => import('./day/day.ts'),

@@ -4,3 +4,4 @@ export { type ClockRepair, type ClockState, readClockState, repairClock } from '
 export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
 export { grantService, type MigrateOptions, migrate } from './migrate.ts';
 export { ensureReceiptPartitions } from './partitions.ts';
+export { factsText } from './verify/find-facts.ts';

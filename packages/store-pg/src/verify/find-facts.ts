@@ -4,7 +4,7 @@ import type { Database } from '../database.ts';
 import { principalColumns } from '../repositories/principals.ts';
 
 // The two arrays differ in length; unnest fills the shorter one with nulls.
-const text = `
+export const factsText = `
   select ${principalColumns},
     case when g.id is not null then json_build_object(
       'id', g.id, 'principal', g.principal, 'agent', g.agent, 'statusListUrl', g.status_list_url,
@@ -28,7 +28,7 @@ export async function findFacts(database: Database, queries: readonly FactsQuery
   const grantIds = distinct(queries.map((query) => query.grantId));
   if (issuers.length + grantIds.length === 0) return queries.map(() => ({ principal: null, grant: null }));
 
-  const rows = await database.read<Row>({ name: 'find_facts', text, values: [issuers, grantIds] });
+  const rows = await database.read<Row>({ name: 'find_facts', text: factsText, values: [issuers, grantIds] });
   const principals = new Map<string, PrincipalRecord>();
   const grants = new Map<string, AllocatedGrant>();
   for (const { foundGrant, ...principal } of rows) {

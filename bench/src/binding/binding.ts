@@ -1,0 +1,88 @@
+/**
+ * `npm run bench -- binding`: what it costs a decision to look up which Grant is bound to the Grant's id. The facts query
+ * is asked as it is and without that look-up, in turn, call by call in one session; the difference is held against the
+ * CPU time of a decision, measured before on the same database.
+ */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { factsText } from '@svc/store-pg';
+import { Client } from 'pg';
+import { makeWorld, type World } from '../fixtures/world.ts';
+import { Cleanup } from '../harness/cleanup.ts';
+import { startApiNode } from '../harness/contestants.ts';
+import { startDatabase } from '../harness/database.ts';
+import { LoadProcess } from '../harness/load-process.ts';
+import { parseOptions } from '../harness/options.ts';
+import { describeMachine } from '../harness/report.ts';
+import { median } from '../load/percentile.ts';
+
+const AGENTS = 100;
+const CONNECTIONS = 64;
+const LEAD_IN_MS = 300;
+const MOST_PER_SECOND = 3_000;
+const CALLS_PER_ROUND = 4_000;
+/** About what one facts query of a loaded node asks for. */
+const BATCH = 8;
+const BAR = 0.01;
+
+const { rounds, seconds, api } = parseOptions(process.argv.slice(2).filter((arg) => arg !== 'binding'));
+const unboundText = factsText.replace('a.grant_hash', 'null');
+if (unboundText === factsText) throw new Error('the facts query does not look up what is bound');
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  console.log(describeMachine());
+  const place = { folder, cleanup };
+  const database = await startDatabase(join(folder, 'database'), cleanup);
+  const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
+  const world = await makeWorld(node, AGENTS);
+  const worldFile = join(folder, 'world.json');
+  writeFileSync(worldFile, JSON.stringify(world), { mode: 0o600 });
+  const load = LoadProcess.start(place, { worldFile });
+  const target = { url: node.url, serverPid: node.program.pid, postgresPid: database.postgresPid };
+  const decisions = [];
+  for (let round = 0; round <= rounds; round++) {
+    await load.sign(Math.ceil(MOST_PER_SECOND * (seconds + LEAD_IN_MS / 1000)));
+    const options = { ...target, connections: CONNECTIONS, leadInMs: LEAD_IN_MS, windowMs: seconds * 1000 };
+    const { serverCpuMs, postgresCpuMs, allowed } = await load.load(options);
+    decisions.push(((serverCpuMs + postgresCpuMs) * 1000) / allowed);
+  }
+  const decisionUs = median(decisions.slice(1));
+  const sql = new Client({ connectionString: database.url });
+  await sql.connect();
+  cleanup.add(() => sql.end());
+  const differences = [];
+  for (let round = 0; round < rounds; round++) differences.push(await differenceUs(sql, world));
+  const lookUpUs = median(differences) / BATCH;
+  const share = lookUpUs / decisionUs;
+  const range = differences.map((us) => ((us / BATCH / decisionUs) * 100).toFixed(2)).sort();
+  console.log(`a decision ${decisionUs.toFixed(0)} µs of CPU, node and PostgreSQL`);
+  console.log(`the look-up of what is bound ${lookUpUs.toFixed(2)} µs of it`);
+  console.log(
+    `${(share * 100).toFixed(2)} % (rounds ${range[0]} to ${range.at(-1)} %), bar ${BAR * 100} %: ${share <= BAR ? 'holds' : 'MISSED'}`,
+  );
+  if (share > BAR) process.exitCode = 1;
+} catch (problem) {
+  console.error(problem instanceof Error ? problem.message : problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}
+
+/** The median with the look-up less the median without, of one call for a batch. Time on the wire is in both. */
+async function differenceUs(sql: Client, { principal, holders }: World): Promise<number> {
+  const times = { bound: [] as number[], unbound: [] as number[] };
+  const texts = { bound: factsText, unbound: unboundText };
+  for (let call = 0; call < CALLS_PER_ROUND; call++) {
+    const grantIds = Array.from({ length: BATCH }, (_, i) => holders[(call + i) % holders.length]?.grantId);
+    for (const name of call % 2 === 0 ? (['bound', 'unbound'] as const) : (['unbound', 'bound'] as const)) {
+      const begun = performance.now();
+      await sql.query({ name, text: texts[name], values: [[principal.did], grantIds] });
+      times[name].push((performance.now() - begun) * 1000);
+    }
+  }
+  return median(times.bound) - median(times.unbound);
+}
