@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import type { Tenant } from '@svc/service';
 import { createAuthority, type Leaf, type TestAuthority } from '@svc/testkit/outbound/certificates';
 import {
   closedEndpoint,
@@ -289,6 +290,28 @@ describe('the deadline covers every wait', () => {
     const faults = answers.map((answer) => (answer.kind === 'unreachable' ? answer.fault : answer.kind));
     expect(faults.filter((fault) => fault === 'busy').length).toBe(3);
     expect(faults.filter((fault) => fault === 'connect').length).toBe(5);
+  });
+
+  it('a tenant has a tenth of the places, all newcomers together too, and keeps no other from being asked for', async () => {
+    const asked: (string | undefined)[] = [];
+    const host = await keep(
+      startHttpsHost(leaf, ({ url }, response) => {
+        asked.push(url);
+        if (url === '/answers') response.end('{}');
+      }),
+    );
+    const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }, { maxConcurrent: 20 });
+    const tenant = (crowd: Tenant['crowd'], org: string): Tenant => ({ crowd, org, subject: org });
+    const silent = [
+      ...Array.from({ length: 20 }, () => tenant('tenants', 'hostile')),
+      ...Array.from({ length: 20 }, (_, i) => tenant('newcomers', `newcomer ${i}`)),
+    ].map((one) => outbound.as(one).get('https://acme.example/silent', { timeoutMs: 1_000 }));
+    const answers = await Promise.all(
+      ['one', 'other'].map((org) => outbound.as(tenant('tenants', org)).get('https://acme.example/answers')),
+    );
+    expect(answers).toMatchObject([{ kind: 'answered' }, { kind: 'answered' }]);
+    expect(asked.filter((path) => path === '/silent').length).toBeLessThanOrEqual(4);
+    await Promise.all(silent);
   });
 });
 
