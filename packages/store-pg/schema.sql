@@ -315,6 +315,10 @@ create table retracted_checkpoints (
   jws text not null,
   retracted_at timestamp with time zone not null default svc_now()
 );
+create table sandbox_days (
+  day date not null,
+  calls integer not null
+);
 create table self_serve_days (
   day date not null,
   sign_ups integer not null
@@ -323,7 +327,8 @@ create table self_serve_tenants (
   org_id text collate "C" not null,
   relying_party text collate "C" not null,
   admin_email text,
-  created_at timestamp with time zone not null default svc_now()
+  created_at timestamp with time zone not null default svc_now(),
+  changes integer not null default 0
 );
 create table served_lists (
   url text collate "C" not null,
@@ -582,6 +587,7 @@ alter table restores add constraint restores_pkey PRIMARY KEY (epoch);
 alter table retention add constraint retention_only_row_check CHECK (only_row);
 alter table retention add constraint retention_pkey PRIMARY KEY (only_row);
 alter table retracted_checkpoints add constraint retracted_checkpoints_pkey PRIMARY KEY (hash);
+alter table sandbox_days add constraint sandbox_days_pkey PRIMARY KEY (day);
 alter table self_serve_days add constraint self_serve_days_pkey PRIMARY KEY (day);
 alter table self_serve_tenants add constraint self_serve_tenants_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table self_serve_tenants add constraint self_serve_tenants_pkey PRIMARY KEY (org_id);

@@ -22,6 +22,7 @@ import {
 } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { holdNewcomers } from './endpoints/hold-newcomers.ts';
 import { buildEndpoints } from './endpoints/index.ts';
 import { refuseWhileUnsure } from './endpoints/refuse-while-unsure.ts';
 import {
@@ -89,7 +90,10 @@ const listen = async (
     ...otherLimits,
   };
   const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
-  const demo = sandbox && config.demo ? { sandbox, perMinute: limits.sandboxPerMinute } : null;
+  const demo =
+    sandbox && config.demo
+      ? { sandbox, perMinute: limits.sandboxPerMinute, perDay: config.demoPerDay }
+      : null;
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
   const serviceReadiness = createServiceReadiness(opened);
   const isHealthy = async () => (await serviceReadiness()).decides;
@@ -99,15 +103,18 @@ const listen = async (
     metrics: createHttpMetrics(registry),
     authenticate: (token, options) => authenticator.authenticate(token, options),
     handlers: refuseWhileUnsure(
-      buildEndpoints({
+      holdNewcomers(
+        buildEndpoints({
+          service,
+          verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
+          isHealthy,
+          authenticator,
+          demo,
+          selfServe,
+          vectors: readVectorSetName(VECTORS),
+        }),
         service,
-        verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
-        isHealthy,
-        authenticator,
-        demo,
-        selfServe,
-        vectors: readVectorSetName(VECTORS),
-      }),
+      ),
       service.holds,
     ),
     features: featuresOf({ sandbox: demo !== null, 'self-serve': selfServe !== null }),

@@ -53,6 +53,7 @@ const node = (outside: {
   entitlements: undefined as never,
   selfTestOrgs: [],
   maxLiveKeys: 20,
+  maxChangesWithoutPlan: 1,
   maxMembers: 200,
   mappedHosts: new Set(),
   didResolver: { resolve: outside.resolve ?? (async () => UNREACHABLE) },

@@ -38,6 +38,8 @@ export interface TenantLimits {
   readonly liveKeys: number;
   /** Principals and relying parties of an org, on all nodes together. */
   readonly members: number;
+  /** That an org which signed itself up makes in all before it has a plan, on all nodes together. */
+  readonly changesWithoutPlan: number;
   /** Calls but verifications in a minute, of all keys of a subject. */
   readonly subjectPerMinute: number;
   /** The same of an org with all its members. */
@@ -77,6 +79,8 @@ export interface Config {
   /** Of encrypted private key files. Null: there are none. */
   readonly keyPassphrasePath: string | null;
   readonly demo: boolean;
+  /** Calls that store something in the sandbox in a UTC day, on all nodes together. */
+  readonly demoPerDay: number;
   /** Null: off. */
   readonly selfServe: SelfServeLimits | null;
   readonly tenantLimits: TenantLimits;

@@ -134,6 +134,11 @@ export const VARIABLES = {
     meaning: '1 serves the sandbox.',
     production: 'refused',
   }),
+  SVC_DEMO_PER_DAY: variable({
+    parse: values.integer(1, 1_000_000_000),
+    standard: '20000',
+    meaning: 'Calls that store something in the sandbox in a UTC day, on all nodes together.',
+  }),
   SVC_SELF_SERVE: variable({
     parse: values.flag,
     standard: '0',
@@ -158,6 +163,12 @@ export const VARIABLES = {
     parse: values.integer(1, 1_000_000),
     standard: '500',
     meaning: 'New orgs in a UTC day, on all nodes together.',
+  }),
+  SVC_SELF_SERVE_CHANGES: variable({
+    parse: values.integer(1, 1_000_000_000),
+    standard: '2000',
+    meaning:
+      'Changes that an org makes in all before somebody pays for it; what takes authority away is not counted.',
   }),
   SVC_MAX_LIVE_KEYS: variable({
     parse: values.integer(1, 10_000),

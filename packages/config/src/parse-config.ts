@@ -122,6 +122,7 @@ const buildConfig = (read: Read): Config => {
     sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
     keyPassphrasePath: read.SVC_KEY_PASSPHRASE_FILE ?? null,
     demo: read.SVC_DEMO ?? false,
+    demoPerDay: read.SVC_DEMO_PER_DAY ?? 20_000,
     selfServe: read.SVC_SELF_SERVE === true ? selfServeLimits(read) : null,
     tenantLimits: tenantLimits(read),
     entitlements: read.SVC_ENTITLEMENTS ?? 'log',
@@ -148,6 +149,7 @@ const selfServeLimits = (read: Read): SelfServeLimits => ({
 const tenantLimits = (read: Read): TenantLimits => ({
   liveKeys: read.SVC_MAX_LIVE_KEYS ?? 20,
   members: read.SVC_MAX_MEMBERS ?? 200,
+  changesWithoutPlan: read.SVC_SELF_SERVE_CHANGES ?? 2_000,
   subjectPerMinute: read.SVC_SUBJECT_PER_MINUTE ?? 600,
   orgPerMinute: read.SVC_ORG_PER_MINUTE ?? 2_400,
   orgVerifiesPerMinute: read.SVC_ORG_VERIFIES_PER_MINUTE ?? 1_000_000,

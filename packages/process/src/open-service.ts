@@ -77,6 +77,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       selfTestOrgs: config.selfTestOrgs,
       maxLiveKeys: config.tenantLimits.liveKeys,
       maxMembers: config.tenantLimits.members,
+      maxChangesWithoutPlan: config.tenantLimits.changesWithoutPlan,
     };
     if (config.fence === null && sources.isOperator !== true) await refuseLineage(store);
     const { fence, close: closeFence } = await openFence(service, config);

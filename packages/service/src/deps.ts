@@ -22,6 +22,8 @@ export interface ServiceDeps {
   readonly maxLiveKeys: number;
   /** Principals and relying parties of one org together. */
   readonly maxMembers: number;
+  /** In all, of an org that signed itself up and for which nobody pays. */
+  readonly maxChangesWithoutPlan: number;
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;

@@ -110,6 +110,7 @@ export {
 } from './sandbox/issue.ts';
 export * from './sandbox/play.ts';
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
+export * from './self-serve/room.ts';
 export * from './self-serve/sign-up.ts';
 export * from './self-serve/starter.ts';
 export * from './service-keys/key-ring.ts';

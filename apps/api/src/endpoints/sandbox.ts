@@ -6,6 +6,7 @@ import {
   findRpCaller,
   mintDemo,
   type Revoker,
+  requireRoomInSandbox,
   revokeDemo,
   SANDBOX_GRANT_SECONDS,
   SANDBOX_REQUEST,
@@ -32,6 +33,8 @@ export interface Demo {
   readonly sandbox: Sandbox;
   /** Calls of one address, per node. */
   readonly perMinute: number;
+  /** Calls that store something, of all and on all nodes together, in a UTC day. */
+  readonly perDay: number;
 }
 
 export const sandboxEndpoints = ({
@@ -48,7 +51,8 @@ export const sandboxEndpoints = ({
   },
 
   mintDemo: async ({ body, requestId }) => {
-    const { sandbox } = offered(demo);
+    const { sandbox, perDay } = offered(demo);
+    await requireRoomInSandbox(service, perDay);
     const ticket = await mintDemo(service, sandbox, body.amount, requestId);
     const { grant, proof, action, grantId, validUntil } = ticket;
     const minted = { grant, proof, action, grant_id: grantId, valid_until: validUntil };
@@ -56,7 +60,9 @@ export const sandboxEndpoints = ({
   },
 
   verifyDemo: async ({ body }) => {
-    const { relyingParty } = offered(demo).sandbox;
+    const { sandbox, perDay } = offered(demo);
+    const { relyingParty } = sandbox;
+    await requireRoomInSandbox(service, perDay);
     const caller = await findRpCaller(service, authenticator, relyingParty);
     if (caller === null)
       throw serviceUnavailable('the sandbox’s relying party has no live key; a restart makes one');

@@ -28,6 +28,8 @@ export interface RateLimits {
   /** All keys of a relying party together, as a multiple of what one may make. */
   readonly keysWorthOfVerifies: number;
   readonly orgVerifiesPerMinute: number;
+  /** The same of an org that signed itself up and has no plan: each is a Receipt that is kept for ever. */
+  readonly newcomerVerifiesPerMinute: number;
   /** Requests under way at once, but verifications. */
   readonly subjectAtOnce: number;
   readonly orgAtOnce: number;
@@ -50,6 +52,7 @@ export const RATE_LIMITS: RateLimits = {
   orgPerMinute: 2_400,
   keysWorthOfVerifies: 5,
   orgVerifiesPerMinute: 1_000_000,
+  newcomerVerifiesPerMinute: 600,
   subjectAtOnce: 128,
   orgAtOnce: 256,
   selfServePerMinute: 60,
@@ -201,7 +204,8 @@ export class Gate {
       });
     const { verifyRateLimitPerMinute: key } = caller.relyingParty;
     const subject = key * limits.keysWorthOfVerifies;
-    return countsAt(this.#verify, caller, { key, subject, org: limits.orgVerifiesPerMinute });
+    const org = caller.isNewcomer ? limits.newcomerVerifiesPerMinute : limits.orgVerifiesPerMinute;
+    return countsAt(this.#verify, caller, { key, subject, org });
   }
 }
 

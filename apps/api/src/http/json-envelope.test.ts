@@ -1,6 +1,6 @@
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseJsonEnvelope } from './json-envelope.ts';
 
 describe('an envelope', () => {
@@ -64,6 +64,11 @@ describe('an envelope', () => {
       expect(parseJsonEnvelope(membersOf(16, value)).ok).toBe(true);
     }
     // The work is bounded, not only fast: what follows the 17th member is not looked at, not even where it stands twice.
+    const parse = vi.spyOn(JSON, 'parse');
+    parseJsonEnvelope(membersOf(7_000, '{}'));
+    // The whole text once, and a name for each member that was read.
+    expect(parse).toHaveBeenCalledTimes(18);
+    parse.mockRestore();
     const late = membersOf(7_000, '0').replace(/\}$/, ',"0":1}');
     expect(parseJsonEnvelope(late)).toEqual({ ok: false, problem: 'it has more than 16 members' });
     expect(parseJsonEnvelope('{"a":1,"b":2,"a":3}')).toMatchObject({

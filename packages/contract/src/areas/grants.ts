@@ -28,7 +28,10 @@ export const grantRoutes = {
     limiter: 'authenticated',
     body: grantAllocationRequest,
     responses: { 201: json(grantAllocation, 'The reserved Grant id and status entry.') },
-    errors: {},
+    errors: {
+      FORBIDDEN:
+        'The Principal has as many Grants as it may before its domain is proven, or its org has made as many changes as it may without a plan.',
+    },
   }),
 
   listGrants: defineRoute({

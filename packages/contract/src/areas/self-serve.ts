@@ -21,6 +21,7 @@ const noSuchRp = `There is no such relying party made by self-serve. Or: ${absen
 const ofRp = {
   INVALID_REQUEST: 'The body is malformed, or `rp_did` is not a managed relying party of this service.',
   NOT_FOUND: noSuchRp,
+  FORBIDDEN: 'The tenant has made as many changes as it may without a plan.',
 } as const;
 
 export const selfServeRoutes = {

@@ -16,6 +16,10 @@ export interface SelfServeRepository {
    * 1) already. The day's count stays locked until the end of the transaction, and falls back with it.
    */
   takeSignUp(perDay: number): Promise<boolean>;
+  /** Counts one call of this UTC day that stores something in the sandbox, in the same way. */
+  takeSandboxCall(perDay: number): Promise<boolean>;
+  /** Counts one change of an org that self-serve made. False, and not counted, when there were `atMost` already. */
+  takeChange(orgId: OrgId, atMost: number): Promise<boolean>;
   /** Null unless self-serve made it. */
   findRelyingParty(did: string): Promise<RelyingPartyRecord | null>;
 }

@@ -8,6 +8,7 @@ import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, rateLimited, ServiceError } from '../errors.ts';
+import { secondsUntilTomorrow } from '../lib/until-tomorrow.ts';
 import type { OrgRecord } from '../ports/orgs.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
@@ -111,10 +112,6 @@ const insertTenant = async (
     starter,
   };
 };
-
-const DAY_MS = 86_400_000;
-
-const secondsUntilTomorrow = (nowMs: number): number => Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1000);
 
 /** The answer to COMMIT was lost. The keys are known here alone, so it is looked up whether they are in force. */
 const settle = async (

@@ -2,6 +2,7 @@
  * The starter of a tenant (interface §SelfServeStarter): a Grant of the sandbox Principal to an Agent of this once, whose
  * key is forgotten, and its Proof for the tenant's relying party.
  */
+import { findTenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest, notFound } from '../errors.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
@@ -10,6 +11,7 @@ import { isManagedRelyingPartyDid } from '../principals/domain.ts';
 import { agentFromSeed } from '../sandbox/agent-key.ts';
 import { issueTicket, type SandboxTicket } from '../sandbox/issue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { requireRoomForChange } from './room.ts';
 
 const MAX_AMOUNT_MINOR = 5_000;
 const AMOUNT_MINOR = 1_000;
@@ -48,12 +50,15 @@ export const getSelfServeRelyingParty = async (
   return relyingParty;
 };
 
-export const issueStarter = (
+/** `FORBIDDEN` where the tenant has made as many changes as it may without a plan. */
+export const issueStarter = async (
   deps: ServiceDeps,
   sandbox: Sandbox,
   relyingParty: RelyingPartyRecord,
   requestId: string,
-): Promise<Starter> =>
-  deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId), {
+): Promise<Starter> => {
+  await requireRoomForChange(deps, await findTenantFor(deps.store, relyingParty));
+  return deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId), {
     turn: sandbox.principal,
   });
+};

@@ -12,6 +12,14 @@ const takeSignUpSql = `
   on conflict (day) do update set sign_ups = counted.sign_ups + 1 where counted.sign_ups < $1
   returning day`;
 
+const takeSandboxCallSql = `
+  insert into sandbox_days as counted (day, calls) values ((svc_now() at time zone 'UTC')::date, 1)
+  on conflict (day) do update set calls = counted.calls + 1 where counted.calls < $1
+  returning day`;
+
+const takeChangeSql = `
+  update self_serve_tenants set changes = changes + 1 where org_id = $1 and changes < $2 returning org_id`;
+
 export function selfServeRepository(database: Database): SelfServeRepository {
   return {
     async insert({ orgId, relyingParty, adminEmail }) {
@@ -19,6 +27,12 @@ export function selfServeRepository(database: Database): SelfServeRepository {
     },
     async takeSignUp(perDay) {
       return (await database.write({ text: takeSignUpSql, values: [perDay] })).length > 0;
+    },
+    async takeSandboxCall(perDay) {
+      return (await database.write({ text: takeSandboxCallSql, values: [perDay] })).length > 0;
+    },
+    async takeChange(orgId, atMost) {
+      return (await database.write({ text: takeChangeSql, values: [orgId, atMost] })).length > 0;
     },
     async findRelyingParty(did): Promise<RelyingPartyRecord | null> {
       const rows = await database.read({

@@ -1,0 +1,22 @@
+import { type RouteId, routes } from '@svc/contract';
+import { expect, it } from 'vitest';
+import { isCounted } from './hold-newcomers.ts';
+
+it('whatever makes something for a tenant counts, and nothing that takes authority away', () => {
+  const tenants = ['rp', 'principal', 'org', 'org:admin'];
+  const counted = (Object.keys(routes) as RouteId[])
+    .filter((id) => routes[id].auth.some((one) => tenants.includes(one)))
+    .filter(isCounted);
+  expect(counted.sort()).toEqual([
+    'allocateGrant',
+    'createPrincipal',
+    'createRelyingParty',
+    'issueApiKey',
+    'issueOrgApiKey',
+    'registerAgent',
+    'reportOutcome',
+    'updateRelyingParty',
+    'verifyPrincipal',
+    'verifyRelyingParty',
+  ]);
+});

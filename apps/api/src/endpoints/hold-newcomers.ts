@@ -1,0 +1,44 @@
+/**
+ * An org that signed itself up and has no plan makes so many changes in all (protocol §13, decision 36). Every route that
+ * changes something counts, so that a new one does too; these do not.
+ */
+import { type RouteId, routes } from '@svc/contract';
+import { type Caller, requireRoomForChange, type ServiceDeps, tenantOf } from '@svc/service';
+import type { Handlers } from '../http/index.ts';
+
+const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
+  // Authority is taken away at any time, by whoever.
+  'revokeGrant',
+  'disableAgent',
+  'retireKey',
+  'compromiseKey',
+  'revokeApiKey',
+  'revokeOrgApiKey',
+  // Nothing of them is kept for ever.
+  'startConformanceRun',
+]);
+
+/** True: calls of the route count. Decisions have limits of their own. */
+export const isCounted = (id: RouteId): boolean => {
+  const { method, limiter } = routes[id];
+  return (method as string) !== 'get' && limiter === 'authenticated' && !NOT_COUNTED.has(id);
+};
+
+export const holdNewcomers = (
+  handlers: Handlers,
+  service: Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>,
+): Handlers => {
+  const holding = Object.entries(handlers).map(([id, handle]) => {
+    if (!isCounted(id as RouteId)) return [id, handle];
+    const hold = async (input: { readonly caller: Caller | null }) => {
+      if (input.caller !== null) {
+        const tenant = tenantOf(input.caller);
+        await requireRoomForChange({ ...service, store: service.store.as(tenant) }, tenant);
+      }
+      return (handle as (input: unknown) => unknown)(input);
+    };
+    return [id, hold];
+  });
+  // Each stands where the one that it wraps stood.
+  return Object.fromEntries(holding) as Handlers;
+};

@@ -1,0 +1,132 @@
+/** What those who pay nothing have stored has a bound, and never what takes authority away (protocol §13, decision 36). */
+import { describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { contractCall, freshAddress } from '../world/contract-call.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { PROVISION_KEY, requestOf, SELF_SERVE_ENV } from '../world/self-serve.ts';
+
+const CHANGES = 12;
+const deployment = withDeployment({ ...SELF_SERVE_ENV, SVC_SELF_SERVE_CHANGES: String(CHANGES) }, 2);
+const sandbox = withDeployment({ SVC_DEMO: '1', SVC_DEMO_PER_DAY: '10' }, 2);
+
+interface Newcomer {
+  readonly org: { readonly org_id: string };
+  readonly org_admin_key: string;
+  readonly relying_party: { readonly did: string };
+}
+
+const console_ = async (path: string, body: object) => {
+  const { json, status } = await deployment.call('POST', `/orgs/self-serve${path}`, {
+    key: PROVISION_KEY,
+    body,
+    headers: { 'x-svc-client-ip': freshAddress() },
+  });
+  return { status, json };
+};
+const signUp = async () => (await console_('', requestOf())).json as unknown as Newcomer;
+
+/** Calls both nodes by turns. */
+const callerOf = (key: string) => {
+  let calls = 0;
+  return async (method: string, path: string, body?: object) => {
+    calls += 1;
+    const { baseUrl } = deployment.processes[calls % 2] ?? deployment.process;
+    return contractCall(baseUrl, method, path, { key, ...(body && { body }) });
+  };
+};
+
+describe('an org that signed itself up', () => {
+  it('makes so many changes in all, on all nodes together, and more once it has a plan', async () => {
+    const { org, org_admin_key: key, relying_party: rp } = await signUp();
+    const call = callerOf(key);
+    const rename = async () => (await call('PATCH', `/relying-parties/${rp.did}`, { name: 'x' })).status;
+    const statuses = await Promise.all(Array.from({ length: CHANGES + 3 }, rename));
+    expect(statuses.sort()).toEqual([...Array(CHANGES).fill(200), 403, 403, 403]);
+    const refused = await call('PATCH', `/relying-parties/${rp.did}`, { name: 'x' });
+    expect(refused.json.message).toContain(`${CHANGES} changes without a plan`);
+    expect((await console_('/starter', { rp_did: rp.did })).status).toBe(403);
+    expect((await console_('/first-receipt', { rp_did: rp.did })).status).toBe(403);
+    expect((await call('GET', '/me')).status).toBe(200);
+
+    const plan = { production: 'allowed', production_until: null, check_cap: null, cap_since: null };
+    const push = { ...plan, reason: 'paid', as_of: new Date().toISOString() };
+    await deployment.call('PUT', `/orgs/${org.org_id}/entitlement`, { key: ADMIN_TOKEN, body: push });
+    for (const _ of [1, 2]) expect(await rename()).toBe(200);
+  });
+
+  it('revokes, disables, retires and compromises however much it has changed', async () => {
+    const { org, org_admin_key: adminKey } = await signUp();
+    const tenants = await deployment.createTenants({ orgId: org.org_id });
+    const call = callerOf(tenants.principalKey);
+    const { json: grant } = await call('POST', '/grants', { agent: tenants.agent.did });
+    const { json: other } = await callerOf(adminKey)('POST', `/orgs/${org.org_id}/api-keys`, {
+      role: 'read',
+    });
+    await deployment.sql.query('update self_serve_tenants set changes = $2 where org_id = $1', [
+      org.org_id,
+      CHANGES,
+    ]);
+    expect((await call('POST', '/grants', { agent: tenants.agent.did })).json.error).toBe('FORBIDDEN');
+    const kid = encodeURIComponent(`${tenants.principalDid}#key-1`);
+    for (const [path, body] of [
+      ['/revoke', { grant_id: grant.id }],
+      [`/agents/${encodeURIComponent(tenants.agent.did)}/disable`, undefined],
+      [`/keys/${kid}/retire`, undefined],
+      [`/keys/${kid}/compromise`, undefined],
+    ] as const)
+      expect([path, (await call('POST', path, body)).status]).toEqual([path, 200]);
+    const revoke = `/orgs/${org.org_id}/api-keys/${other.key_id}/revoke`;
+    expect((await callerOf(adminKey)('POST', revoke)).status).toBe(200);
+  });
+
+  it('verifies 600 times a minute, all its relying parties together', async () => {
+    const { org } = await signUp();
+    const keys = [];
+    for (const orgId of [org.org_id, await deployment.createOrg()])
+      for (const _ of [1, 2]) keys.push((await deployment.createTenants({ orgId })).rpKey);
+    const evaluations = Array(50).fill({});
+    const batchBy = async (key: string | undefined) =>
+      (await deployment.call('POST', '/access/v1/evaluations', { key: key ?? '', body: { evaluations } }))
+        .status;
+    for (;;) {
+      const minute = Math.floor(Date.now() / 60_000);
+      const statuses: [number, number][] = [];
+      for (let i = 0; i < 14; i++)
+        statuses.push([await batchBy(keys[i % 2]), await batchBy(keys[2 + (i % 2)])]);
+      if (minute !== Math.floor(Date.now() / 60_000)) continue;
+      expect(statuses).toEqual([...Array(12).fill([200, 200]), [429, 200], [429, 200]]);
+      return;
+    }
+  });
+
+  it('an org that the operator made is not counted', async () => {
+    const orgId = await deployment.createOrg();
+    const { rpDid } = await deployment.createTenants({ orgId });
+    const call = callerOf(await deployment.createKey('org:admin', orgId));
+    for (let i = 0; i <= CHANGES; i++)
+      expect((await call('PATCH', `/relying-parties/${rpDid}`, { name: 'x' })).status).toBe(200);
+  });
+});
+
+describe('the sandbox', () => {
+  it('takes so many calls a day that store something, of all addresses and on all nodes together; what was minted can be revoked', async () => {
+    const post = (path: string, body: object, i = 0) =>
+      contractCall(sandbox.processes[i % 2]?.baseUrl ?? '', 'POST', path, { body, ip: freshAddress() });
+    const minted = await post('/demo/mint', {});
+    const denied = { grant: '', proof: '', action: {} };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        i % 3 === 0 ? post('/demo/verify', denied, i) : post('/demo/mint', {}, i),
+      ),
+    );
+    // The turn of the day gives a second ceiling.
+    const { rows } = await sandbox.sql.query('select calls from sandbox_days');
+    if (rows.length > 1) return;
+    expect(rows).toEqual([{ calls: 10 }]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 429, 429, 429]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.json.message).toContain('today');
+    expect(Number(refused?.headers['retry-after'])).toBeLessThanOrEqual(86_400);
+    expect((await post('/demo/revoke', { grant_id: minted.json.grant_id })).status).toBe(200);
+  });
+});

@@ -1,0 +1,32 @@
+/**
+ * What is stored for those who pay nothing has a bound (decision 36). Grants, keys and audit events are kept for ever, so an
+ * org that signed itself up makes so many changes in all before it has a plan; what takes authority away is not counted.
+ */
+import type { OrgId } from '@svc/protocol';
+import type { ServiceDeps } from '../deps.ts';
+import { forbidden, rateLimited } from '../errors.ts';
+import { secondsUntilTomorrow } from '../lib/until-tomorrow.ts';
+import type { Tenant } from '../ports/tenant.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>;
+
+/** Counts a change by a newcomer. `FORBIDDEN` where it has made as many as it may. */
+export const requireRoomForChange = async (
+  { store, entitlements, maxChangesWithoutPlan: atMost }: Deps,
+  { crowd, org }: Pick<Tenant, 'crowd' | 'org'>,
+): Promise<void> => {
+  if (crowd !== 'newcomers' || entitlements.compOrgs.has(org as OrgId)) return;
+  if (await store.selfServe.takeChange(org as OrgId, atMost)) return;
+  throw forbidden(
+    `${org} has made ${atMost} changes without a plan, and makes more once it has one; revoking goes on meanwhile.`,
+  );
+};
+
+/** Counts a call that stores something in the sandbox, for all who play there together. `RATE_LIMITED`: no more today. */
+export const requireRoomInSandbox = async (
+  { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
+  perDay: number,
+): Promise<void> => {
+  if (await store.selfServe.takeSandboxCall(perDay)) return;
+  throw rateLimited('The sandbox takes no more calls today (UTC).', secondsUntilTomorrow(clock.nowMs()));
+};
