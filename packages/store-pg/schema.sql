@@ -1333,6 +1333,28 @@ AS $function$
     version = version + 1
   where kind = 'hosted';
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_grant_runner(p_role name)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_table regclass;
+begin
+  execute format('grant usage on schema public to %I', p_role);
+  for v_table in select c.oid::regclass
+  from pg_class as c
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') loop
+    execute format('revoke all on %s from %I', v_table, p_role);
+  end loop;
+  execute format('grant select on migrations, conformance_runs to %I', p_role);
+  execute
+    format(
+      'grant update (status, finished_at, requests, vectors_sha256, conformance_version, error, report, lease, leased_until)
+      on conformance_runs to %I',
+      p_role
+    );
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_service(p_role name)
  RETURNS void
  LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 /** A command of `svc-admin`: one file each, listed in main.ts. */
 import { UsageError } from '@svc/cli/options';
-import type { Environment } from '@svc/config';
+import { type Environment, readSecretFiles } from '@svc/config';
 
 export interface Command {
   /** Its words: `fsck`, `keys compromise`. */
@@ -16,8 +16,10 @@ export interface Command {
   run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
 }
 
-/** Throws `UsageError`. */
-export const databaseUrlFrom = (env: Environment): string => {
+/** From the environment, or the file that it names. Throws `UsageError`. */
+export const databaseUrlFrom = (given: Environment): string => {
+  const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const url = env.DATABASE_URL;
   if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set: it names the database');
   return url;

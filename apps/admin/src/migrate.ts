@@ -1,20 +1,28 @@
 /** `svc-admin migrate`: the schema, by the role that owns it. */
-import { grantService, migrate } from '@svc/store-pg';
+import { UsageError } from '@svc/cli/options';
+import { grantRunner, grantService, migrate } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',
   help: `brings the database to the schema of this version, as the role that owns it. The service does that itself at start
 where it runs as that role; with another one this comes first.
-  --service-role NAME   gives that role what the running service needs, and no more`,
-  options: { 'service-role': { type: 'string' } },
+  --service-role NAME   gives that role what the running service needs, and no more
+  --runner-role NAME    gives that role what the conformance runner needs: the queue of runs, and nothing else`,
+  options: { 'service-role': { type: 'string' }, 'runner-role': { type: 'string' } },
   run: async (values, env) => {
     const databaseUrl = databaseUrlFrom(env);
     const ran = await migrate(databaseUrl);
-    const role = values['service-role'];
+    const { 'service-role': role, 'runner-role': runner } = values;
+    if (role !== undefined && role === runner)
+      throw new UsageError(
+        '--service-role and --runner-role must differ: one would take what the other gave',
+      );
     if (typeof role === 'string') await grantService(databaseUrl, role);
+    if (typeof runner === 'string') await grantRunner(databaseUrl, runner);
     console.log(ran.length === 0 ? 'The schema was up to date.' : `Migrated: ${ran.join(', ')}.`);
     if (typeof role === 'string') console.log(`${role} may run the service.`);
+    if (typeof runner === 'string') console.log(`${runner} may run conformance runs.`);
     return 0;
   },
 };

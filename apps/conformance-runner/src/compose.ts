@@ -1,48 +1,67 @@
-/** From the environment to a runner and what it stands on. */
-import { type Config, type Environment, loadSecrets } from '@svc/config';
+/**
+ * From the environment to a runner and what it stands on: the queue of runs and the way out. No key of the service, no token, no
+ * fence: whoever takes this process over finds none.
+ */
 import {
-  ConfigurationError,
+  type Environment,
+  fileVariable,
+  RUNNER_VARIABLES,
+  type RunnerConfig,
+  SECRET_NAMES,
+} from '@svc/config';
+import {
   createRunReporter,
   createRunTransport,
-  openService,
+  type OpenedRuns,
+  openRuns,
   openTracing,
   type RunnerDeps,
-  readConfig,
+  readRunnerConfig,
   readVectorsBeside,
 } from '@svc/process';
-import type { Store } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
 export interface OpenedRunner {
-  readonly config: Config;
+  readonly config: RunnerConfig;
   readonly registry: Registry;
   readonly runner: RunnerDeps;
-  readonly store: Store;
+  readonly isReachable: OpenedRuns['isReachable'];
   close(): Promise<void>;
 }
 
 /** Throws `ConfigurationError`; rejects when the database cannot be asked. */
 export const openRunner = async (env: Environment, logger: Logger): Promise<OpenedRunner> => {
-  const config = readConfig(env);
-  if (config.database.kind !== 'external')
-    throw new ConfigurationError([
-      'DATABASE_URL is required: the embedded database belongs to the process that starts it',
-    ]);
+  const config = readRunnerConfig(env);
   const vectors = readVectorsBeside(new URL('./vectors/', import.meta.url));
-  const secrets = await loadSecrets(config);
   const registry = new Registry();
-  const databaseUrl = config.database.url;
   const tracing = await openTracing(env, 'svc-conformance-runner', logger);
-  const opened = await openService({ config, secrets, databaseUrl, logger, registry });
-  const { service } = opened;
-  const close = () => opened.close().finally(() => tracing.close());
+  const opened = await openRuns(config, logger, registry);
   const runner = {
-    runs: service.store.conformanceRuns,
-    clock: service.clock,
+    runs: opened.runs,
+    // Beside the database's: a run is not over before both say so.
+    clock: { nowMs: Date.now },
     vectors,
-    transport: createRunTransport(config, service.identity),
+    transport: createRunTransport(config, config),
     ...createRunReporter(logger, registry),
   };
-  return { config, registry, runner, store: service.store, close };
+  const close = () => opened.close().finally(() => tracing.close());
+  return { config, registry, runner, isReachable: opened.isReachable, close };
+};
+
+const KEY_FILES = ['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS', 'SVC_SANDBOX_KEYS', 'SVC_KEY_PASSPHRASE_FILE'];
+const NOT_NEEDED = [...SECRET_NAMES, ...KEY_FILES].filter(
+  (name) => !RUNNER_VARIABLES.some((one) => one === name),
+);
+
+/** Takes what is of no use here out of `env`, and says so: it should not have been given. */
+export const dropSecrets = (env: NodeJS.ProcessEnv, logger: Logger): void => {
+  for (const name of [...NOT_NEEDED, ...NOT_NEEDED.map(fileVariable)]) {
+    if ((env[name] ?? '') === '') continue;
+    delete env[name];
+    logger.warn(
+      { note: `${name} is set, and of no use to the runner: take it out of its environment` },
+      'secrets',
+    );
+  }
 };

@@ -2,7 +2,7 @@
  * The conformance runner: a process that asks endpoints which others name. `--once` runs what is waiting, `--help` lists
  * variables.
  */
-import { describeVariables } from '@svc/config';
+import { describeVariables, RUNNER_VARIABLES } from '@svc/config';
 import {
   closeOnSignal,
   createAdminService,
@@ -14,9 +14,8 @@ import {
   runWaiting,
   startConformanceRunner,
 } from '@svc/process';
-import type { Store } from '@svc/service';
 import type { Logger } from 'pino';
-import { type OpenedRunner, openRunner } from './compose.ts';
+import { dropSecrets, type OpenedRunner, openRunner } from './compose.ts';
 
 const HELP = `The conformance runner of the verification service: takes the runs that were started over the API and sends the
 vectors to their endpoints. Any number of runners may run at once.
@@ -24,25 +23,31 @@ vectors to their endpoints. Any number of runners may run at once.
   --once    what is waiting, then end; the exit code is 1 if storage could not be asked
   --help    this text
 
-It is configured by the environment of the API, and DATABASE_URL is required:
+DATABASE_URL is required; the addresses must be those of the API, whose hosts it never asks. Other variables of the API are not
+read: it needs no key and no token.
 
 `;
 
 const main = async (): Promise<void> => {
   const parameters = readParameters(process.argv.slice(2), ['--once', '--help']);
-  if (parameters.has('--help')) return console.log(HELP + describeVariables());
+  if (parameters.has('--help')) return console.log(HELP + describeVariables(RUNNER_VARIABLES));
   const logger = createLogger('info');
   endOnCrash(logger);
+  dropSecrets(process.env, logger);
   const opened = await openRunner(process.env, logger);
   if (parameters.has('--once')) await runOnce(opened);
   else await runUntilStopped(opened, logger);
 };
 
 const runUntilStopped = async (
-  { config, registry, runner, store, close }: OpenedRunner,
+  { config, registry, runner, isReachable, close }: OpenedRunner,
   logger: Logger,
 ): Promise<void> => {
-  const admin = createAdminService({ registry, logger, readiness: () => readinessOf(store) });
+  const admin = createAdminService({
+    registry,
+    logger,
+    readiness: async () => readinessOf(await isReachable()),
+  });
   const { address, port } = await admin.listen(config.adminPort, config.adminHost);
   const running = startConformanceRunner(runner);
   closeOnSignal(async () => {
@@ -54,13 +59,7 @@ const runUntilStopped = async (
   logger.info({ vectors: sha256, conformanceVersion, adminHost: address, adminPort: port }, 'working');
 };
 
-const readinessOf = async (store: Pick<Store, 'now'>): Promise<Readiness> => {
-  const ok = await store.now().then(
-    () => true,
-    () => false,
-  );
-  return { ok, checks: { storage: ok ? 'ok' : 'unreachable' } };
-};
+const readinessOf = (ok: boolean): Readiness => ({ ok, checks: { storage: ok ? 'ok' : 'unreachable' } });
 
 const runOnce = async ({ runner, close }: OpenedRunner): Promise<void> => {
   const stopping = new AbortController();

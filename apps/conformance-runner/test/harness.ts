@@ -1,14 +1,11 @@
 /** Runner processes, endpoints for them, and runs waiting in a database. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ConformanceReport } from '@svc/conformance';
 import { encodeUlid, type Sha256 } from '@svc/protocol';
 import type { Store } from '@svc/service';
 import { programFile } from '@svc/testkit/process/program-file';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 export type RunnerProcess = Program;
 
@@ -16,24 +13,24 @@ export interface RunnerOptions {
   readonly databaseUrl: string;
   readonly hosts?: Readonly<Record<string, string>>;
   readonly parameters?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-let dataDir: string;
-beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-runner-test-'));
-});
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
-
 /** Killed at the end of the test. */
-export const startRunner = ({ databaseUrl, hosts = {}, parameters = [] }: RunnerOptions): RunnerProcess => {
+export const startRunner = ({
+  databaseUrl,
+  hosts = {},
+  parameters = [],
+  env = {},
+}: RunnerOptions): RunnerProcess => {
   const runner = startProgram(
     programFile('apps/conformance-runner'),
     {
       DATABASE_URL: databaseUrl,
       SVC_BASE_URL: 'http://svc.example',
       SVC_ADMIN_PORT: '0',
-      SVC_DATA_DIR: dataDir,
       SVC_OUTBOUND_MAP: JSON.stringify(hosts),
+      ...env,
     },
     parameters,
   );

@@ -95,3 +95,16 @@ export interface Config {
 export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] };
+
+/** What the conformance runner is told: it asks hosts that customers name, so it holds no key and no token. */
+export interface RunnerConfig
+  extends Pick<
+    Config,
+    'env' | 'adminHost' | 'adminPort' | 'baseUrl' | 'domain' | 'statusBaseUrl' | 'outboundMap'
+  > {
+  readonly databaseUrl: string;
+}
+
+export type ParsedRunnerConfig =
+  | { readonly ok: true; readonly config: RunnerConfig }
+  | { readonly ok: false; readonly faults: readonly string[] };

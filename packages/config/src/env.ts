@@ -230,16 +230,25 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES;
 
+/** The variables that may be given as files (secret-files.ts). */
+export const SECRET_NAMES: readonly string[] = Object.entries(VARIABLES)
+  .filter(([, variable]: [string, Variable]) => variable.secret === true)
+  .map(([name]) => name);
+
+export const fileVariable = (name: string): string => `${name}_FILE`;
+
 /** Variables of our client libraries, which may share an environment with the service. Ignored here. */
 export const CLIENT_VARIABLES: readonly string[] = ['SVC_RP_KEY', 'SVC_PRINCIPAL_KEY'];
 
 const PRODUCTION_NOTE = { required: ' Required in production.', refused: ' Refused in production.' } as const;
 
-/** The text of `--help`. */
-export const describeVariables = (): string =>
+/** The text of `--help`; `names`: of which variables. */
+export const describeVariables = (names: readonly string[] = Object.keys(VARIABLES)): string =>
   Object.entries(VARIABLES)
-    .map(([name, { meaning, standard, production }]: [string, Variable]) => {
+    .filter(([name]) => names.includes(name))
+    .map(([name, { meaning, standard, production, secret }]: [string, Variable]) => {
       const note = production === undefined ? '' : PRODUCTION_NOTE[production];
-      return `${name}\n    ${meaning}${note}\n    Default: ${standard}`;
+      const file = secret ? ` ${name}_FILE in its place names a file that holds it.` : '';
+      return `${name}\n    ${meaning}${note}${file}\n    Default: ${standard}`;
     })
     .join('\n');

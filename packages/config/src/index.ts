@@ -5,11 +5,13 @@ export type {
   FenceConfig,
   OutboundMap,
   ParsedConfig,
+  ParsedRunnerConfig,
+  RunnerConfig,
   SelfServeLimits,
   TenantLimits,
 } from './config.ts';
 export { openDataDir } from './data-dir.ts';
-export { describeVariables, VARIABLES } from './env.ts';
+export { describeVariables, fileVariable, SECRET_NAMES, VARIABLES } from './env.ts';
 export { findKeyFile, keySourcesOf } from './key-files.ts';
 export {
   addKey,
@@ -22,5 +24,6 @@ export {
   readKeySetFile,
   withdrawKey,
 } from './key-set-file.ts';
-export { type Environment, parseConfig } from './parse-config.ts';
+export { type Environment, parseConfig, parseRunnerConfig, RUNNER_VARIABLES } from './parse-config.ts';
+export { readSecretFiles } from './secret-files.ts';
 export { loadSecrets, type Secrets } from './secrets.ts';

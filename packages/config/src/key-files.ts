@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import {
   chownSync,
   closeSync,
+  constants,
   fstatSync,
   openSync,
   readFileSync,
@@ -46,11 +47,19 @@ export interface ReadSecret {
 const OTHERS = 0o007;
 const isWindows = process.platform === 'win32';
 
-/** Throws what the file system throws. The rights are those of the very file that is read. */
-export const readSecretFile = (path: string): ReadSecret => {
-  const file = openSync(path, 'r');
+/** A set of some hundred keys. */
+const MAX_BYTES = 1_048_576;
+
+/** Throws what the file system throws, and where the file is larger. The rights are those of the very file that is read. */
+export const readSecretFile = (path: string, maxBytes = MAX_BYTES): ReadSecret => {
+  // A pipe that nobody writes to would not even open.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const mode = fstatSync(file).mode & 0o777;
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw Object.assign(new Error('it is not a file'), { code: 'it is not a file' });
+    if (stat.size > maxBytes)
+      throw Object.assign(new Error(), { code: `it is larger than ${maxBytes} bytes` });
+    const mode = stat.mode & 0o777;
     // Windows has no such rights and says that everybody may.
     const isExposed = !isWindows && (mode & OTHERS) !== 0;
     const exposure = isExposed

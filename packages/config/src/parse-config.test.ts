@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from './config.ts';
 import { describeVariables, VARIABLES } from './env.ts';
-import { type Environment, parseConfig } from './parse-config.ts';
+import { type Environment, parseConfig, parseRunnerConfig } from './parse-config.ts';
 
 const TOKEN = 'a'.repeat(32);
 const PRODUCTION: Environment = {
@@ -304,4 +304,51 @@ describe('production', () => {
 
 it('--help names every variable', () => {
   for (const name of Object.keys(VARIABLES)) expect(describeVariables()).toContain(name);
+});
+
+describe('configuration of the conformance runner', () => {
+  const RUNNER: Environment = {
+    SVC_ENV: 'production',
+    SVC_DOMAIN: 'svc.example',
+    DATABASE_URL: 'postgres://svc_runner:secret@db.internal/svc',
+  };
+
+  it('is the database, the addresses that it never asks, and its admin port', () => {
+    expect(parseRunnerConfig(RUNNER)).toEqual({
+      ok: true,
+      config: {
+        env: 'production',
+        adminHost: '127.0.0.1',
+        adminPort: 9464,
+        baseUrl: 'https://svc.example',
+        domain: 'svc.example',
+        statusBaseUrl: 'https://status.svc.example',
+        outboundMap: null,
+        databaseUrl: RUNNER.DATABASE_URL,
+      },
+    });
+  });
+
+  it('holds nothing of keys, token and fence, right or wrong, and minds no port of the API', () => {
+    const others = {
+      SVC_ADMIN_TOKEN: 'short',
+      SVC_PROVISION_KEYS: 'x',
+      SVC_RECEIPT_KEYS: '/keys/receipt.json',
+      SVC_FENCE: 'nowhere',
+      SVC_ADMIN_TOKEN_FILE: '/run/token',
+      SVC_PORT: '9464',
+    };
+    expect(parseRunnerConfig({ ...RUNNER, ...others })).toEqual(parseRunnerConfig(RUNNER));
+  });
+
+  it.each([
+    [{ SVC_OUTBOUND_MAP: '{}' }, 'SVC_OUTBOUND_MAP is refused in production'],
+    [{ DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
+    [{ SVC_ENV: '', DATABASE_URL: '' }, /^DATABASE_URL is required: the embedded database/],
+    [{ SVC_DOMAIN: '' }, /^SVC_BASE_URL or SVC_DOMAIN is required/],
+    [{ SVC_ADMIN_TOKN: 'x' }, /did you mean SVC_ADMIN_TOKEN\?$/],
+  ])('names what is wrong in %j', (change, fault) => {
+    const parsed = parseRunnerConfig({ ...RUNNER, ...change });
+    expect(parsed).toEqual({ ok: false, faults: [expect.stringMatching(fault)] });
+  });
 });

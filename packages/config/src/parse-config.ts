@@ -1,8 +1,23 @@
 /**
  * Environment → Config (protocol §14). Pure. All faults are reported together. No fault contains a secret.
  */
-import type { Config, FenceConfig, ParsedConfig, SelfServeLimits, TenantLimits } from './config.ts';
-import { CLIENT_VARIABLES, DEFAULT_PORTS, VARIABLES, type Variable, type VariableName } from './env.ts';
+import type {
+  Config,
+  FenceConfig,
+  ParsedConfig,
+  ParsedRunnerConfig,
+  SelfServeLimits,
+  TenantLimits,
+} from './config.ts';
+import {
+  CLIENT_VARIABLES,
+  DEFAULT_PORTS,
+  fileVariable,
+  SECRET_NAMES,
+  VARIABLES,
+  type Variable,
+  type VariableName,
+} from './env.ts';
 import { findNearName } from './near-name.ts';
 import { didDomain, type Value } from './values.ts';
 
@@ -12,11 +27,51 @@ type Read = {
   readonly [N in VariableName]?: Extract<ReturnType<(typeof VARIABLES)[N]['parse']>, { ok: true }>['value'];
 };
 
+const ALL = Object.keys(VARIABLES) as VariableName[];
+
 /** Parses a process environment. An empty variable counts as unset. */
 export const parseConfig = (env: Environment): ParsedConfig => {
+  const { read, faults } = readVariables(env, ALL);
+  faults.push(...crossFaults(read));
+  if (faults.length > 0) return { ok: false, faults };
+  const config = buildConfig(read);
+  const domain = domainFaults(config.domain);
+  return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
+};
+
+/** The variables of the conformance runner: others are neither read nor required. */
+export const RUNNER_VARIABLES: readonly VariableName[] = [
+  'SVC_ENV',
+  'SVC_PORT',
+  'SVC_ADMIN_HOST',
+  'SVC_ADMIN_PORT',
+  'SVC_BASE_URL',
+  'SVC_DOMAIN',
+  'SVC_STATUS_BASE_URL',
+  'DATABASE_URL',
+  'SVC_OUTBOUND_MAP',
+];
+
+export const parseRunnerConfig = (env: Environment): ParsedRunnerConfig => {
+  const { read, faults } = readVariables(env, RUNNER_VARIABLES);
+  const { DATABASE_URL: databaseUrl } = read;
+  if (databaseUrl === undefined && read.SVC_ENV !== 'production' && faults.length === 0)
+    faults.push('DATABASE_URL is required: the embedded database belongs to the process that starts it');
+  if (databaseUrl === undefined || faults.length > 0) return { ok: false, faults };
+  const config = { ...placeOf(read), databaseUrl, outboundMap: read.SVC_OUTBOUND_MAP ?? null };
+  const domain = domainFaults(config.domain);
+  return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
+};
+
+/** The values of `names`. Unknown `SVC_…` are a fault, known ones that are not among `names` are left alone. */
+const readVariables = (
+  env: Environment,
+  names: readonly VariableName[],
+): { readonly read: Read; readonly faults: string[] } => {
   const faults = unknownVariables(env);
   const given: Record<string, unknown> = {};
-  for (const [name, variable] of Object.entries(VARIABLES) as [VariableName, Variable][]) {
+  for (const name of names) {
+    const variable: Variable = VARIABLES[name];
     const text = env[name];
     if (text === undefined || text === '') continue;
     const parsed: Value<unknown> = variable.parse(text);
@@ -26,25 +81,25 @@ export const parseConfig = (env: Environment): ParsedConfig => {
   // Safe: each entry was produced by the parser of that name.
   const read = given as Read;
   const isSet = (name: string) => (env[name] ?? '') !== '';
-  if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, isSet));
-  faults.push(...crossFaults(read));
-  if (faults.length > 0) return { ok: false, faults };
-  const config = buildConfig(read);
-  // All DIDs of this deployment contain it; with an invalid one every Grant would be malformed.
-  return didDomain(config.domain).ok
-    ? { ok: true, config }
-    : {
-        ok: false,
-        faults: ['SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can'],
-      };
+  if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, names, isSet));
+  return { read, faults };
 };
+
+/** All DIDs of this deployment contain it; with an invalid one every Grant would be malformed. */
+const domainFaults = (domain: string): string[] =>
+  didDomain(domain).ok
+    ? []
+    : ['SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can'];
+
+const OWN = [...ALL, ...SECRET_NAMES.map(fileVariable)];
+const KNOWN: ReadonlySet<string> = new Set([...OWN, ...CLIENT_VARIABLES]);
 
 const unknownVariables = (env: Environment): string[] =>
   Object.keys(env)
-    .filter((name) => name.startsWith('SVC_') && !(name in VARIABLES) && !CLIENT_VARIABLES.includes(name))
+    .filter((name) => name.startsWith('SVC_') && !KNOWN.has(name))
     .sort()
     .map((name) => {
-      const near = findNearName(name, Object.keys(VARIABLES));
+      const near = findNearName(name, OWN);
       const hint = near === null ? '' : `; did you mean ${near}?`;
       return `${name} is not a variable of this service${hint}`;
     });
@@ -57,9 +112,14 @@ const quote = (text: string, { secret }: Variable): string => {
   return `, not ${JSON.stringify(text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text)}`;
 };
 
-const productionFaults = (read: Read, isSet: (name: string) => boolean): string[] => {
+const productionFaults = (
+  read: Read,
+  names: readonly VariableName[],
+  isSet: (name: string) => boolean,
+): string[] => {
   const faults: string[] = [];
-  for (const [name, { production }] of Object.entries(VARIABLES) as [VariableName, Variable][]) {
+  for (const name of names) {
+    const { production }: Variable = VARIABLES[name];
     if (production === 'required' && !isSet(name)) faults.push(`${name} is required in production`);
     // SVC_DEMO=0 is production's default.
     if (production === 'refused' && isSet(name) && read[name] !== false)
@@ -96,21 +156,27 @@ const crossFaults = (read: Read): string[] => {
   return faults;
 };
 
-const buildConfig = (read: Read): Config => {
+/** What API and runner must have alike. */
+const placeOf = (read: Read) => {
   const env = read.SVC_ENV ?? 'development';
-  const port = portOf(read);
-  const { baseUrl, domain } = names(read, env, port);
-  const statusBaseUrl = read.SVC_STATUS_BASE_URL ?? standardStatusBaseUrl(env, baseUrl, domain);
+  const { baseUrl, domain } = names(read, env, portOf(read));
   return {
     env,
-    host: read.SVC_HOST ?? '127.0.0.1',
-    port,
     adminHost: read.SVC_ADMIN_HOST ?? '127.0.0.1',
     adminPort: adminPortOf(read),
     baseUrl,
     domain,
-    statusBaseUrl,
-    statusHost: statusHostOf(statusBaseUrl, baseUrl),
+    statusBaseUrl: read.SVC_STATUS_BASE_URL ?? standardStatusBaseUrl(env, baseUrl, domain),
+  };
+};
+
+const buildConfig = (read: Read): Config => {
+  const place = placeOf(read);
+  return {
+    ...place,
+    host: read.SVC_HOST ?? '127.0.0.1',
+    port: portOf(read),
+    statusHost: statusHostOf(place.statusBaseUrl, place.baseUrl),
     database:
       read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
     fence: fenceOf(read),

@@ -1,5 +1,13 @@
 /** The configuration of a process, or all its faults. */
-import { type Config, type Environment, parseConfig } from '@svc/config';
+import {
+  type Config,
+  type Environment,
+  parseConfig,
+  parseRunnerConfig,
+  type RunnerConfig,
+  readSecretFiles,
+  SECRET_NAMES,
+} from '@svc/config';
 import { messageOf } from './error-in-log.ts';
 
 /** An unusable configuration; the message lists every fault. */
@@ -11,11 +19,27 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Throws `ConfigurationError`. */
-export const readConfig = (env: Environment): Config => {
-  const parsed = parseConfig(env);
-  if (!parsed.ok) throw new ConfigurationError(parsed.faults);
-  return parsed.config;
+type Parsed<T> =
+  | { readonly ok: true; readonly config: T }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Reads the files of secrets too. Throws `ConfigurationError`. */
+export const readConfig = (env: Environment): Config => readWith(parseConfig, readSecretFiles(env));
+
+/** That of the conformance runner: of the secrets it reads the database's address. Throws `ConfigurationError`. */
+export const readRunnerConfig = (env: Environment): RunnerConfig =>
+  readWith(parseRunnerConfig, readSecretFiles(env, ['DATABASE_URL']));
+
+const readWith = <T>(
+  parse: (env: Environment) => Parsed<T>,
+  { env, faults }: ReturnType<typeof readSecretFiles>,
+): T => {
+  const parsed = parse(env);
+  if (parsed.ok && faults.length === 0) return parsed.config;
+  // A secret whose file cannot be used is missing for that reason.
+  const isMissing = (fault: string) => SECRET_NAMES.some((name) => fault.startsWith(`${name} is required`));
+  const others = parsed.ok ? [] : parsed.faults.filter((fault) => faults.length === 0 || !isMissing(fault));
+  throw new ConfigurationError([...faults, ...others]);
 };
 
 /** The text of an error at start, for a terminal. */

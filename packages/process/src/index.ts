@@ -6,7 +6,9 @@ export {
   explainStartFailure,
   readConfig,
   readParameters,
+  readRunnerConfig,
 } from './configuration.ts';
+export { type OpenedRuns, openRuns } from './conformance/open-runs.ts';
 export { createRunReporter } from './conformance/report-runs.ts';
 export { type RanRun, type RunDeps, runTaken } from './conformance/run-taken.ts';
 export {

@@ -15,12 +15,12 @@ import {
   type ServiceDeps,
   type ServiceIdentity,
   type Store,
-  StoreError,
 } from '@svc/service';
-import { checkServer, createStore, migrate } from '@svc/store-pg';
+import { createStore } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
+import { openDatabase } from './open-database.ts';
 import { openFence } from './open-fence.ts';
 import { createEventCounter, createServiceMetrics, type EventCounter } from './service-metrics.ts';
 
@@ -47,7 +47,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const { config, secrets, databaseUrl, logger, registry } = sources;
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
-  await migrateAt(databaseUrl, config, logger);
+  const isExternal = config.database.kind === 'external';
+  await openDatabase(databaseUrl, { env: config.env, isExternal }, logger);
   const onError = (error: Error) => {
     count('storage');
     logger.warn({ error: error.message }, 'storage');
@@ -113,22 +114,6 @@ const refuseLineage = async (store: Store): Promise<void> => {
   throw new ConfigurationError([
     'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, as every other process has it, or give the fence up with svc-admin fence give-up',
   ]);
-};
-
-/** Throws `ConfigurationError`, without the password, if the configured database cannot be reached or is of no use. */
-const migrateAt = async (databaseUrl: string, { database, env }: Config, logger: Logger): Promise<void> => {
-  try {
-    await checkServer(databaseUrl, { mustBeDurable: env === 'production' });
-    await migrate(databaseUrl, {
-      onWait: (migration) => logger.warn({ migration }, 'migration.waits-for-locks'),
-    });
-  } catch (error) {
-    if (!(error instanceof StoreError) || database.kind !== 'external') throw error;
-    const place = databaseUrl.replace(/^[^:]+:\/\/([^@/?]*@)?/, '').replace(/\?.*/s, '');
-    if (error.kind === 'unavailable')
-      throw new ConfigurationError([`DATABASE_URL: ${place} cannot be reached: ${error.message}`]);
-    throw error;
-  }
 };
 
 /** Its keys are those of the moment in which they are asked for. */

@@ -1,7 +1,8 @@
 /** PostgreSQL storage (15 or later): schema, repositories, the commit of decisions, the revocation barrier. */
 export { checkServer } from './check-server.ts';
 export { type ClockRepair, type ClockState, readClockState, repairClock } from './clock-repair.ts';
+export { createRunStore, type RunStore, type RunStoreOptions } from './create-run-store.ts';
 export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
-export { grantService, type MigrateOptions, migrate } from './migrate.ts';
+export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';
 export { ensureReceiptPartitions } from './partitions.ts';
 export { factsText } from './verify/find-facts.ts';

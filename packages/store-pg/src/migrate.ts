@@ -124,10 +124,17 @@ async function openRecord(client: pg.Client, missing: readonly Migration[]): Pro
 }
 
 /** Gives a role what the running service needs. By the owner of the schema, after each migration. */
-export async function grantService(databaseUrl: string, role: string): Promise<void> {
+export const grantService = (databaseUrl: string, role: string): Promise<void> =>
+  call(databaseUrl, 'select svc_grant_service($1)', role);
+
+/** The same for what a conformance runner needs: the queue of runs. */
+export const grantRunner = (databaseUrl: string, role: string): Promise<void> =>
+  call(databaseUrl, 'select svc_grant_runner($1)', role);
+
+async function call(databaseUrl: string, statement: string, role: string): Promise<void> {
   const client = await connect(databaseUrl);
   try {
-    await client.query('select svc_grant_service($1)', [role]);
+    await client.query(statement, [role]);
   } finally {
     await client.end();
   }

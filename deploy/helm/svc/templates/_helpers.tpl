@@ -27,7 +27,6 @@ app.kubernetes.io/component: {{ index . 1 }}
 
 {{- /* Of every pod: nothing is root, writable or privileged. */ -}}
 {{- define "svc.podSecurity" -}}
-serviceAccountName: {{ include "svc.name" . }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .Values.image.pullSecrets }}
@@ -61,6 +60,7 @@ metadata:
     {{- include "svc.labels" $ | nindent 4 }}
     app.kubernetes.io/component: {{ $component }}
 spec:
+  serviceAccountName: {{ include "svc.name" $ }}{{ if eq $component "runner" }}-runner{{ end }}
   {{- include "svc.podSecurity" $ | nindent 2 }}
   # Requests under way are finished within 10 s of SIGTERM, which comes after preStop.
   terminationGracePeriodSeconds: 30
@@ -69,10 +69,15 @@ spec:
       {{- include "svc.containerSecurity" $ | nindent 6 }}
       command: [{{ $command }}]
       env:
+        {{- if eq $component "runner" }}
+        {{- include "svc.place" $ | nindent 8 }}
+        {{- include "svc.variables" $.Values.runner.env | nindent 8 }}
+        {{- else }}
         {{- include "svc.env" $ | nindent 8 }}
-      {{- with $.Values.envFrom }}
+        {{- end }}
+      {{- if and $.Values.envFrom (ne $component "runner") }}
       envFrom:
-        {{- toYaml . | nindent 8 }}
+        {{- toYaml $.Values.envFrom | nindent 8 }}
       {{- end }}
       ports:
         {{- if eq $component "api" }}
@@ -103,11 +108,19 @@ spec:
       resources:
         {{- toYaml (index $.Values $component).resources | nindent 8 }}
       volumeMounts:
+        - { name: credentials, mountPath: /run/secrets/svc-credentials, readOnly: true }
+        {{- if ne $component "runner" }}
         - { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
-        {{- if $.Values.fence.existingClaim }}
+        {{- end }}
+        {{- if and $.Values.fence.existingClaim (ne $component "runner") }}
         - { name: fence, mountPath: {{ trimPrefix "file://" $.Values.fence.url | quote }} }
         {{- end }}
   volumes:
+    - name: credentials
+      {{- if eq $component "runner" }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.runnerDatabase) | nindent 6 }}
+      {{- else }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys) | nindent 6 }}
     - name: signing-keys
       secret:
         secretName: {{ $.Values.secrets.signingKeys.name }}
@@ -117,9 +130,32 @@ spec:
       persistentVolumeClaim:
         claimName: {{ . }}
     {{- end }}
+      {{- end }}
 {{- end -}}
 
-{{- define "svc.env" -}}
+{{- /* (dict "file-name" .Values.secrets.one …): each a file; without a name there is none. */ -}}
+{{- define "svc.credentials" -}}
+projected:
+  defaultMode: 288 # 0440
+  sources:
+    {{- range $file, $secret := . }}
+    {{- if $secret.name }}
+    - secret:
+        name: {{ $secret.name }}
+        items:
+          - { key: {{ $secret.key | quote }}, path: {{ $file }} }
+    {{- end }}
+    {{- end }}
+{{- end -}}
+
+{{- define "svc.variables" -}}
+{{- range $name, $value := . }}
+- { name: {{ $name }}, value: {{ $value | toString | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- /* What all programs are told. */ -}}
+{{- define "svc.place" -}}
 - { name: SVC_ENV, value: production }
 - { name: SVC_DOMAIN, value: {{ required "domain: part of every DID" .Values.domain | quote }} }
 {{- with .Values.baseUrl }}
@@ -128,9 +164,14 @@ spec:
 {{- with .Values.statusBaseUrl }}
 - { name: SVC_STATUS_BASE_URL, value: {{ . | quote }} }
 {{- end }}
-- { name: SVC_HOST, value: 0.0.0.0 }
 # For the kubelet and Prometheus; the network policy keeps everybody else away from it.
 - { name: SVC_ADMIN_HOST, value: 0.0.0.0 }
+- { name: DATABASE_URL_FILE, value: /run/secrets/svc-credentials/database-url }
+{{- end -}}
+
+{{- define "svc.env" -}}
+{{ include "svc.place" . }}
+- { name: SVC_HOST, value: 0.0.0.0 }
 - { name: SVC_TRUST_PROXY, value: {{ .Values.trustProxy | quote }} }
 - { name: SVC_RECEIPT_KEYS, value: /run/secrets/svc/receipt-keys.json }
 - { name: SVC_STATUS_KEYS, value: /run/secrets/svc/status-keys.json }
@@ -138,20 +179,11 @@ spec:
 {{- with .Values.fence.endpoint }}
 - { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
 {{- end }}
-- name: DATABASE_URL
-  valueFrom:
-    secretKeyRef: {{ toJson .Values.secrets.database }}
-- name: SVC_ADMIN_TOKEN
-  valueFrom:
-    secretKeyRef: {{ toJson .Values.secrets.adminToken }}
+- { name: SVC_ADMIN_TOKEN_FILE, value: /run/secrets/svc-credentials/admin-token }
 {{- if .Values.secrets.provisionKeys.name }}
-- name: SVC_PROVISION_KEYS
-  valueFrom:
-    secretKeyRef: {{ toJson .Values.secrets.provisionKeys }}
+- { name: SVC_PROVISION_KEYS_FILE, value: /run/secrets/svc-credentials/provision-keys }
 {{- end }}
-{{- range $name, $value := .Values.env }}
-- { name: {{ $name }}, value: {{ $value | toString | quote }} }
-{{- end }}
+{{- include "svc.variables" .Values.env }}
 {{- end -}}
 
 {{- define "svc.notPublic" -}}

@@ -1,0 +1,75 @@
+/** What the runner holds: it asks hosts that customers name, so nothing that signs, and nothing that opens the service. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createOwnEngine, serveConformance } from '@svc/conformance/node';
+import type { Store } from '@svc/service';
+import { createStore, grantRunner, migrate } from '@svc/store-pg';
+import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { insertRun, readRun, runOnce, startRunner } from './harness.ts';
+
+const role = 'svc_runner';
+/** Production takes no other than a durable one. */
+let cluster: OwnCluster;
+let store: Store;
+let folder: string;
+let databaseUrlFile: string;
+beforeAll(async () => {
+  cluster = await startOwnCluster({ durable: true });
+  await migrate(cluster.url);
+  store = createStore({ databaseUrl: cluster.url });
+  await runSql(cluster.url, `create role ${role} login password 'p'`);
+  await grantRunner(cluster.url, role);
+  folder = mkdtempSync(join(tmpdir(), 'svc-runner-test-'));
+  databaseUrlFile = join(folder, 'database-url');
+  const url = Object.assign(new URL(cluster.url), { username: role, password: 'p' }).href;
+  writeFileSync(databaseUrlFile, `${url}\n`, { mode: 0o600 });
+}, 60_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await store?.close();
+  await cluster?.stop();
+}, 60_000);
+
+const engine = async () => {
+  const server = await serveConformance(createOwnEngine());
+  onTestFinished(() => server.close());
+  return { 'engine.example': server.url.replace(/\/$/, '') };
+};
+const PRODUCTION = { SVC_ENV: 'production', SVC_BASE_URL: 'https://svc.example', SVC_OUTBOUND_MAP: '' };
+
+it('runs with a role of its own and the address of the database, and with nothing else', async () => {
+  const id = await insertRun(store, 'https://engine.example/');
+  const env = { DATABASE_URL_FILE: databaseUrlFile };
+  await runOnce({ databaseUrl: '', hosts: await engine(), env });
+  expect(await readRun(store, id)).toMatchObject({ status: 'passed' });
+});
+
+it('starts in production without key, token and fence', async () => {
+  const env = { ...PRODUCTION, DATABASE_URL_FILE: databaseUrlFile };
+  const runner = startRunner({ databaseUrl: '', env });
+  const { adminPort } = JSON.parse(await runner.line('"working"'));
+  expect((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status).toBe(200);
+  expect(runner.log.some((line) => line.includes('"secrets"'))).toBe(false);
+});
+
+it('reads none of them where they are given, and says that they should not be', async () => {
+  // Each would end a process that reads it: a file that is not there, a token that is too short, a place that is none.
+  const missing = join(folder, 'missing');
+  const given = {
+    SVC_RECEIPT_KEYS: missing,
+    SVC_STATUS_KEYS: missing,
+    SVC_SANDBOX_KEYS: missing,
+    SVC_KEY_PASSPHRASE_FILE: missing,
+    SVC_PROVISION_KEYS_FILE: missing,
+    SVC_ADMIN_TOKEN: 'short',
+  };
+  const env = { ...PRODUCTION, DATABASE_URL_FILE: databaseUrlFile, SVC_FENCE: 'nowhere', ...given };
+  const runner = startRunner({ databaseUrl: '', env });
+  await runner.line('"working"');
+  const notes = runner.log.filter((line) => line.includes('"secrets"')).map((line) => JSON.parse(line).note);
+  expect(notes.map((note: string) => note.split(' ')[0]).toSorted()).toEqual(Object.keys(given).toSorted());
+  expect(runner.log.join()).not.toContain('short');
+});

@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fileVariable, SECRET_NAMES } from './env.ts';
+import { readSecretFiles } from './secret-files.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-secret-files-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const TOKEN = 'a'.repeat(40);
+const write = (text: string, mode = 0o600): string => {
+  const path = join(folder, 'secret');
+  writeFileSync(path, text, { mode });
+  chmodSync(path, mode);
+  return path;
+};
+const faultsOf = (path: string, env: Readonly<Record<string, string>> = {}) =>
+  readSecretFiles({ SVC_ADMIN_TOKEN_FILE: path, ...env }).faults;
+
+describe('a secret that is given as a file', () => {
+  it.each([TOKEN, `${TOKEN}\n`, `${TOKEN}\r\n`])('is its content without the line end behind it', (text) => {
+    const path = write(text);
+    for (const name of SECRET_NAMES) {
+      const { env, faults } = readSecretFiles({ [fileVariable(name)]: path, OTHER: 'x' });
+      expect([env, faults]).toEqual([{ [name]: TOKEN, OTHER: 'x' }, []]);
+    }
+  });
+
+  it('keeps whatever else is in it: the parser of the variable refuses what is wrong', () => {
+    expect(readSecretFiles({ SVC_ADMIN_TOKEN_FILE: write(` ${TOKEN}\n\n`) }).env).toEqual({
+      SVC_ADMIN_TOKEN: ` ${TOKEN}\n`,
+    });
+  });
+
+  it('is refused beside the secret itself', () => {
+    expect(faultsOf(write(TOKEN), { SVC_ADMIN_TOKEN: 'b' })).toEqual([
+      'SVC_ADMIN_TOKEN and SVC_ADMIN_TOKEN_FILE are both set: set one of them',
+    ]);
+  });
+
+  it.each(['', '\n'])('is refused where nothing is in it', (text) => {
+    expect(faultsOf(write(text))).toEqual([expect.stringContaining('is empty')]);
+  });
+
+  it('is refused where it is missing, larger than 64 KiB, a folder, or a pipe that nobody writes to', () => {
+    expect(faultsOf(join(folder, 'missing'))).toEqual([expect.stringContaining('(ENOENT)')]);
+    expect(faultsOf(write('x'.repeat(65_537)))).toEqual([expect.stringContaining('larger than 65536 bytes')]);
+    expect(faultsOf(folder)).toEqual([expect.stringContaining('cannot be read')]);
+    if (process.platform === 'win32') return;
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(faultsOf(pipe)).toEqual([expect.stringContaining('it is not a file')]);
+  });
+
+  it.runIf(process.platform !== 'win32')(
+    'is refused where everybody on the machine may read it, with what to do; the group may',
+    () => {
+      expect(faultsOf(write(TOKEN, 0o644))).toEqual([expect.stringMatching(/mode 0644.*chmod 600/)]);
+      expect(faultsOf(write(TOKEN, 0o440))).toEqual([]);
+    },
+  );
+
+  it('is in no fault', () => {
+    const path = write(`${TOKEN}`, 0o644);
+    expect(JSON.stringify(faultsOf(path))).not.toContain(TOKEN);
+  });
+
+  it('of which there is no need is not opened', () => {
+    const { env, faults } = readSecretFiles({ SVC_ADMIN_TOKEN_FILE: join(folder, 'missing') }, [
+      'DATABASE_URL',
+    ]);
+    expect([env, faults]).toEqual([{ SVC_ADMIN_TOKEN_FILE: join(folder, 'missing') }, []]);
+  });
+});

@@ -1,0 +1,25 @@
+/** What a conformance runner has of the database: the runs and no more (docs/operations.md). */
+import type { RunnerConfig } from '@svc/config';
+import { createRunStore, type RunStore } from '@svc/store-pg';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { openDatabase } from '../open-database.ts';
+import { createEventCounter } from '../service-metrics.ts';
+
+export type OpenedRuns = RunStore;
+
+/** Rejects, with everything released, if the database cannot be asked. */
+export const openRuns = async (
+  { databaseUrl, env }: Pick<RunnerConfig, 'databaseUrl' | 'env'>,
+  logger: Logger,
+  registry: Registry,
+): Promise<OpenedRuns> => {
+  const count = createEventCounter(registry);
+  collectDefaultMetrics({ register: registry });
+  await openDatabase(databaseUrl, { env, isExternal: true }, logger);
+  const onError = (error: Error) => {
+    count('storage');
+    logger.warn({ error: error.message }, 'storage');
+  };
+  return createRunStore({ databaseUrl, onError });
+};

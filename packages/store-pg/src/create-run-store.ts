@@ -1,0 +1,52 @@
+/** What a conformance runner works on: the queue of runs, over connections of its own, and nothing else of the store. */
+import { type ConformanceRunRepository, withinMs } from '@svc/service';
+import { pooledDatabase } from './database.ts';
+import { DeadlinePool } from './deadline-pool.ts';
+import { conformanceRunRepository } from './repositories/conformance-runs.ts';
+
+export interface RunStore {
+  readonly runs: ConformanceRunRepository;
+  /** False: the database does not answer, or not to this role. */
+  isReachable(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface RunStoreOptions {
+  readonly databaseUrl: string;
+  /** Hears of idle connections that break. */
+  readonly onError: (error: Error) => void;
+}
+
+/** One for each run at a time, and one for readiness. */
+const CONNECTIONS = 5;
+const DEADLINE_MS = 2_200;
+const WAIT_MS = 2_000;
+const REACHED_WITHIN_MS = 700;
+
+/** The schema must have been migrated. */
+export const createRunStore = ({ databaseUrl, onError }: RunStoreOptions): RunStore => {
+  const pool = new DeadlinePool({
+    databaseUrl,
+    size: CONNECTIONS,
+    deadlineMs: DEADLINE_MS,
+    connectMs: WAIT_MS,
+    waitMs: WAIT_MS,
+    maxWaiting: CONNECTIONS * 8,
+    onError,
+  });
+  return {
+    runs: conformanceRunRepository(pooledDatabase(pool, pool)),
+    isReachable: () =>
+      withinMs(
+        REACHED_WITHIN_MS,
+        pool
+          .run((client) => client.query('select from conformance_runs limit 0'))
+          .then(
+            () => true,
+            () => false,
+          ),
+        () => false,
+      ),
+    close: () => pool.close(),
+  };
+};
