@@ -49,7 +49,7 @@ const expire = (aheadMs = 0, onList = async () => {}) => {
     store: { ...first, principals: { ...first.principals, listExpiredClaims } },
     clock: { nowMs: () => Date.now() + aheadMs },
     random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
-    log: { warn: () => {} },
+    log: { info: () => {}, warn: () => {} },
   } as unknown as Parameters<typeof expireClaims>[0];
   return expireClaims(deps, new AbortController().signal);
 };
@@ -79,4 +79,14 @@ it('one that is proven while the worker is at it stays', async () => {
   // The relying party of that name goes.
   expect(await expire(0, async () => void (await prove()))).toEqual({ released: 1 });
   expect((await registered()).filter((name) => name === 'proven-late')).toHaveLength(1);
+});
+
+it('after a restore none goes before its whole time is over once more, whatever is over by the clock', async () => {
+  await insertClaims('proven-in-the-lost-span', Date.now() - HOUR_MS);
+  await stores.first.restores.extendClaims(Date.now() + 7 * 24 * HOUR_MS);
+  expect(await expire()).toEqual({ released: 0 });
+  expect(await expire(6 * 24 * HOUR_MS)).toEqual({ released: 0 });
+  expect(
+    await runSql(stores.url, `select did from principals where claim_expires_at < now() + interval '6 days'`),
+  ).toEqual([]);
 });

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
 import { bodyFor, buy, issueBudget, totalOf } from '../world/budgets.ts';
 import { createFence, readiness, svcAdmin, until, untilKept } from '../world/fence.ts';
-import { createHolders, describeTaken, type Holders, takeAway } from '../world/taken-away.ts';
+import { createHolders, describeTaken, type Holders, takeAway, takeAwayAtLast } from '../world/taken-away.ts';
 import {
   call,
   callJson,
@@ -138,6 +138,7 @@ const promiseAndLose = async (): Promise<Lost> => {
     await sql.query('alter table status_lists disable trigger note_list');
     const logOnly = revoked.at(-1) as HeldGrant;
     await tenants.principal.grants.revoke(logOnly.grantId);
+    await takeAwayAtLast(second.baseUrl, sql, before.holders);
     return {
       ...{ revoked, logOnly, spent, entries, slug, closed },
       receipts: receipts.map(({ receipt_id }) => receipt_id),
@@ -256,8 +257,14 @@ describe('a restored backup', () => {
         released: [],
         reserved: ['did:web:claimed-anew.example'],
       },
-      ...{ agents: [false], keys: ['compromised'], liveKeys: [], production: ['blocked'] },
-      ...{ serviceKey: ['compromised'], owned: ['active', true] },
+      ...{
+        agents: [false, false],
+        keys: ['compromised', 'retired'],
+        last: ['later', 'blocked'],
+        liveKeys: [],
+        production: ['blocked'],
+      },
+      ...{ serviceKey: ['compromised'], owned: ['active', true], claimDays: [7] },
     });
 
     const { tenants } = before;

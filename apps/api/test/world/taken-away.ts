@@ -1,4 +1,5 @@
 /** What is taken from somebody in a span that a restore loses, and whether the restore gave it back. */
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { tamper } from '@svc/testkit';
 import { Client } from 'pg';
 import { ADMIN_TOKEN } from './api-node.ts';
@@ -11,6 +12,14 @@ export interface Holders {
   readonly later: string;
   /** Of the former org. */
   readonly orgKeyId: string;
+  /** From whom something is taken in the last moment, of which only the log tells. */
+  readonly last: Last;
+}
+
+interface Last {
+  readonly orgId: string;
+  readonly agent: string;
+  readonly kid: string;
 }
 
 const MOVED = 'did:web:moved.example';
@@ -20,6 +29,11 @@ const RELEASED = 'did:web:released.example';
 const CLAIMED_ANEW = 'did:web:claimed-anew.example';
 /** Claimed by a stranger once, who ended its key and its Agent; then registered by its owner. */
 const OWNED = 'did:web:owned.example';
+/** Proven in the lost span, in the last minute of the claim. */
+const PROVEN_LATE = 'did:web:proven-late.example';
+/** Transferred there and back and there again in the last moment. */
+const LAST_MOVED = 'did:web:moved-at-last.example';
+const LAST_RELEASED = 'did:web:released-at-last.example';
 const SERVICE_KEY = 'did:web:svc.test#receipt-99';
 
 const admin = <T>(baseUrl: string, method: string, path: string, body: object = {}) =>
@@ -28,11 +42,11 @@ const admin = <T>(baseUrl: string, method: string, path: string, body: object = 
 const createOrg = async (baseUrl: string, slug: string): Promise<string> =>
   (await admin<{ org_id: string }>(baseUrl, 'POST', '/orgs', { slug, name: slug })).org_id;
 
-const insertClaim = (sql: Client, did: string, orgId: string) =>
+const insertClaim = (sql: Client, did: string, orgId: string, expiresIn = '6 days') =>
   sql.query(
     `insert into principals (did, kind, domain, verification_state, verification_token, may_be_named, org_id, claim_expires_at)
-    values ($1, 'hosted', substr($1, 9), 'unverified', 'token', true, $2, now() + interval '6 days')`,
-    [did, orgId],
+    values ($1, 'hosted', substr($1, 9), 'unverified', 'token', true, $2, now() + $3::interval)`,
+    [did, orgId, expiresIn],
   );
 
 const insertKeyAndAgent = async (sql: Client, did: string, { agent }: Tenants) => {
@@ -67,7 +81,10 @@ export const createHolders = async (baseUrl: string, url: string, sql: Client): 
   await admin(baseUrl, 'POST', `/claims/${OWNED}/release`, { kind: 'principal' });
   await insertClaim(sql, OWNED, later);
   await insertKeyAndAgent(sql, OWNED, tenants);
-  for (const did of [MOVED, RELEASED, CLAIMED_ANEW]) await insertClaim(sql, did, former);
+  for (const did of [MOVED, RELEASED, CLAIMED_ANEW, LAST_MOVED, LAST_RELEASED])
+    await insertClaim(sql, did, former);
+  const last = await createLast(baseUrl, sql, tenants);
+  await insertClaim(sql, PROVEN_LATE, former, '1 minute');
   await admin(baseUrl, 'POST', '/relying-parties', { kind: 'hosted', did: MOVED_RP });
   await sql.query(`update relying_parties set org_id = $2, proof_window_seconds = 300 where did = $1`, [
     MOVED_RP,
@@ -79,7 +96,44 @@ export const createHolders = async (baseUrl: string, url: string, sql: Client): 
     SERVICE_KEY,
     tenants.agent.did.slice('did:key:'.length),
   ]);
-  return { tenants, former, later, orgKeyId };
+  return { tenants, former, later, orgKeyId, last };
+};
+
+const createLast = async (
+  baseUrl: string,
+  sql: Client,
+  { principalDid, principalKey }: Tenants,
+): Promise<Last> => {
+  const { did: agent } = agentFromJwk((await generateAgentKey()).privateJwk);
+  await callJson(baseUrl, 'POST', '/agents', { key: principalKey, body: { did: agent } });
+  const kid = `${principalDid}#key-last`;
+  await sql.query(`insert into principal_keys (kid, principal, public_key_multibase) values ($1, $2, $3)`, [
+    kid,
+    principalDid,
+    agent.slice('did:key:'.length),
+  ]);
+  const orgId = await createOrg(baseUrl, 'blocked-at-last');
+  await push(baseUrl, orgId, 'allowed');
+  return { orgId, agent, kid };
+};
+
+/** In the last moment of the span that is lost: nothing of it is noted for the fence. */
+export const takeAwayAtLast = async (
+  baseUrl: string,
+  sql: Client,
+  { tenants, former, later, last }: Holders,
+): Promise<void> => {
+  for (const table of ['agents', 'principal_keys', 'entitlements'])
+    await sql.query(`alter table ${table} disable trigger note_revoked`);
+  await sql.query('alter table principals disable trigger note_name');
+  const key = tenants.principalKey;
+  await callJson(baseUrl, 'POST', `/agents/${last.agent}/disable`, { key });
+  await callJson(baseUrl, 'POST', `/keys/${encodeURIComponent(last.kid)}/retire`, { key });
+  await push(baseUrl, last.orgId, 'blocked');
+  const kind = 'principal';
+  for (const orgId of [later, former, later])
+    await admin(baseUrl, 'POST', `/claims/${LAST_MOVED}/transfer`, { kind, org_id: orgId });
+  await admin(baseUrl, 'POST', `/claims/${LAST_RELEASED}/release`, { kind });
 };
 
 /** In the span that is lost. Answers the days that were closed in it. */
@@ -104,12 +158,17 @@ export const takeAway = async (
   await insertClaim(sql, CLAIMED_ANEW, later);
   await callJson(baseUrl, 'POST', `/orgs/${former}/api-keys/${orgKeyId}/revoke`, { key: ADMIN_TOKEN });
   await push(baseUrl, former, 'blocked');
+  await sql.query(
+    `update principals set claim_expires_at = null, verification_state = 'verified', verified_since = now(),
+       last_checked_at = now(), last_proven_at = now() where did = $1`,
+    [PROVEN_LATE],
+  );
   await sql.query(`insert into service_key_ends (kid, state) values ($1, 'compromised')`, [SERVICE_KEY]);
   return (await admin<{ closed: string[] }>(baseUrl, 'POST', '/checkpoints/close')).closed;
 };
 
 /** As a restored database has it; `isSettled`: as it must be. */
-export const describeTaken = async (url: string, { tenants, former, later, orgKeyId }: Holders) => {
+export const describeTaken = async (url: string, { tenants, former, later, orgKeyId, last }: Holders) => {
   const sql = new Client({ connectionString: url });
   await sql.connect();
   const ask = async (text: string, ...values: readonly unknown[]) =>
@@ -128,10 +187,24 @@ export const describeTaken = async (url: string, { tenants, former, later, orgKe
       released: await ask('select did from principals where did = any ($1)', [RELEASED, CLAIMED_ANEW]),
       reserved: await ask('select name from reserved_names where name = any ($1)', [RELEASED, CLAIMED_ANEW]),
       agents: await ask('select disabled_at is null from agents where principal = $1', tenants.principalDid),
-      keys: await ask('select state from principal_keys where principal = $1', tenants.principalDid),
+      keys: await ask(
+        'select state from principal_keys where principal = $1 order by kid',
+        tenants.principalDid,
+      ),
       liveKeys: await ask('select key_id from api_keys where key_id = $1 and revoked_at is null', orgKeyId),
       production: await ask('select production from entitlements where org_id = $1', former),
       serviceKey: await ask('select state from service_key_ends where kid = $1', SERVICE_KEY),
+      // Of the term of a claim, after decisions have begun.
+      claimDays: await ask(
+        `select (extract(epoch from claim_expires_at - quarantined_until) / 86400)::integer
+         from principals, restores where did = $1`,
+        PROVEN_LATE,
+      ),
+      last: [
+        ...(await ask('select org_id from principals where did = $1', LAST_MOVED)).map(nameOf),
+        ...(await ask('select did from principals where did = $1', LAST_RELEASED)),
+        ...(await ask('select production from entitlements where org_id = $1', last.orgId)),
+      ],
       owned: await ask(
         `select state, disabled_at is null from principal_keys k join agents a using (principal) where principal = $1`,
         OWNED,

@@ -13,7 +13,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { revokeInLists } from '../grants/status-list.ts';
 import { notYetVisible, passBarrier } from '../lib/barrier.ts';
-import { logRevocation } from '../lib/revocation-log.ts';
+import { logDisabledAgent, logRevocation } from '../lib/revocation-log.ts';
 import type { AgentRecord } from '../ports/agents.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
@@ -91,14 +91,15 @@ const recordRevocations = async (
     if (noted === null && grants.length === 0) throw notFound(`No Agent ${did} of this Principal.`);
     return { agent: noted, grants };
   }
-  await tx.principals.findForUpdate(principal);
+  const locked = await tx.principals.findForUpdate(principal);
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const lists = await revokeInLists(deps, tx, inForce);
   const grants = await tx.grants.listNamingAgent(principal, did);
-  const locked = await tx.agents.find(principal, did);
-  if (inForce.length === 0 && locked?.disabledAtMs !== null) return { agent: locked, grants };
+  const known = await tx.agents.find(principal, did);
+  if (inForce.length === 0 && known?.disabledAtMs !== null) return { agent: known, grants };
+  if (locked !== null) logDisabledAgent(deps, locked, did);
   const details = { principal, revoked_grants: inForce.length, status_lists: lists };
   await tx.audit.insert(
     auditEvent(deps, caller, { action: 'agent.disable', target: did, requestId, details }),

@@ -7,13 +7,14 @@ import type { Caller } from '../access/caller.ts';
 import { auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
+import { logHandOver } from '../lib/revocation-log.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import type { Repositories } from '../ports/store.ts';
 import { type Claim, taken } from './contest.ts';
 
-type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'log'>;
 
 export interface ReleasedBy {
   readonly caller: Caller | SystemActor;
@@ -93,12 +94,14 @@ const release = async (
   deps: Deps,
   tx: Repositories,
   kind: ClaimKind,
-  { did, orgId }: PrincipalRecord | RelyingPartyRecord,
+  registered: PrincipalRecord | RelyingPartyRecord,
   { caller, requestId }: ReleasedBy,
   claim: ReleaseReason,
 ): Promise<void> => {
+  const { did, orgId } = registered;
   await (kind === 'principal' ? tx.principals.release(did) : tx.relyingParties.release(did));
   const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
   const details = { claim, org_id: orgId };
   await tx.audit.insert(auditEvent(deps, caller, { action, target: did, requestId, orgId, details }));
+  logHandOver(deps, kind, registered, 'released');
 };

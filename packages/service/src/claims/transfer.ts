@@ -9,6 +9,7 @@ import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
+import { logHandOver } from '../lib/revocation-log.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { Repositories } from '../ports/store.ts';
 import { NAMES } from './release.ts';
@@ -41,6 +42,7 @@ const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Tran
   if (principal.orgId === toOrgId) return;
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await endKeys(deps, tx, transfer, principal.orgId);
+  logHandOver(deps, 'principal', principal, toOrgId);
 };
 
 /** Its production checks count for the org that it was in, which a sum over an org's members could not tell apart later. */
@@ -54,6 +56,7 @@ const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: T
     throw conflict(`${did} has decisions that count for its org ${relyingParty.orgId}: it stays there.`);
   await tx.relyingParties.transfer(did, toOrgId);
   await endKeys(deps, tx, transfer, relyingParty.orgId);
+  logHandOver(deps, 'relying_party', relyingParty, toOrgId);
 };
 
 /** Both orgs see it: the one that had it, and the one that has it now. */

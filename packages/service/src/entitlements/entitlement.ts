@@ -2,6 +2,7 @@
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest, notFound } from '../errors.ts';
+import { logEntitlement } from '../lib/revocation-log.ts';
 import type { EntitlementPush, EntitlementRecord } from '../ports/entitlements.ts';
 import { type Standing, standingOf } from './entitlement-standing.ts';
 
@@ -13,7 +14,7 @@ export interface EntitlementView {
   readonly isEnforced: boolean;
 }
 
-type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'entitlements'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'entitlements' | 'log'>;
 
 /** How far the console's clock may be ahead (interface §Limits). */
 const MAX_AHEAD_MS = 5 * 60_000;
@@ -42,6 +43,7 @@ export const putEntitlement = async (
   if (!(await deps.store.orgs.exists(orgId))) throw notFound(`No org ${orgId}.`);
   if (push.asOfMs > deps.clock.nowMs() + MAX_AHEAD_MS)
     throw invalidRequest('as_of: must be at most 5 minutes ahead of this service’s clock.');
+  logEntitlement(deps, orgId, push);
   const applied = await deps.store.transaction((tx) => tx.entitlements.put(orgId, push), {
     deadlineMs: COUNTING_MS,
     lane: 'urgent',

@@ -1,25 +1,90 @@
 /**
- * One line in the log for each thing that takes authority away, written when it is certain that it was asked for by whom it
- * belongs to and before it is committed: a line too many revokes what its owner wanted revoked, a line too few would let a
- * restored backup allow it again. `svc-admin restore --log` reads them.
+ * One line in the log for each thing that takes authority away or hands it over, written when it is certain that it was asked
+ * for by whom it belongs to and before it is committed: a line too many takes what its owner wanted taken, a line too few
+ * would let a restored backup give it back. `svc-admin restore --log` reads them.
  */
-import type { DidWeb, GrantId } from '@svc/protocol';
+import type { DidKey, DidWeb, GrantId, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
+import type { ClaimKind } from '../ports/claims.ts';
+import type { EntitlementPush } from '../ports/entitlements.ts';
 
 type Revoked =
   | { readonly principal: DidWeb; readonly grant_ids: readonly GrantId[] }
   | { readonly principal: DidWeb; readonly kid: string }
-  | { readonly key_id: string };
+  | { readonly key_id: string }
+  | Ended
+  | HandedOver;
+
+/** Named and told as it is kept beside the fence. */
+interface Ended {
+  readonly ended: string;
+  readonly kept: Readonly<Record<string, string | number | null>>;
+}
+
+/** What became of a DID that was registered at `since_ms`. */
+interface HandedOver {
+  readonly did: DidWeb;
+  readonly kind: ClaimKind;
+  readonly since_ms: number;
+  readonly at_ms: number;
+  /** The org that had it, and the one that has it now; `released`: nobody. */
+  readonly from_org: OrgId | null;
+  readonly to_org: OrgId | null | 'released';
+}
 
 /** A line stays below what log shippers take. */
 const IDS_PER_LINE = 500;
 
-export const logRevocation = ({ log }: Pick<ServiceDeps, 'log'>, revoked: Revoked): void => {
+type Deps = Pick<ServiceDeps, 'log'>;
+
+export const logRevocation = ({ log }: Deps, revoked: Revoked): void => {
   if (!('grant_ids' in revoked)) {
-    log.info('revocation', revoked);
+    log.info('revocation', { ...revoked });
     return;
   }
   const { principal, grant_ids: ids } = revoked;
   for (let from = 0; from < ids.length; from += IDS_PER_LINE)
     log.info('revocation', { principal, grant_ids: ids.slice(from, from + IDS_PER_LINE) });
 };
+
+/** A Principal as it is registered now. */
+interface Registered {
+  readonly did: DidWeb;
+  readonly createdAtMs: number;
+}
+
+export const logDisabledAgent = (deps: Deps, { did, createdAtMs }: Registered, agent: DidKey): void =>
+  logRevocation(deps, {
+    ended: `agent:${did} ${agent}`,
+    kept: { principal: did, since_ms: createdAtMs, agent },
+  });
+
+export const logRetiredKey = (deps: Deps, { did, createdAtMs }: Registered, kid: string): void =>
+  logRevocation(deps, {
+    ended: `key:${kid}`,
+    kept: { principal: did, since_ms: createdAtMs, state: 'retired' },
+  });
+
+export const logEntitlement = (deps: Deps, orgId: OrgId, push: EntitlementPush): void =>
+  logRevocation(deps, {
+    ended: `entitlement:${orgId}`,
+    kept: {
+      production: push.production,
+      production_until_ms: push.productionUntilMs,
+      check_cap: push.checkCap,
+      cap_since_ms: push.capSinceMs,
+      reason: push.reason,
+      as_of_ms: push.asOfMs,
+    },
+  });
+
+export const logHandOver = (
+  deps: Pick<ServiceDeps, 'log' | 'clock'>,
+  kind: ClaimKind,
+  { did, createdAtMs, orgId }: Registered & { readonly orgId: OrgId | null },
+  toOrg: HandedOver['to_org'],
+): void =>
+  logRevocation(deps, {
+    ...{ did, kind, since_ms: createdAtMs, at_ms: deps.clock.nowMs() },
+    ...{ from_org: orgId, to_org: toOrg },
+  });

@@ -63,6 +63,8 @@ export interface RestoreRepository {
   reinstate(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): Promise<void>;
   /** No hosted Principal is verified, and no document of one in use, until its domain is asked again. */
   forgetDomains(): Promise<void>;
+  /** No claim expires before that: which of them were proven in the lost span is not known. */
+  extendClaims(untilMs: number): Promise<void>;
   /** From now on nothing is allowed by a Grant in force that would bind its id or draw on a budget, until it is released. */
   withholdGrants(epoch: number): Promise<void>;
   /** Ascending ids, those behind `afterId` ('' for all). `inDoubt`: without those of which only a first draw is in doubt. */

@@ -11,9 +11,13 @@ import type { ClaimKind } from '../ports/claims.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import type { Kept } from './kept.ts';
+import type { LoggedHandOver } from './read-log.ts';
 
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
+
+/** Clocks of a node and of the database, at most (protocol §7). */
+const CLOCKS_APART_MS = 10_000;
 
 const KINDS = ['principal', 'relying_party'] as const;
 
@@ -50,10 +54,41 @@ const handOver = async (
   if (here === null) return null;
   if (!isJsonObject(kept) || kept.since_ms !== here.createdAtMs) return takeAway(deps, kind, here);
   if (kind === 'relying_party') await setAgain(deps, here as RelyingPartyRecord, kept);
-  const toOrgId = await findOrg(deps, kept.org_id);
-  if (toOrgId === here.orgId) return null;
+  return move(deps, kind, here, kept.org_id);
+};
+
+const move = async (
+  deps: ServiceDeps,
+  kind: ClaimKind,
+  { did, orgId }: PrincipalRecord | RelyingPartyRecord,
+  toOrg: unknown,
+): Promise<keyof HandedOverAgain | null> => {
+  const toOrgId = await findOrg(deps, toOrg);
+  if (toOrgId === orgId) return null;
   await transferDid(deps, { caller: SYSTEM, did, kind, toOrgId, requestId: REQUEST_ID });
   return 'transferred';
+};
+
+/**
+ * Of the lost span, what the log alone tells. Each is done where the DID is still registered as it was then, and with whom it was
+ * taken from: what was kept beside the fence may be later.
+ */
+export const handOverLogged = async (
+  deps: ServiceDeps,
+  logged: readonly LoggedHandOver[],
+  lostFromMs: number,
+): Promise<HandedOverAgain> => {
+  const counts = { released: 0, transferred: 0 };
+  for (const { did, kind, sinceMs, atMs, fromOrg, toOrg } of logged) {
+    if (atMs < lostFromMs - CLOCKS_APART_MS) continue;
+    const { principals, relyingParties } = deps.store;
+    const here = await (kind === 'principal' ? principals.find(did) : relyingParties.find(did));
+    if (here === null || here.createdAtMs !== sinceMs || here.orgId !== fromOrg) continue;
+    const done =
+      toOrg === 'released' ? await takeAway(deps, kind, here) : await move(deps, kind, here, toOrg);
+    if (done !== null) counts[done] += 1;
+  }
+  return counts;
 };
 
 /** Released in the lost span, and perhaps registered by somebody else since: that one finds the name reserved. */

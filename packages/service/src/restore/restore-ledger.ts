@@ -5,20 +5,21 @@
  *   take       what was revoked, disabled, blocked, released or transferred in the lost span is so again
  *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
  *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
- *              is allocated from any more, lost names are reserved, no domain counts as proven, Grants whose use in the lost
- *              span is unknown are withheld, and the signed statement is stored
+ *              is allocated from any more, lost names are reserved, no domain counts as proven, claims have their time anew,
+ *              Grants whose use in the lost span is unknown are withheld, and the signed statement is stored
  *
  * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew.
  */
+import { CLAIM_MS } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { formatHead, HEAD_KEY } from '../fence/head.ts';
 import type { FenceHead, OutsideStore } from '../ports/fence.ts';
 import type { RestoreRecord, WithheldGrant } from '../ports/restores.ts';
 import { type EndedAgain, endAgain } from './end-again.ts';
-import { type HandedOverAgain, handOverAgain } from './hand-over-again.ts';
+import { type HandedOverAgain, handOverAgain, handOverLogged } from './hand-over-again.ts';
 import type { Kept } from './kept.ts';
 import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
-import { findKept, type LostSpan, listLostNames } from './plan-restore.ts';
+import { findKept, type KeptOutside, type LostSpan, listLostNames } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
 import { revokeAgain } from './revoke-again.ts';
 import { signRestoreStatement } from './statement.ts';
@@ -56,11 +57,7 @@ export const restoreLedger = async (
 ): Promise<Restore> => {
   const claimed = await claim(deps, outside, span);
   const { lists, checkpoints, revoked, names } = await findKept(deps, outside);
-  const takenAgain = {
-    grants: await revokeAgain(deps, lists, logged),
-    ...(await endAgain(deps, revoked, logged)),
-    ...(await handOverAgain(deps, names)),
-  };
+  const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span);
   const lostNames = await listLostNames(deps, names);
   const lost = await listLostCheckpoints(deps, checkpoints);
   const last = (await deps.store.restores.list()).at(-1);
@@ -87,6 +84,21 @@ export const restoreLedger = async (
     withheldFromBudgets: withheld.others,
     withheld: await deps.store.restores.listWithheld('', WITHHELD_NAMED, { inDoubt: true }),
   };
+};
+
+/** What was kept first, then what only the log tells. */
+const takeAgain = async (
+  deps: ServiceDeps,
+  { lists, revoked, names }: Pick<KeptOutside, 'lists' | 'revoked' | 'names'>,
+  logged: LoggedRevocations,
+  { lostFromMs }: LostSpan,
+): Promise<TakenAgain> => {
+  const grants = await revokeAgain(deps, lists, logged);
+  const ended = await endAgain(deps, [...revoked, ...logged.ended], logged);
+  const byKept = await handOverAgain(deps, names);
+  const byLog = await handOverLogged(deps, logged.handedOver, lostFromMs);
+  const released = byKept.released + byLog.released;
+  return { grants, ...ended, released, transferred: byKept.transferred + byLog.transferred };
 };
 
 /** Of the same instant as the head that it replaces, so that the lost span stays the same for whoever begins anew. */
@@ -123,6 +135,7 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.closeLists();
       await restores.reserveNames(lostNames, restore.epoch);
       await restores.forgetDomains();
+      await restores.extendClaims(restore.quarantinedUntilMs + CLAIM_MS);
       await restores.withholdGrants(restore.epoch);
       await restores.adopt(claimed);
     },

@@ -9,7 +9,7 @@ import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
-import { logRevocation } from '../lib/revocation-log.ts';
+import { logRetiredKey, logRevocation } from '../lib/revocation-log.ts';
 import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
@@ -34,8 +34,9 @@ export type RetiredState = Exclude<KeyState, 'active'>;
 export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<RetiredState> =>
   deps.store.transaction(
     async (tx) => {
-      const { key } = await lockKey(tx, request);
+      const { principal, key } = await lockKey(tx, request);
       if (key.state !== 'active') return key.state;
+      logRetiredKey(deps, principal, key.kid);
       await moveKey(deps, tx, request, key, 'retired');
       // Which of its Grants still pass is told by that instant.
       assertDated(deps, (await lockKey(tx, request)).key.sinceMs);

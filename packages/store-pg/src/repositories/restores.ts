@@ -134,6 +134,13 @@ export function restoreRepository(database: Database): RestoreRepository {
     },
     reinstate: (checkpoint) => write(reinstateSql, valuesOf(checkpoint)),
     forgetDomains: () => write('select svc_forget_domains()', []),
+    async extendClaims(untilMs) {
+      for (const table of ['principals', 'relying_parties'])
+        await write(
+          `update ${table} set claim_expires_at = svc_instant($1) where claim_expires_at < svc_instant($1)`,
+          [untilMs],
+        );
+    },
     withholdGrants: (epoch) =>
       write('update grants set withheld_by = $1 where revocation_recorded_at is null', [epoch]),
     listWithheld: (afterId, limit, { inDoubt } = { inDoubt: false }) =>
