@@ -711,6 +711,7 @@ CREATE TRIGGER note_list AFTER INSERT OR UPDATE OF credential ON public.status_l
 CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
  RETURNS timestamp with time zone
  LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC';
 $function$;
@@ -728,6 +729,7 @@ CREATE OR REPLACE FUNCTION public.svc_barrier_instant(p_principal text, p_node_m
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_custom_plan'
  SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_now timestamptz := greatest(
@@ -747,6 +749,7 @@ CREATE OR REPLACE FUNCTION public.svc_beat(p_seq bigint, p_nonce text, p_next_no
  RETURNS record
  LANGUAGE plpgsql
  SET lock_timeout TO '300ms'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_now timestamptz;
@@ -882,6 +885,7 @@ CREATE OR REPLACE FUNCTION public.svc_clear_old_actions(p_limit integer, p_node_
  RETURNS record
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_custom_plan'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_from text;
@@ -913,6 +917,7 @@ CREATE OR REPLACE FUNCTION public.svc_close_day(p_day date)
  RETURNS boolean
  LANGUAGE plpgsql
  SET lock_timeout TO '2s'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform pg_advisory_xact_lock(2, p_day - date '1970-01-01');
@@ -926,6 +931,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_collect_evidence(p_limit integer, p_node_ms bigint)
  RETURNS bigint
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_now timestamptz := least(svc_now(), svc_instant(p_node_ms));
@@ -966,6 +972,7 @@ CREATE OR REPLACE FUNCTION public.svc_commit_decisions(p_decisions svc_decision[
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET jit TO 'off'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_outcomes text[];
@@ -1092,6 +1099,7 @@ CREATE OR REPLACE FUNCTION public.svc_count_sealed_checks(p_org_id text, p_since
  RETURNS record
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     svc_count_stored_checks(p_org_id, b.since, least(b.first_day, s.sealed_before)) + svc_count_stored_checks(
@@ -1121,6 +1129,7 @@ CREATE OR REPLACE FUNCTION public.svc_count_stored_checks(p_org_id text, p_first
  LANGUAGE plpgsql
  STABLE
  SET plan_cache_mode TO 'force_custom_plan'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   return (
@@ -1136,6 +1145,7 @@ CREATE OR REPLACE FUNCTION public.svc_count_usage(p_limit integer)
  RETURNS bigint
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_custom_plan'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_from text;
@@ -1301,6 +1311,7 @@ CREATE OR REPLACE FUNCTION public.svc_evidence_of(p_jws text)
  RETURNS SETOF text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select m[1]
   from
@@ -1321,6 +1332,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_domains()
  RETURNS void
  LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   update principals
   set
@@ -1336,6 +1348,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_runner(p_role name)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_table regclass;
@@ -1358,6 +1371,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_service(p_role name)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_table record;
@@ -1561,6 +1575,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_keep_served_list(p_url text, p_hash text, p_node_ms bigint)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (select from loose_evidence where hash = p_hash) then
@@ -1580,6 +1595,7 @@ CREATE OR REPLACE FUNCTION public.svc_kept_name(p_did text, p_version bigint)
  RETURNS text
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     json_build_object(
@@ -1615,6 +1631,7 @@ CREATE OR REPLACE FUNCTION public.svc_kept_revoked(p_name text, p_version bigint
  RETURNS text
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     case split_part(p_name, ':', 1)
@@ -1694,6 +1711,7 @@ CREATE OR REPLACE FUNCTION public.svc_kept_text(p_kind text, p_name text, p_vers
  RETURNS text
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     case p_kind
@@ -1728,6 +1746,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
  RETURNS text[]
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_deadline timestamptz := clock_timestamp() + p_wait;
@@ -1750,6 +1769,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_revocations(p_principal text, p_grant_ids text[])
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform
@@ -1806,6 +1826,7 @@ CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with t
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     'drc_' || string_agg(
@@ -1826,6 +1847,7 @@ CREATE OR REPLACE FUNCTION public.svc_name_evidence(p_limit integer)
  RETURNS bigint
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_custom_plan'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_from text;
@@ -1859,6 +1881,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_note(p_kind text, p_name text)
  RETURNS void
  LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   insert into fence_notes (kind, name)
   values (p_kind, p_name)
@@ -1867,6 +1890,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_agent()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform svc_note('revoked', 'agent:' || new.principal || ' ' || new.did);
@@ -1876,6 +1900,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_list()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform svc_note('status-list', new.url);
@@ -1885,6 +1910,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_row()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform
@@ -1904,6 +1930,7 @@ CREATE OR REPLACE FUNCTION public.svc_note_version(p_version bigint)
  RETURNS bigint
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select coalesce(max(epoch), 0)::bigint * 1099511627776 + p_version from restores;
 $function$;
@@ -1917,6 +1944,7 @@ CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text, p_node_ms b
  RETURNS bigint
  LANGUAGE plpgsql
  SET lock_timeout TO '2s'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform pg_advisory_xact_lock(1, hashtext(p_principal));
@@ -1942,6 +1970,7 @@ CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_productio
  LANGUAGE plpgsql
  SET lock_timeout TO '1s'
  SET plan_cache_mode TO 'force_custom_plan'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_stored entitlements;
@@ -1991,6 +2020,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_put_loose_evidence(p_hash text, p_content_type text, p_body bytea)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   update loose_evidence set unused_since = null where hash = p_hash;
@@ -2006,6 +2036,7 @@ CREATE OR REPLACE FUNCTION public.svc_quarantined_until()
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     greatest((select max(quarantined_until) from restores), (select quarantined_until from fence_quarantine));
@@ -2014,6 +2045,7 @@ CREATE OR REPLACE FUNCTION public.svc_read_revocations(p_principal text, p_grant
  RETURNS TABLE(grant_id text, list_url text, status_index integer, recorded_at timestamp with time zone, revoked_at timestamp with time zone, bits bytea, version bigint)
  LANGUAGE sql
  STABLE
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select
     g.id,
@@ -2045,6 +2077,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_record_revocations(p_principal text, p_grant_ids text[], p_urls text[], p_versions bigint[], p_bits bytea[], p_credentials text[], p_hashes text[], p_valid_from_ms bigint[], p_content_type text, p_events jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform svc_lock_revocations(p_principal, p_grant_ids);
@@ -2107,6 +2140,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_clearing()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_cleared record := old;
@@ -2131,6 +2165,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_collection()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if
@@ -2145,6 +2180,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   raise exception '% on % is refused: the table is append-only', tg_op, tg_table_name
@@ -2154,6 +2190,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_reserved()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_name text := coalesce(tg_argv[1], '') || (to_jsonb(new) ->> tg_argv[0]);
@@ -2183,6 +2220,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_release_principal(p_did text)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   delete from api_keys where subject = p_did and role = 'principal';
@@ -2230,6 +2268,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_release_relying_party(p_did text)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   delete from api_keys where subject = p_did and role = 'rp';
@@ -2243,6 +2282,7 @@ CREATE OR REPLACE FUNCTION public.svc_reopen_days(p_today date)
  RETURNS integer
  LANGUAGE plpgsql
  SET lock_timeout TO '10s'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_day date;
@@ -2267,6 +2307,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_repair_clock(p_operator_ms bigint, p_event_id text, OUT repaired_at timestamp with time zone, OUT reopened_days integer, OUT unsealed boolean, OUT mark_moved_ms bigint)
  RETURNS record
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_mark timestamptz;
@@ -2301,6 +2342,7 @@ CREATE OR REPLACE FUNCTION public.svc_seal_ledger(p_node_ms bigint)
  RETURNS boolean
  LANGUAGE plpgsql
  SET lock_timeout TO '100ms'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_now timestamptz := least(svc_now(), svc_instant(p_node_ms)) - interval '3 seconds';
@@ -2320,6 +2362,7 @@ CREATE OR REPLACE FUNCTION public.svc_seal_until(p_until timestamp with time zon
  RETURNS void
  LANGUAGE plpgsql
  SET lock_timeout TO '10s'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_from timestamptz;
@@ -2446,6 +2489,7 @@ CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_id
  RETURNS TABLE(grant_id text, revoked_at timestamp with time zone)
  LANGUAGE plpgsql
  SET lock_timeout TO '2s'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_stamp timestamptz;
@@ -2641,6 +2685,7 @@ CREATE OR REPLACE FUNCTION public.svc_unseal_ledger(p_now timestamp with time zo
  RETURNS boolean
  LANGUAGE plpgsql
  SET lock_timeout TO '10s'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_month date := date_trunc('month', p_now at time zone 'UTC')::date;
