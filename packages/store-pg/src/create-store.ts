@@ -53,6 +53,8 @@ export interface StorePoolSizes {
   readonly ledgerReads: number;
   readonly admin: number;
   readonly urgent: number;
+  /** Barriers: they wait for a Principal's commits with the connection in hand. */
+  readonly barriers: number;
   readonly bulk: number;
   readonly reports: number;
   /** Of the fence: nothing else may be in its way. */
@@ -91,7 +93,8 @@ const defaultPoolSizes: StorePoolSizes = {
   reads: 6,
   ledgerReads: 4,
   admin: 4,
-  urgent: 4,
+  urgent: 3,
+  barriers: 6,
   bulk: 2,
   reports: 2,
   lineage: 2,
@@ -146,6 +149,8 @@ export function createStore(options: StoreOptions): Store {
       isKept: true,
       settings: { lock_timeout: `${URGENT_LOCK_MS}` },
     }),
+    // Of ten orgs whose commits all last as long as they may, none keeps another's barrier waiting for a second.
+    barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, { waitMs, connectMs, isKept: true }),
     // Long work is short beside waiting for long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
@@ -162,6 +167,7 @@ export function createStore(options: StoreOptions): Store {
   };
   const openedAhead = ensurePartitions()
     .then(() => pools.urgent.open())
+    .then(() => pools.barriers.open())
     .then(() => reads.open())
     .catch(onError);
 
@@ -201,7 +207,7 @@ export function createStore(options: StoreOptions): Store {
         commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
         commitOnBudgets: { pool: budgetCommits, ensurePartitions },
       }),
-      revocation: revocationStore(pools.urgent, deadlines.stampRevokedMs, tenant),
+      revocation: revocationStore(pools.urgent, pools.barriers, tenant),
     } satisfies Pick<Store, 'as' | 'transaction' | 'verify' | 'revocation'>);
   };
   // A view has no state of its own, so it is made once for all calls of a tenant.

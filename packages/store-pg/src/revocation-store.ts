@@ -10,25 +10,26 @@ import { toStoreError } from './errors.ts';
 import { grantRepository } from './repositories/grants.ts';
 
 /**
- * `deadlineMs` exceeds the lock's own time-out in `svc_stamp_revoked`, which answers in the ordinary case. A Principal's
- * barriers go one after another: only one of them stands at the lock, with one connection.
+ * The first phase has connections on which nothing waits for commits. The deadline of `barriers` exceeds the lock's own time-out in
+ * `svc_stamp_revoked`, which answers in the ordinary case. A Principal's barriers go one after another: only one of them
+ * stands at the lock, with one connection.
  */
 export function revocationStore(
-  pool: DeadlinePool,
-  deadlineMs: number,
+  urgent: DeadlinePool,
+  barriers: DeadlinePool,
   tenant: Tenant | null,
 ): RevocationStore {
   return {
-    grants: grantRepository(pooledDatabase(pool, pool, tenant)),
+    grants: grantRepository(pooledDatabase(urgent, urgent, tenant)),
     async stampRevoked(principal, ids, nowMs) {
       try {
-        const { rows } = await pool.run(
+        const { rows } = await barriers.run(
           (client) =>
             client.query<{ id: GrantId; revokedAtMs: number }>(
               `select grant_id as id, revoked_at as "revokedAtMs" from svc_stamp_revoked($1, $2, $3)`,
               [principal, [...ids], nowMs],
             ),
-          { deadlineMs, tenant, turn: principal },
+          { tenant, turn: principal },
         );
         return new Map(rows.map(({ id, revokedAtMs }) => [id, revokedAtMs]));
       } catch (error) {
@@ -37,10 +38,10 @@ export function revocationStore(
     },
     async passBarrier(principal, nowMs) {
       try {
-        const { rows } = await pool.run(
+        const { rows } = await barriers.run(
           (client) =>
             client.query<{ ms: number }>('select svc_pass_barrier($1, $2) as ms', [principal, nowMs]),
-          { deadlineMs, tenant, turn: principal },
+          { tenant, turn: principal },
         );
         const [row] = rows;
         if (row === undefined) throw new Error('the barrier answered no row');

@@ -1,0 +1,64 @@
+/**
+ * Barriers wait for commits with a connection in hand (protocol §9), and a tenant can make its own commits last. Nobody else's
+ * revocation waits for that.
+ */
+import type { DidWeb } from '@svc/protocol';
+import type { Store, Tenant } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { withSession } from '@svc/testkit/store/session';
+import { createWorld, insertGrant, type World } from '@svc/testkit/store/world';
+import { beforeAll, expect, it } from 'vitest';
+
+const stores = withStores();
+const PRINCIPALS_OF_ORG = 8;
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld(stores.first);
+});
+
+const tenant = (org: string): Tenant => ({ crowd: 'tenants', org, subject: org });
+const principalsOf = (org: string): readonly DidWeb[] =>
+  Array.from({ length: PRINCIPALS_OF_ORG }, (_, i) => `did:web:${org}-${i}.example` as DidWeb);
+
+/** Runs `work` while every Principal of the orgs has a commit under way and a barrier that waits for it. */
+const besideBarriersOf = async (orgs: readonly string[], work: (victim: Store) => Promise<void>) => {
+  const { first } = stores;
+  let ended = 0;
+  await withSession(stores.url, async (session) => {
+    await session.query('begin');
+    for (const did of orgs.flatMap(principalsOf))
+      await session.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [did]);
+    const barriers = orgs.flatMap((org) =>
+      principalsOf(org).map((did) =>
+        first
+          .as(tenant(org))
+          .revocation.passBarrier(did, Date.now())
+          .catch(() => {})
+          .then(() => (ended += 1)),
+      ),
+    );
+    await new Promise(setImmediate);
+    await work(first.as(tenant('victim')));
+    // None has been answered or given up: what the victim did, it did beside all of them.
+    expect(ended).toBe(0);
+    await session.query('commit');
+    await Promise.all(barriers);
+  });
+};
+
+it('a revocation is found and recorded while all connections for barriers wait', async () => {
+  const grant = await insertGrant(world);
+  await besideBarriersOf(['hostile-a', 'hostile-b', 'hostile-c'], async ({ revocation }) => {
+    const { grants } = await revocation.grants.findRevocable(world.principal.did, [grant.id]);
+    expect(grants.map(({ id }) => id)).toEqual([grant.id]);
+  });
+});
+
+it('its own barrier passes beside those of an org that has as many as it may', async () => {
+  const grant = await insertGrant(world);
+  await besideBarriersOf(['hostile-d'], async ({ revocation }) => {
+    const stamps = await revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
+    expect(stamps.has(grant.id)).toBe(true);
+  });
+});
