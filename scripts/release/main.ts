@@ -30,7 +30,7 @@ const main = (parameters: readonly string[]): number => {
   const waiting = readdirSync(join(ROOT, '.changeset')).filter((name) => name.endsWith('.md'));
   if (waiting.length > 0 && !parameters.includes('--dry-run')) {
     console.error(
-      `${waiting.length} changesets wait: run npx changeset version first, and commit what it writes`,
+      `${waiting.length} changesets wait: run npm run release:version first, and commit what it writes`,
     );
     return 1;
   }

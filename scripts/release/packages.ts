@@ -50,6 +50,14 @@ export const listPublished = (): readonly Installed[] =>
     .filter(({ manifest }) => manifest.private !== true)
     .sort((one, other) => (one.manifest.name < other.manifest.name ? -1 : 1));
 
+/** The others of this repository, the root among them: programs, what only they use, and what tests use. */
+export const listUnpublished = (): readonly Installed[] =>
+  [
+    ...['.', 'bench', 'examples', 'mutation'].map((folder) => readPackage(join(ROOT, folder))),
+    ...workspaces('packages'),
+    ...workspaces('apps'),
+  ].filter(({ manifest }) => manifest.private === true);
+
 /** What the image runs: the programs, as installed for production. */
 export const listPrograms = (): readonly Installed[] =>
   workspaces('apps').filter(({ manifest }) => manifest.name !== '@svc/pages');
