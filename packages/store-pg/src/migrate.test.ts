@@ -43,6 +43,27 @@ describe('migrate', () => {
     await migrate(emptyUrl());
   });
 
+  it('refuses a database of which a part was lost, and says which: a dump that ended with an error', async () => {
+    await migrate(emptyUrl());
+    const names = await runSql<{ name: string }>(
+      emptyUrl(),
+      `select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+       where a.attname = 'is_only_row' and c.relkind = 'r'`,
+    );
+    expect(names.length).toBeGreaterThan(5);
+    for (const { name } of names) {
+      await runSql(emptyUrl(), `alter table ${name} rename to kept`);
+      await runSql(emptyUrl(), `create table ${name} (like kept)`);
+      await expect(migrate(emptyUrl()), name).rejects.toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining(`${name} has lost its only row`),
+      });
+      await runSql(emptyUrl(), `drop table ${name}`);
+      await runSql(emptyUrl(), `alter table kept rename to ${name}`);
+    }
+    await migrate(emptyUrl());
+  });
+
   it('runs beside a later version as far as its migrations allow, and says which version it takes where they do not', async () => {
     await migrate(emptyUrl());
     const newest = listMigrations().at(-1)?.name;

@@ -33,7 +33,7 @@ export interface MigrateOptions {
 /**
  * Safe to run from several processes at once; each returns when the schema is up to date, with the names of what it ran.
  * Rejects with `StoreError` `unavailable` when the database cannot be reached, `refused` when another version made it that
- * this one does not run beside, `lock_timeout` when its locks were not to be had for ten minutes.
+ * this one does not run beside, or when it is not whole, `lock_timeout` when its locks were not to be had for ten minutes.
  */
 export async function migrate(
   databaseUrl: string,
@@ -47,6 +47,7 @@ export async function migrate(
     const missing = migrations.slice(recorded.length);
     if (missing.length > 0) await openRecord(client, missing);
     for (const migration of missing) await runWithin(client, migration, onWait);
+    await assertWhole(client);
     await ensurePartitionsOn(client);
     return missing.map(({ name }) => name);
   } finally {
@@ -121,6 +122,22 @@ async function openRecord(client: pg.Client, missing: readonly Migration[]): Pro
       ran_at timestamptz not null default clock_timestamp()
     )`,
   );
+}
+
+/** Tables of one row lose it where a dump was loaded in part: whoever reads them would fail at every decision. */
+async function assertWhole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where a.attname = 'is_only_row' and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1`,
+  );
+  for (const { name } of rows) {
+    const { rowCount } = await client.query(`select from ${name}`);
+    if (rowCount === 0)
+      throw new StoreError(
+        'refused',
+        `the database is not whole: ${name} has lost its only row. Was it restored from a dump that ended with an error?`,
+      );
+  }
 }
 
 /** Gives a role what the running service needs. By the owner of the schema, after each migration. */

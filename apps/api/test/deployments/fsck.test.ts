@@ -158,6 +158,12 @@ const ofBudget: Tampering['found'] = ['consumption', () => budgetId];
 const ofList = () => `http://svc.test/status-lists/svc.test/1`;
 
 const tamperings: readonly Tampering[] = [
+  {
+    what: 'a table of one row without it',
+    found: ['only rows', () => 'evidence_naming'],
+    change: 'create table saved as select * from evidence_naming; delete from evidence_naming',
+    undo: 'insert into evidence_naming select * from saved; drop table saved',
+  },
   receipt(
     'one byte of its signature changed',
     `jws = left(jws, -8) || translate(right(jws, 8), 'ABCD', 'BCDA') || ''`,

@@ -9,7 +9,26 @@ export interface Rule {
   readonly faultSql: string;
 }
 
+const ONLY_ROWS = [
+  'clock_mark',
+  'deployment',
+  'evidence_naming',
+  'fence_quarantine',
+  'ledger_count',
+  'ledger_seal',
+  'retention',
+];
+
 const RULES: readonly Rule[] = [
+  {
+    name: 'only rows',
+    promise: 'every table of one row has it',
+    countSql: `select ${ONLY_ROWS.length} as count`,
+    faultSql: ONLY_ROWS.map(
+      (table) =>
+        `select '${table}' as "where", 'its only row is gone' as problem where not exists (select from ${table})`,
+    ).join(' union all '),
+  },
   {
     name: 'revocations',
     promise:
