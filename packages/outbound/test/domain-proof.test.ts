@@ -89,6 +89,23 @@ describe('a domain is proven', () => {
   });
 });
 
+it('a list proves each DID that it names with its token, and nothing by what else stands in it', async () => {
+  const other = { did: 'did:web:acme.example:other', token: 'other' };
+  const own = { did: DID, token: TOKEN };
+  for (const body of [[own], [other, own], [own, other], [null, 'x', { ...own, more: 1 }, own]])
+    expect(await judge('absent', { body: JSON.stringify(body) })).toBe('proven');
+  for (const body of [
+    [],
+    [other],
+    [
+      { ...own, token: other.token },
+      { ...other, token: TOKEN },
+    ],
+    [{ ...own, more: 1 }],
+  ])
+    expect(await judge('absent', { body: JSON.stringify(body) })).toBe('absent');
+});
+
 describe('a domain is not proven', () => {
   it.each([
     ...[TOKEN, `svc-verification=${TOKEN} `, ` ${RECORD}`, `${RECORD}x`, RECORD.slice(0, -1), ''],

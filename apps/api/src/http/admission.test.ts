@@ -130,3 +130,29 @@ it('says how long to wait, longer while it lasts', () => {
   });
   expect(waits).toEqual(['1', '1', '3', '7', '1', '1']);
 });
+
+describe('what a caller itself makes last', () => {
+  const batch = { decisions: 50, isSample: false };
+  const waited = { decisions: 1, isSample: false };
+
+  it('lowers the limit for nobody: batches that last a second, and waits for hosts of others', () => {
+    const admission = new Admission();
+    const { limit } = admission;
+    for (let nowMs = 0; nowMs < 60_000; nowMs += 100)
+      for (const leaving of [batch, waited])
+        admission.enter(tenant('hostile'), nowMs)(nowMs + 1_000, leaving);
+    expect(admission.limit).toBe(limit);
+    // One that is late by the service is learned from.
+    admission.enter(tenant('other'), 61_000)(62_500);
+    expect(admission.limit).toBeLessThan(limit);
+  });
+
+  it('counts as what was answered: of 1,000 decisions a second in batches 500 are let in at once where answers are late', () => {
+    const admission = new Admission();
+    for (let nowMs = 0; nowMs < 2_000; nowMs += 50) admission.enter(tenant('a'), nowMs)(nowMs + 49, batch);
+    admission.enter(tenant('b'), 2_000)(2_020);
+    admission.enter(tenant('b'), 1_400)(2_021);
+    expect(admission.limit).toBeGreaterThan(400);
+    expect(admission.limit).toBeLessThan(600);
+  });
+});

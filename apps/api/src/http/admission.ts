@@ -6,6 +6,9 @@
  * The limit is found by trying. When answers come late it becomes what was answered lately in the time that an answer may
  * take (Little's law); while they come in time and the limit is used up it grows by a quarter in each round. Where even the
  * quickest answer is slow, a disk is and no queue: taking in less would make none quicker, so late is then later.
+ *
+ * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a batch, which is many answers one
+ * after another, and what waited for a host of somebody else.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
@@ -24,6 +27,16 @@ const SHARE = 0.75;
 /** Refusals this close to each other are of one overload. */
 const CALM_MS = 5_000;
 const MOST_RETRY_AFTER_SECONDS = 8;
+
+/** What there is to learn from a request that is over. */
+export interface Leaving {
+  /** It was so many decisions. */
+  readonly decisions: number;
+  /** How long it took says something about this service. */
+  readonly isSample: boolean;
+}
+
+const ONE: Leaving = { decisions: 1, isSample: true };
 
 export class Admission {
   #limit = MOST;
@@ -44,7 +57,7 @@ export class Admission {
   }
 
   /** Answers how to leave, which is done once, with the present. Throws 503. Times are monotonic, in milliseconds. */
-  enter({ crowd, org }: Tenant, nowMs: number): (nowMs: number) => void {
+  enter({ crowd, org }: Tenant, nowMs: number): (nowMs: number, leaving?: Leaving) => void {
     const share = crowd === 'tenants' ? org : crowd;
     const ofShare = this.#byShare.get(share) ?? 0;
     const isFull = this.#underWay >= this.limit || ofShare >= Math.ceil(this.limit * SHARE);
@@ -52,17 +65,17 @@ export class Admission {
     const wasUsedUp = (ofShare + 1) * 2 >= this.limit * SHARE || (this.#underWay + 1) * 2 >= this.limit;
     this.#underWay += 1;
     this.#byShare.set(share, ofShare + 1);
-    return (leftAtMs) => {
+    return (leftAtMs, { decisions, isSample } = ONE) => {
       this.#underWay -= 1;
       const left = (this.#byShare.get(share) ?? 1) - 1;
       if (left === 0) this.#byShare.delete(share);
       else this.#byShare.set(share, left);
-      this.#learn(nowMs, leftAtMs, wasUsedUp);
+      this.#count(leftAtMs, decisions);
+      if (isSample) this.#learn(nowMs, leftAtMs, wasUsedUp);
     };
   }
 
   #learn(enteredAtMs: number, leftAtMs: number, wasUsedUp: boolean): void {
-    this.#count(leftAtMs);
     const tookMs = leftAtMs - enteredAtMs;
     const lateMs = this.#lateAfter(tookMs, leftAtMs);
     if (tookMs <= lateMs) {
@@ -86,8 +99,8 @@ export class Admission {
     return Math.min(LATEST_MS, Math.max(LATE_MS, 2 * quickestMs));
   }
 
-  #count(nowMs: number): void {
-    this.#answered += 1;
+  #count(nowMs: number, decisions: number): void {
+    this.#answered += decisions;
     const elapsedMs = nowMs - this.#windowBeganAtMs;
     if (elapsedMs < WINDOW_MS) return;
     this.#perSecond = (this.#answered * 1_000) / elapsedMs;

@@ -44,6 +44,10 @@ export class Exchange {
   traceId: string | null = null;
   /** Called once the work for the request has ended, whether anybody still waits for its answer or not. */
   leave: () => void = () => {};
+  /** Calls that it counts as; a batch of verifications is many. */
+  calls = 1;
+  /** Its work waited for a host of somebody else. */
+  hasWaitedOutside = false;
   /** Decoded. */
   pathParams: Readonly<Record<string, unknown>> = {};
   /** Set when the client waits for `100 Continue` before sending its body. */

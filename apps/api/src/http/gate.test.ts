@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Route, routes } from '@svc/contract';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Caller } from './caller.ts';
 import { Exchange } from './exchange.ts';
 import { Gate, RATE_LIMITS, type RateLimits } from './gate.ts';
@@ -79,4 +79,46 @@ it('the members of an org have a limit together, beside those of each, and other
   for (const name of ['a', 'a', 'b', 'b', 'b', 'a', 'c'])
     statuses.push(await ask('198.51.100.7', `dk_principal_${name}`));
   expect(statuses).toEqual([200, 200, 200, 200, 429, 429, 200]);
+});
+
+describe('the limit of verifications under way', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** How many are let in at once after `attack` has come and gone, as the one before it. */
+  const letInAfter = async (attack: (gate: Gate, exchange: Exchange) => void): Promise<number> => {
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const rp = {
+      ...{ class: 'rp', subject: 'did:web:rp.example', keyId: 'rp', isNewcomer: false },
+      relyingParty: { orgId: 'org_1', verifyRateLimitPerMinute: 10_000 },
+    } as unknown as Caller;
+    const gate = new Gate({ nowMs: () => 0 }, async () => rp, RATE_LIMITS);
+    const enter = async () => {
+      const request = {
+        headers: { authorization: 'Bearer dk_rp' },
+        socket: {},
+      } as unknown as IncomingMessage;
+      const exchange = new Exchange(request, {} as ServerResponse, settings);
+      await gate.admit(routes.verify, exchange);
+      return exchange;
+    };
+    for (let i = 0; i < 10; i++) {
+      const exchange = await enter();
+      nowMs += i % 2 === 0 ? 10 : 1_000;
+      if (i % 2 === 1) attack(gate, exchange);
+      exchange.leave();
+    }
+    let letIn = 0;
+    while (letIn < 200 && (await enter().catch(() => null)) !== null) letIn += 1;
+    return letIn;
+  };
+
+  it('falls where answers are late, and not by batches or by what waited for a host of somebody else', async () => {
+    expect(await letInAfter(() => {})).toBe(24);
+    expect(await letInAfter((gate, exchange) => gate.countMore(routes.verify, exchange, 49))).toBe(200);
+    const waited = (_: Gate, exchange: Exchange) => {
+      exchange.hasWaitedOutside = true;
+    };
+    expect(await letInAfter(waited)).toBe(200);
+  });
 });

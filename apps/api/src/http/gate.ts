@@ -122,17 +122,20 @@ export class Gate {
     exchange.caller = caller;
     const counts = this.#countsOf(route, caller);
     hold(exchange, tightestOf(counts, 1));
-    exchange.leave = this.#enter(route, tenantOf(caller));
+    exchange.leave = this.#enter(route, exchange, tenantOf(caller));
     take(counts, 1);
     requireClass(route.auth, caller);
     return caller;
   }
 
   /** Verifications are gathered from all callers: what counts is how many there are in all. */
-  #enter(route: Route, tenant: Tenant): () => void {
+  #enter(route: Route, exchange: Exchange, tenant: Tenant): () => void {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
-    return () => leave(performance.now());
+    return () => {
+      const { calls: decisions, hasWaitedOutside } = exchange;
+      leave(performance.now(), { decisions, isSample: decisions === 1 && !hasWaitedOutside });
+    };
   }
 
   /** Counts further calls of an admitted caller against its limits, all or none; throws 429. */
@@ -141,6 +144,7 @@ export class Gate {
     const counts = this.#countsOf(route, exchange.caller);
     hold(exchange, tightestOf(counts, calls));
     take(counts, calls);
+    exchange.calls += calls;
   }
 
   /** Counts a request that needs no credential. */

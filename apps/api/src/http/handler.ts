@@ -13,6 +13,8 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly clientIp: string;
   /** Counts further calls against the limit that this one was counted against, all or none. Throws 429. */
   readonly countMore: (calls: number) => void;
+  /** Tells that the work waits for a host of somebody else: how long it takes says nothing about this service. */
+  readonly noteOutsideWait: () => void;
   /** Holds the call to one more limit. Throws 429. */
   readonly holdTo: (allowance: Allowance) => void;
 }

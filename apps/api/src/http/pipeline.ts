@@ -68,7 +68,10 @@ export class Pipeline {
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
       const holdTo = (allowance: Allowance) => hold(exchange, allowance);
-      const context = { ...input, caller, requestId, clientIp, countMore, holdTo };
+      const noteOutsideWait = () => {
+        exchange.hasWaitedOutside = true;
+      };
+      const context = { ...input, caller, requestId, clientIp, countMore, holdTo, noteOutsideWait };
       const sending = answer(exchange, await handler(context));
       if (sending !== null) await sending;
     } catch (error) {

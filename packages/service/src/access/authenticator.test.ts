@@ -1,6 +1,6 @@
 import type { DidWeb } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import { issueApiKey } from '../api-keys/api-key.ts';
+import { issueApiKey, parseApiKey } from '../api-keys/api-key.ts';
 import type { Store } from '../ports/store.ts';
 import type { RpCallerRecord } from '../ports/verify-store.ts';
 import { Authenticator } from './authenticator.ts';
@@ -60,18 +60,19 @@ it('a relying party that has changed is looked up again, and what a look-up from
     subject: RP,
     label: null,
   });
+  const keyHash = parseApiKey(value)?.keyHash ?? '';
   const nameOf = async (answered: string | null) => {
     const caller = authenticator.authenticate(value, { mayBeRemembered: true });
     while (answered !== null && waiting.length === 0) await Promise.resolve();
-    if (answered !== null) waiting.shift()?.answer(recordOf('a', answered));
+    if (answered !== null) waiting.shift()?.answer(recordOf(keyHash, answered));
     const known = await caller;
     return known?.class === 'rp' ? known.relyingParty.name : null;
   };
   expect(await nameOf('first')).toBe('first');
   expect(await nameOf(null)).toBe('first');
-  const underWay = authenticator.readAgain('a');
+  const underWay = authenticator.readAgain(keyHash);
   authenticator.forget(RP);
-  waiting.shift()?.answer(recordOf('a', 'from before'));
+  waiting.shift()?.answer(recordOf(keyHash, 'from before'));
   await underWay;
   expect(await nameOf('changed')).toBe('changed');
   expect(await nameOf(null)).toBe('changed');

@@ -26,6 +26,8 @@ export interface Asked {
   readonly answerByMs: number;
   /** Of this request alone: it remembers what it has checked. */
   readonly crypto: CryptoPort;
+  /** Called before a host of somebody else is waited for. */
+  readonly noteOutsideWait: () => void;
 }
 
 /** What a decision rests on, one member from each stage before it. */

@@ -27,6 +27,7 @@ import type { Tenant } from '../ports/tenant.ts';
 import type { AllocatedGrant, FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
+import type { Asked } from './evaluate.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
@@ -52,6 +53,8 @@ const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
+type Asking = Pick<Asked, 'presented' | 'tenant' | 'noteOutsideWait'>;
+
 export class FactLoader {
   private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
   private readonly grants = new LRUCache<string, AllocatedGrant>({ max: 50_000 });
@@ -70,12 +73,12 @@ export class FactLoader {
    * when that is wrong. Rejects when storage cannot be asked.
    */
   async load(
-    { presented: { grant }, tenant }: { readonly presented: Presented; readonly tenant: Tenant },
+    { presented: { grant }, tenant, noteOutsideWait }: Asking,
     proofSpent: boolean,
   ): Promise<LoadedFacts> {
     if (!grant.ok) return NOTHING;
     const { principal: known, allocation } = await this.find(grant.value, tenant);
-    const principal = known === null ? null : await this.withFreshDocument(known);
+    const principal = known === null ? null : await this.withFreshDocument(known, noteOutsideWait);
     return {
       facts: {
         principal:
@@ -132,8 +135,12 @@ export class FactLoader {
   }
 
   /** The same Principal when its document needs no refresh, or no fresher one was had in time. */
-  private async withFreshDocument(known: LoadedPrincipal): Promise<LoadedPrincipal> {
+  private async withFreshDocument(
+    known: LoadedPrincipal,
+    noteOutsideWait: () => void,
+  ): Promise<LoadedPrincipal> {
     if (!this.documents.isDue(known.record)) return known;
+    noteOutsideWait();
     const record = await this.documents.refresh(known.record);
     return this.remember(record, this.deps.clock.nowMs()) ?? known;
   }

@@ -88,12 +88,15 @@ export class Verifier {
     caller: RpCaller,
     request: VerifyRequest,
     idempotency: Idempotency | null = null,
+    /** Called before it waits for a host of somebody else. */
+    noteOutsideWait: () => void = () => {},
   ): Promise<VerifyAnswer> {
     this.deps.holds.assertNone();
     const answerByMs = performance.now() + DEADLINE_MS;
     const presented = parsePresented(request);
     const crypto = this.memo.cryptoFor(presented);
-    const asked = { request, presented, idempotency, tenant: tenantOf(caller), answerByMs, crypto };
+    const tenant = tenantOf(caller);
+    const asked = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
     try {
       // What is under way at the deadline may still be stored; the caller hears that it is not known.
       const answer = await withinMs(DEADLINE_MS, this.findOrDecide(caller, asked), () => {

@@ -17,10 +17,11 @@ type Answered = Extract<
 
 export const evaluateAccesses =
   (evaluate: EvaluateOne, log: Log): Handler<Routes['evaluateAccesses']> =>
-  async ({ caller, body, countMore }) => {
+  async ({ caller, body, countMore, noteOutsideWait }) => {
     const { evaluations = [] } = body;
     // Without items the contract has held it to be one evaluation.
-    if (evaluations.length === 0) return { status: 200, body: await evaluate(caller, parseSingle(body)) };
+    if (evaluations.length === 0)
+      return { status: 200, body: await evaluate(caller, parseSingle(body), null, noteOutsideWait) };
     countMore(evaluations.length - 1);
     const one = evaluateItem(evaluate, caller, body, log);
     return { status: 200, body: { evaluations: await runAll(evaluations, one, body) } };

@@ -10,19 +10,20 @@ export type EvaluateOne = (
   caller: RpCaller,
   asked: AuthZenRequest,
   idempotency?: Idempotency | null,
+  noteOutsideWait?: () => void,
 ) => Promise<AuthZenResponse>;
 
 export const evaluateBy =
   (decide: Decide, identity: ServiceIdentity): EvaluateOne =>
-  async (caller, asked, idempotency = null) => {
+  async (caller, asked, idempotency = null, noteOutsideWait = undefined) => {
     const mapped = toVerifyRequest(asked);
     if (!mapped.ok) throw new ApiError('INVALID_REQUEST', PLACES.body.field(mapped.problem));
-    return presentEvaluation(identity, await decide(caller, mapped.request, idempotency));
+    return presentEvaluation(identity, await decide(caller, mapped.request, idempotency, noteOutsideWait));
   };
 
 export const evaluateAccess =
   (evaluate: EvaluateOne): Handler<Routes['evaluateAccess']> =>
-  async ({ caller, body, bodyText, headers }) => ({
-    status: 200,
-    body: await evaluate(caller, body, idempotencyOf(headers['idempotency-key'], bodyText)),
-  });
+  async ({ caller, body, bodyText, headers, noteOutsideWait }) => {
+    const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
+    return { status: 200, body: await evaluate(caller, body, idempotency, noteOutsideWait) };
+  };

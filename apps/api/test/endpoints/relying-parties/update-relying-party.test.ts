@@ -62,6 +62,21 @@ describe('a changed rate limit', () => {
     }
     expect(await limitOn(0, key)).toEqual([429, '1']);
   });
+
+  it('lets a relying party that had used it up go on within 2 s, on a node that was not asked', async () => {
+    const { did, key } = await deployment.register(
+      '/relying-parties',
+      managed({ verify_rate_limit_per_minute: 1 }),
+      orgAdmin,
+    );
+    let refused: unknown[] = [];
+    while (refused[0] !== 429) refused = await limitOn(1, key);
+    expect((await patch(did, { verify_rate_limit_per_minute: 300 })).status).toBe(200);
+    const answeredAt = performance.now();
+    let status: unknown = 429;
+    while (status === 429 && performance.now() - answeredAt < 2_000) [status] = await limitOn(1, key);
+    expect(status).toBe(200);
+  });
 });
 
 describe('PATCH', () => {
