@@ -9,5 +9,6 @@ export default defineConfig(
     floor: 'src/floor/floor.ts',
     plain: 'src/plain/plain.ts',
     'lone-commit': 'src/floor/lone-commit.ts',
+    'kms-stub': 'src/signers/kms-stub.ts',
   }),
 );

@@ -6,6 +6,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   day: () => import('./day/day.ts'),
   ledger: () => import('./ledger/ledger.ts'),
   revocations: () => import('./revocations/revocations.ts'),
+  signers: () => import('./signers/signers.ts'),
 };
 
 const name = process.argv.slice(2).find((arg) => arg !== '--') ?? '';

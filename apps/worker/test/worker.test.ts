@@ -216,7 +216,15 @@ it('the admin port tells that the worker lives, is ready, and what its jobs did'
     200,
     {
       ok: true,
-      checks: { storage: 'ok', clock: 'ok', fence: 'none', keys: 'ok', jobs: 'ok', content: 'ok' },
+      checks: {
+        storage: 'ok',
+        clock: 'ok',
+        fence: 'none',
+        keys: 'ok',
+        signer: 'ok',
+        jobs: 'ok',
+        content: 'ok',
+      },
     },
   ]);
   worker.signal('SIGTERM');

@@ -78,6 +78,8 @@ export interface Config {
   readonly sandboxKeysPath: string | null;
   /** Of encrypted private key files. Null: there are none. */
   readonly keyPassphrasePath: string | null;
+  /** Of PKCS#11 tokens whose URI names none. */
+  readonly pkcs11PinPath: string | null;
   readonly demo: boolean;
   /** Calls that store something in the sandbox in a UTC day, on all nodes together. */
   readonly demoPerDay: number;

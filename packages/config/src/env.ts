@@ -128,6 +128,11 @@ export const VARIABLES = {
     standard: 'none',
     meaning: 'Path of the file with the passphrase of encrypted private key files (file: in a JWK set).',
   }),
+  SVC_PKCS11_PIN_FILE: variable({
+    parse: values.path,
+    standard: 'pin-source in the URI of the key',
+    meaning: 'Path of the file with the PIN of PKCS#11 tokens (pkcs11: in a JWK set).',
+  }),
   SVC_DEMO: variable({
     parse: values.flag,
     standard: '0 (npm start sets 1)',

@@ -74,11 +74,12 @@ export const readSecretFile = (path: string, maxBytes = MAX_BYTES): ReadSecret =
 /** What opens the private keys that a key set refers to. `exposed` is told of files that others may read. */
 export const keySourcesOf = (
   { path }: Pick<KeyFile, 'path'>,
-  config: Pick<Config, 'keyPassphrasePath'>,
+  config: Pick<Config, 'keyPassphrasePath' | 'pkcs11PinPath'>,
   exposed: (what: string) => void,
 ): KeySources => ({
   folder: dirname(path),
   passphrasePath: config.keyPassphrasePath,
+  pinPath: config.pkcs11PinPath,
   readSecret: (secretPath) => {
     const { text, exposure } = orKeySetError(secretPath, 'read', () => readSecretFile(secretPath));
     if (exposure !== null) exposed(`${secretPath}: ${exposure}`);

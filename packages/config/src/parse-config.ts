@@ -187,6 +187,7 @@ const buildConfig = (read: Read): Config => {
     statusKeysPath: read.SVC_STATUS_KEYS ?? null,
     sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
     keyPassphrasePath: read.SVC_KEY_PASSPHRASE_FILE ?? null,
+    pkcs11PinPath: read.SVC_PKCS11_PIN_FILE ?? null,
     demo: read.SVC_DEMO ?? false,
     demoPerDay: read.SVC_DEMO_PER_DAY ?? 20_000,
     selfServe: read.SVC_SELF_SERVE === true ? selfServeLimits(read) : null,

@@ -60,7 +60,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     if (registry !== undefined) createServiceMetrics(registry, holds);
     const did = `did:web:${config.domain}`;
     const keys = await KeyRing.start(
-      { store, holds, did, load: () => loadSecrets(config, secrets.signers) },
+      { store, holds, log, did, load: () => loadSecrets(config, secrets.signers) },
       secrets,
     );
     const identity = identityOf(config, keys);
@@ -87,10 +87,12 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       keys.stop();
       clock.stop();
       await store.close();
+      await secrets.signers.close();
     };
     return { service: { ...service, ...outsideOf(config) }, fence, close };
   } catch (error) {
     await store.close();
+    await secrets.signers.close();
     throw error;
   }
 };

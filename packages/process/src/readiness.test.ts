@@ -1,13 +1,20 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createServiceReadiness } from './readiness.ts';
 
+const identityOf = (findFault?: () => string | null) => ({
+  statusKeys: {
+    signer: { kid: '', sign: () => new Uint8Array(64), ...(findFault === undefined ? {} : { findFault }) },
+    published: [],
+  },
+});
+
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 it('storage that does not answer is told within a second, however many ask', async () => {
   const describeHealth = vi.fn(() => new Promise<string>(() => {}));
   const readiness = createServiceReadiness({
-    service: { store: { describeHealth }, holds: { list: () => [] } },
+    service: { store: { describeHealth }, holds: { list: () => [] }, identity: identityOf() },
     fence: null,
   });
   const asked = Promise.all([readiness(), readiness()]);
@@ -15,4 +22,21 @@ it('storage that does not answer is told within a second, however many ask', asy
   for (const { ok, checks } of await asked)
     expect([ok, checks.storage]).toEqual([false, 'no answer within 800 ms']);
   expect(describeHealth).toHaveBeenCalledTimes(1);
+});
+
+it('a status signer outside of the process that is away is told, and keeps no decision away', async () => {
+  const checksWith = async (findFault?: () => string | null) =>
+    createServiceReadiness({
+      service: {
+        store: { describeHealth: async () => 'ok' },
+        holds: { list: () => [] },
+        identity: identityOf(findFault),
+      },
+      fence: null,
+    })();
+  expect((await checksWith()).checks).not.toHaveProperty('status-signer');
+  expect(await checksWith(() => null)).toMatchObject({ ok: true, checks: { 'status-signer': 'ok' } });
+  const away = await checksWith(() => 'token svc: no such token is there');
+  expect(away).toMatchObject({ ok: true, decides: true });
+  expect(away.checks['status-signer']).toBe('token svc: no such token is there');
 });

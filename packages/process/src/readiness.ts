@@ -1,9 +1,13 @@
 /** Whether the service behind a process can decide: whether storage takes writes, and each reason not to decide. */
-import { type Fence, HOLD_NAMES, type Holds, type Store, withinMs } from '@svc/service';
+import { type Fence, HOLD_NAMES, type Holds, type ServiceIdentity, type Store, withinMs } from '@svc/service';
 import type { Readiness } from './admin-service.ts';
 
 interface ReadinessDeps {
-  readonly service: { readonly store: Pick<Store, 'describeHealth'>; readonly holds: Pick<Holds, 'list'> };
+  readonly service: {
+    readonly store: Pick<Store, 'describeHealth'>;
+    readonly holds: Pick<Holds, 'list'>;
+    readonly identity: Pick<ServiceIdentity, 'statusKeys'>;
+  };
   readonly fence: Pick<Fence, 'describeUnkept'> | null;
 }
 
@@ -18,7 +22,7 @@ export const HEALTH_ANSWER_MS = 800;
 const FRESH_MS = 500;
 
 export const createServiceReadiness = ({
-  service: { store, holds },
+  service: { store, holds, identity },
   fence,
 }: ReadinessDeps): (() => Promise<ServiceReadiness>) => {
   const findHealth = once(() =>
@@ -32,8 +36,11 @@ export const createServiceReadiness = ({
     const reasons = Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)]));
     if (fence === null && reasons.fence === 'ok') reasons.fence = 'none';
     const copies = fence === null ? {} : { 'fence-copies': unkept ?? 'ok' };
+    // Without it nothing can be revoked and no day closed; decisions go on, so the process stays ready.
+    const { findFault } = identity.statusKeys.signer;
+    const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
     const decides = storage === 'ok' && held.length === 0;
-    return { ok: decides && unkept === null, decides, checks: { storage, ...reasons, ...copies } };
+    return { ok: decides && unkept === null, decides, checks: { storage, ...reasons, ...copies, ...signer } };
   };
 };
 

@@ -1,15 +1,27 @@
 /** Opens private keys where their URIs say, and makes new ones there. One of a process: what it has opened, it shares and closes. */
 import { KeySetError, type PublishedKey, type ServiceSigner } from '@svc/service';
+import { KMS_MAX_BYTES, makeKmsKey, openKms } from './aws-kms.ts';
 import { makeFile, openFile } from './encrypted-file.ts';
-import { parseKeyUri } from './key-uri.ts';
-import type { KeySources, MadeKey } from './sources.ts';
+import { type KeyUri, parseKeyUri, type TokenUri } from './key-uri.ts';
+import { openToken, sessionsOf, type TokenDeps } from './pkcs11/token.ts';
+import { type KeySources, type MadeKey, readPin } from './sources.ts';
+import { type WatchedSigner, watchSigner } from './watched-signer.ts';
+
+type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
 export class Signers {
-  /** Rejects with `KeySetError` unless what it signs verifies under `key`. */
+  private readonly opened = new Map<string, Promise<WatchedSigner>>();
+
+  /** Rejects with `KeySetError` unless what it signs verifies under `key`. One that is open already is given again. */
   async open(uri: string, key: PublishedKey, sources: KeySources): Promise<ServiceSigner> {
     const at = parseKeyUri(uri);
     if (at.kind === 'file') return openFile(at, key, sources);
-    throw new KeySetError(`${at.kind}: is not supported`);
+    refuseUnfit(at, key.kid);
+    const name = `${key.kid} ${key.publicKeyMultibase} ${uri}`;
+    const opening = this.opened.get(name) ?? this.openRemote(at, key, sources);
+    this.opened.set(name, opening);
+    opening.catch(() => this.opened.delete(name));
+    return opening;
   }
 
   /**
@@ -18,12 +30,67 @@ export class Signers {
    */
   async make(
     uri: string,
-    { name }: { readonly name: string; readonly isLikeThat: boolean },
+    { name, isLikeThat }: { readonly name: string; readonly isLikeThat: boolean },
     sources: KeySources,
   ): Promise<MadeKey> {
     if (uri.startsWith('file:')) return makeFile(name, sources);
-    throw new KeySetError('a new key is made in file: only');
+    const at = parseKeyUri(uri);
+    if (at.kind === 'aws-kms') return makeKmsKey(isLikeThat ? { ...at, arn: null } : at, name);
+    if (at.kind === 'pkcs11')
+      return makeInToken(uri, isLikeThat ? { ...at, object: null, id: null } : at, name, sources);
+    throw new KeySetError('a new key is made in file:, pkcs11: or aws-kms:');
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    const opened = [...this.opened.values()];
+    this.opened.clear();
+    for (const opening of opened) await opening.then((signer) => signer.close()).catch(() => {});
+  }
+
+  private async openRemote(at: RemoteUri, key: PublishedKey, sources: KeySources): Promise<WatchedSigner> {
+    const driver = at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, tokenDeps(at, sources));
+    return watchSigner(driver, key);
+  }
 }
+
+const tokenDeps = (at: TokenUri, sources: KeySources): TokenDeps => ({
+  pin: readPin(at, sources),
+  sessions: sessionsOf(process.env),
+});
+
+/** What a signer could not sign is refused before it is relied on (decision 51). */
+const refuseUnfit = ({ kind }: RemoteUri, kid: string): void => {
+  if (/#key-[0-9]+$/.test(kid))
+    throw new KeySetError(
+      `the sandbox's keys are in the set or in file:, not in ${kind}: their Grants are play`,
+    );
+  if (kind === 'aws-kms' && /#status-[0-9]+$/.test(kid))
+    throw new KeySetError(
+      `status lists grow to more than the ${KMS_MAX_BYTES} bytes that AWS KMS signs: status keys are in file: or pkcs11:`,
+    );
+};
+
+const makeInToken = async (
+  uri: string,
+  at: TokenUri,
+  name: string,
+  sources: KeySources,
+): Promise<MadeKey> => {
+  const isNamed = at.object !== null || at.id !== null;
+  const named = isNamed ? at : { ...at, object: name };
+  const token = await openToken(named, tokenDeps(named, sources));
+  try {
+    if (!isNamed) await token.makeKey();
+    return { uri: isNamed ? uri : renamed(uri, name), publicKey: await token.readPublicKey() };
+  } finally {
+    await token.close();
+  }
+};
+
+/** The URI with another object in it, and no id. */
+const renamed = (uri: string, name: string): string => {
+  const [path = '', query = ''] = uri.split('?', 2);
+  const kept = path.split(';').filter((part) => !/^(?:pkcs11:)?(?:object|id)=/.test(part));
+  const first = kept[0]?.startsWith('pkcs11:') ? kept : [`pkcs11:${kept[0]}`, ...kept.slice(1)];
+  return `${[...first, `object=${name}`].join(';')}?${query}`;
+};

@@ -14,7 +14,15 @@ it('/livez and /readyz answer 200 with what was looked at', async () => {
     200,
     {
       ok: true,
-      checks: { storage: 'ok', clock: 'ok', fence: 'none', keys: 'ok', http: 'ok', content: 'ok' },
+      checks: {
+        storage: 'ok',
+        clock: 'ok',
+        fence: 'none',
+        keys: 'ok',
+        signer: 'ok',
+        http: 'ok',
+        content: 'ok',
+      },
     },
   ]);
   expect(live.headers).toMatchObject({
@@ -62,7 +70,15 @@ it('without its database it lives, is not ready and says so in public; with it a
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     await expect.poll(async () => (await get('/readyz')).status).toBe(503);
     expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
-      ...{ storage: 'unreachable', clock: 'ok', fence: 'none', keys: 'ok', http: 'ok', content: 'unknown' },
+      ...{
+        storage: 'unreachable',
+        clock: 'ok',
+        fence: 'none',
+        keys: 'ok',
+        signer: 'ok',
+        http: 'ok',
+        content: 'unknown',
+      },
     });
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');

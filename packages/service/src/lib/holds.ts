@@ -8,9 +8,9 @@ import type { Log } from '../ports/platform.ts';
 
 /**
  * `clock`: what time it is is in doubt. `fence`: the database may not be the one that made the last promises (fence.ts).
- * `keys`: the key that signs has ended.
+ * `keys`: the key that signs has ended. `signer`: what signs Receipts, outside of this process, does not answer.
  */
-export const HOLD_NAMES = ['clock', 'fence', 'keys'] as const;
+export const HOLD_NAMES = ['clock', 'fence', 'keys', 'signer'] as const;
 export type HoldName = (typeof HOLD_NAMES)[number];
 
 export interface Hold {

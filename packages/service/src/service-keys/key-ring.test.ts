@@ -65,15 +65,19 @@ let database: ReturnType<typeof memory>;
 let files: ServiceKeySets;
 let holds: Holds;
 let ring: KeyRing | undefined;
+let logged: unknown[];
+const log = (...line: unknown[]) => void logged.push(line);
 beforeEach(() => {
   database = memory();
+  logged = [];
   files = setsOf([R1]);
   holds = new Holds({ info: () => {}, warn: () => {}, error: () => {} });
 });
 afterEach(() => ring?.stop());
 
+const depsOf = () => ({ store: database.store, holds, log: { warn: log, error: log }, did: DID });
 const start = async (sets = files): Promise<KeyRing> => {
-  ring = await KeyRing.start({ store: database.store, holds, did: DID, load: async () => files }, sets);
+  ring = await KeyRing.start({ ...depsOf(), load: async () => files }, sets);
   return ring;
 };
 const signs = async (keys: KeyRing): Promise<string> => {
@@ -148,7 +152,7 @@ describe('the key that signs is compromised', () => {
       async () => setsOf([R2, jwk('receipt-1')]),
     ]) {
       Object.defineProperty(keys, 'deps', {
-        value: { store: database.store, holds, did: DID, load },
+        value: { ...depsOf(), load },
       });
       await keys.refresh();
       await expect(signs(keys)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -171,5 +175,37 @@ describe('the key that signs is compromised', () => {
     await database.end(`${DID}#receipt-1`, 'compromised');
     await expect(start()).rejects.toThrow(KeySetError);
     await expect(start()).rejects.toThrow(/receipt-1 is compromised since .*put a new key first/);
+  });
+});
+
+describe('a signer outside of this process that does not answer', () => {
+  const faulty = (set: ServiceKeySets['receiptKeys'], findFault: () => string | null) => ({
+    ...set,
+    signer: { ...set.signer, findFault },
+  });
+
+  it('holds decisions as long as it signs Receipts and is away', async () => {
+    let fault: string | null = null;
+    const keys = await start({ ...files, receiptKeys: faulty(files.receiptKeys, () => fault) });
+    fault = 'token svc: no such token is there';
+    await keys.refresh();
+    expect(holds.list()).toEqual([{ name: 'signer', reason: fault }]);
+    database.setDown(true);
+    fault = null;
+    await keys.refresh();
+    expect(holds.list()).toEqual([]);
+  });
+
+  it('and holds nothing where it signs status lists, is logged once, and tells readiness', async () => {
+    let fault: string | null = null;
+    const keys = await start({ ...files, statusKeys: faulty(files.statusKeys, () => fault) });
+    fault = 'token svc: no such token is there';
+    await keys.refresh();
+    await keys.refresh();
+    expect(holds.list()).toEqual([]);
+    expect(keys.statusKeys.signer.findFault?.()).toBe(fault);
+    fault = null;
+    await keys.refresh();
+    expect(logged.map((line) => (line as string[])[0])).toEqual(['signer.gone', 'signer.back']);
   });
 });

@@ -7,6 +7,7 @@ import { decodeMultikey } from '@svc/protocol';
 import { findUntimely, type KeyTime } from '@svc/transparency';
 import { serviceUnavailable } from '../errors.ts';
 import type { Holds } from '../lib/holds.ts';
+import type { Log } from '../ports/platform.ts';
 import type { ServiceKeyRecord } from '../ports/service-keys.ts';
 import { type Store, StoreError } from '../ports/store.ts';
 import {
@@ -28,6 +29,7 @@ export interface ServiceKeySets {
 export interface KeyRingDeps {
   readonly store: Pick<Store, 'transaction' | 'serviceKeys'>;
   readonly holds: Pick<Holds, 'set'>;
+  readonly log: Pick<Log, 'warn' | 'error'>;
   readonly did: string;
   /** Reads the key files again. Rejects with `KeySetError`. */
   readonly load: () => Promise<ServiceKeySets>;
@@ -39,6 +41,7 @@ export class KeyRing implements ServiceKeySets {
   private readonly timer: NodeJS.Timeout;
   private reading: Promise<void> | null = null;
   private ended: ReadonlyMap<string, string> = new Map();
+  private statusFault: string | null = null;
 
   private constructor(
     private readonly deps: KeyRingDeps,
@@ -82,8 +85,18 @@ export class KeyRing implements ServiceKeySets {
     } catch (error) {
       if (!(error instanceof StoreError || error instanceof KeySetError)) throw error;
     }
-    const problem = this.findProblem();
-    this.deps.holds.set('keys', problem);
+    this.deps.holds.set('keys', this.findProblem());
+    this.deps.holds.set('signer', faultOf(this.receiptKeys));
+    this.noteStatusSigner(faultOf(this.statusKeys));
+  }
+
+  /** Nothing but revocations and days that are to be closed needs it, so decisions go on. */
+  private noteStatusSigner(fault: string | null): void {
+    if ((fault === null) === (this.statusFault === null)) return;
+    const { kid } = this.statusKeys.signer;
+    if (fault === null) this.deps.log.warn('signer.back', { kid, reason: this.statusFault });
+    else this.deps.log.error('signer.gone', { kid, reason: fault });
+    this.statusFault = fault;
   }
 
   /** What the files say by now, if it signs. */
@@ -144,6 +157,8 @@ export const findUntimelyKey = (keys: KeySet, kid: string, atMs: number): string
   const key = keys.published.find((published) => published.kid === kid);
   return key === undefined ? 'is not published' : findUntimely(key.time, atMs);
 };
+
+const faultOf = ({ signer }: KeySet): string | null => signer.findFault?.() ?? null;
 
 const isEnded = ({ retiredAtMs, compromisedAtMs }: ServiceKeyRecord): boolean =>
   retiredAtMs !== null || compromisedAtMs !== null;

@@ -31,6 +31,8 @@ export interface KeySet {
 export interface ServiceSigner extends Signer {
   /** Why it cannot sign at present, from memory; null where it can. Not there: it always can. */
   readonly findFault?: () => string | null;
+  /** It signs no longer message. Not there: it signs any. */
+  readonly maxBytes?: number;
 }
 
 /** Reaches a private key outside of the set. Rejects with `KeySetError` unless what it signs verifies under this key. */

@@ -4,12 +4,12 @@
  */
 import { applyConsumption, type Balances, type Decided, found } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { internal, type ServiceError, serviceUnavailable } from '../errors.ts';
+import { internal, ServiceError, serviceUnavailable } from '../errors.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { VerifyAnswer } from './answer.ts';
 import type { StoredOutcome } from './commit.ts';
 import { evaluateAt, type Grounds } from './evaluate.ts';
-import { type SignedDecision, signDecision } from './sign.ts';
+import { type DraftedDecision, draftDecision, type SignedDecision, signDraft } from './sign.ts';
 
 /** A request that is decided on balances. */
 export interface Contender extends BudgetQuery {
@@ -39,6 +39,8 @@ export interface Chain {
   readonly postponed: readonly Postponed[];
   /** Not evaluated: their callers would not hear of it, and what they consumed would be lost on them. */
   readonly late: readonly Contender[];
+  /** Nothing is stored of these: their Receipts could not be signed. */
+  readonly unsigned: readonly (readonly [Contender, ServiceError])[];
 }
 
 /** Storing a chain takes so long at most, except in trouble. */
@@ -54,6 +56,7 @@ export const buildChain = async (
   const signing: Promise<Link>[] = [];
   const postponed: Postponed[] = [];
   const late: Contender[] = [];
+  const unsigned: (readonly [Contender, ServiceError])[] = [];
   const proofs = new Map<string, number>();
   const keys = new Map<string, number>();
   let after: Balances | null = null;
@@ -71,13 +74,38 @@ export const buildChain = async (
     const nowMs = deps.clock.nowMs();
     const before: Balances = after ?? balances;
     const decided = decideOn(before, grounds, isSpent, nowMs);
+    const draft = draftOrRefusal(deps, grounds, decided, nowMs);
+    if (draft instanceof ServiceError) {
+      unsigned.push([contender, draft]);
+      continue;
+    }
     after = decided.consumption === null ? before : applyConsumption(before, decided.consumption);
     if (decided.decision === 'ALLOW' && jti !== null) proofs.set(jti, signing.length);
     const key = idempotencyKeyOf(contender);
     if (key !== null) keys.set(key, signing.length);
-    signing.push(signDecision(deps, grounds, decided, nowMs).then((signed) => ({ ...signed, contender })));
+    signing.push(signDraft(deps, draft).then((signed) => ({ ...signed, contender })));
   }
-  return { links: await Promise.all(signing), postponed, late };
+  try {
+    return { links: await Promise.all(signing), postponed, late, unsigned };
+  } catch (error) {
+    // What one signature is missing from, the others rest on. Chains of other Grants are stored all the same.
+    if (!(error instanceof ServiceError)) throw error;
+    const refused = contenders.map(([contender]) => [contender, error] as const);
+    return { links: [], postponed: [], late: [], unsigned: refused };
+  }
+};
+
+/** One whose Receipt is too long for the signer takes nothing from those behind it. */
+const draftOrRefusal = (
+  deps: Deps,
+  ...given: Parameters<typeof draftDecision> extends [unknown, ...infer Rest] ? Rest : never
+): DraftedDecision | ServiceError => {
+  try {
+    return draftDecision(deps, ...given);
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
 };
 
 /** No rival: a spent Proof can be denied beside any other decision. */
@@ -106,7 +134,7 @@ const idempotencyKeyOf = ({ grounds: { asked, admission } }: Contender): string 
 
 /** What became of the contenders of a chain, once its links have these outcomes. `OVERTAKEN`: nothing is settled. */
 export const concludeChain = (
-  { links, postponed, late }: Chain,
+  { links, postponed, late, unsigned }: Chain,
   outcomes: readonly StoredOutcome[],
 ): (readonly [Contender, Settled | ServiceError])[] => {
   const outcomeOf = (i: number): StoredOutcome => outcomes[i] ?? 'UNKNOWN';
@@ -120,7 +148,7 @@ export const concludeChain = (
     return [contender, { outcome, answer: null }] as const;
   });
   const refused = late.map((contender) => [contender, tooLate()] as const);
-  return [...settled, ...lost, ...refused];
+  return [...settled, ...lost, ...refused, ...unsigned];
 };
 
 const isLate = ({ grounds }: Contender): boolean =>

@@ -3,6 +3,7 @@ import { emptyBalances, type GrantId, parsePresented } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it } from 'vitest';
 import type { ServiceDeps } from '../deps.ts';
+import { serviceUnavailable } from '../errors.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { DecisionCommit } from '../ports/verify-store.ts';
 import { Budgets } from './budgets.ts';
@@ -12,7 +13,7 @@ import type { Grounds } from './evaluate.ts';
 const grantId = (n: number) => `urn:svc:grant:${String(n).repeat(26)}` as GrantId;
 const request = { grant: 'x', proof: 'x', action: {} };
 
-const groundsWith = (leftMs: number): Grounds => {
+const groundsWith = (leftMs: number, relyingPartyDid = 'did:web:shop.example'): Grounds => {
   const asked = {
     request,
     presented: parsePresented(request),
@@ -22,7 +23,7 @@ const groundsWith = (leftMs: number): Grounds => {
     answerByMs: performance.now() + leftMs,
   };
   const relyingParty = {
-    did: 'did:web:shop.example',
+    did: relyingPartyDid,
     profile: 'svc-base-v2',
     proofWindowSeconds: 60,
     version: 1,
@@ -38,13 +39,14 @@ type Decide = (facts: readonly (BudgetFacts | null)[]) => Promise<readonly Decis
 const budgetsWith = (
   outcomesOf: (commits: number, call: number) => readonly StoredOutcome[],
   isHeld: (id: GrantId) => boolean = () => false,
+  signer: object = { sign: () => new Uint8Array(64) },
 ) => {
   const calls: { grants: number; commits: number }[] = [];
   const deps = {
     clock: { nowMs: Date.now },
     random: { bytes: (length: number) => new Uint8Array(length) },
     identity: {
-      receiptKeys: { signer: { kid: 'did:web:svc.example#receipt-1', sign: () => new Uint8Array(64) } },
+      receiptKeys: { signer: { kid: 'did:web:svc.example#receipt-1', ...signer } },
     },
   } as unknown as ServiceDeps;
   const commitOnBudgets = async (queries: readonly BudgetQuery[], _waitMs: number, decide: Decide) => {
@@ -99,6 +101,37 @@ describe('decisions on budgets', () => {
     });
     const results = Array.from({ length: 5 }, () => budgets.decide(groundsWith(LONG_MS), grantId(1)));
     expect(await outcomesOf(results)).toEqual(['STORED', 'STORED', 'STORED', 'STORED', 'REFUSED']);
+  });
+
+  it('of a Grant for which the signer failed are refused, and those of others stored with them', async () => {
+    let asked = 0;
+    const sign = async () => {
+      asked += 1;
+      if (asked === 2) throw serviceUnavailable('the signer is away');
+      return new Uint8Array(64);
+    };
+    const { budgets } = budgetsWith(stored, () => false, { sign });
+    const [first, failed, behind, other] = [0, 1, 1, 2].map((n) =>
+      budgets.decide(groundsWith(LONG_MS), grantId(n)),
+    );
+    for (const result of [failed, behind])
+      await expect(result).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await outcomesOf([first, other].flatMap((result) => result ?? []))).toEqual(['STORED', 'STORED']);
+  });
+
+  it('whose Receipt is longer than the signer takes are refused for good, and take nobody else along', async () => {
+    const sign = () => new Uint8Array(64);
+    const { budgets } = budgetsWith(stored, () => false, { sign, maxBytes: 1_700 });
+    const longDid = `did:web:shop.example:${'x'.repeat(400)}`;
+    const decide = (n: number, did?: string) => budgets.decide(groundsWith(LONG_MS, did), grantId(n));
+    const results = [decide(0), decide(1, longDid), decide(1), decide(2)];
+    await expect(results[1]).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringMatching(
+        /would take 2\d{3} bytes to sign, and this deployment signs 1700 at most/,
+      ),
+    });
+    expect(await outcomesOf(results.filter((_, i) => i !== 1))).toEqual(['STORED', 'STORED', 'STORED']);
   });
 
   it.each([-1, 0, 300])('are not made where the answer is due within %i ms', async (leftMs) => {

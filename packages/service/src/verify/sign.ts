@@ -9,12 +9,15 @@ import {
   type Decided,
   encodeUlid,
   type Facts,
+  jcs,
+  type ReceiptBody,
   type ReceiptId,
   type Sha256,
   TRUST_CONFIG,
 } from '@svc/protocol';
-import { signReceipt } from '@svc/receipts';
+import { RECEIPT_TYP, signReceipt } from '@svc/receipts';
 import type { ServiceDeps } from '../deps.ts';
+import { invalidRequest } from '../errors.ts';
 import type { DecisionCommit, Spend } from '../ports/verify-store.ts';
 import type { VerifyAnswer } from './answer.ts';
 import { contextOf, type Grounds } from './evaluate.ts';
@@ -35,15 +38,46 @@ export interface SignedDecision {
   readonly answer: VerifyAnswer;
 }
 
-/** Makes the Receipt of what was decided at `nowMs`. */
-export const signDecision = async (
+/** A decision whose Receipt is written and not signed yet. */
+export interface DraftedDecision {
+  readonly body: ReceiptBody;
+  readonly grounds: Grounds;
+  readonly decided: Decided;
+  readonly nowMs: number;
+}
+
+/** Writes the Receipt of what was decided at `nowMs`. Throws `INVALID_REQUEST` for one that cannot be signed here. */
+export const draftDecision = (
   { identity, random }: Pick<ServiceDeps, 'identity' | 'random'>,
   grounds: Grounds,
   decided: Decided,
   nowMs: number,
-): Promise<SignedDecision> => {
+): DraftedDecision => {
   const receiptId = `drc_${encodeUlid(nowMs, random.bytes(10))}` as ReceiptId;
   const body = buildReceiptBody(grounds.asked.request, decided, { ...contextOf(grounds, nowMs), receiptId });
+  const { maxBytes } = identity.receiptKeys.signer;
+  if (maxBytes !== undefined) refuseUnsignable(body, identity.receiptKeys.signer.kid, maxBytes);
+  return { body, grounds, decided, nowMs };
+};
+
+/** What a Receipt repeats of a Grant is up to its Principal, and a signer outside may take short messages only. */
+const refuseUnsignable = (body: ReceiptBody, kid: string, maxBytes: number): void => {
+  // The JWS before its signature; what `JSON.stringify` makes of a body is its RFC 8785 form.
+  const header = jcs({ alg: 'EdDSA', kid, typ: RECEIPT_TYP });
+  const bytes = base64urlBytes(header) + 1 + base64urlBytes(JSON.stringify(body));
+  if (bytes <= maxBytes) return;
+  throw invalidRequest(
+    `The Receipt of this decision would take ${bytes} bytes to sign, and this deployment signs ${maxBytes} at most. The Capability that the Grant gives for this action must be shorter: fewer or shorter resources. Nothing was decided or stored.`,
+  );
+};
+
+const base64urlBytes = (text: string): number => Math.ceil((Buffer.byteLength(text) * 4) / 3);
+
+export const signDraft = async (
+  { identity }: Pick<ServiceDeps, 'identity'>,
+  { body, grounds, decided, nowMs }: DraftedDecision,
+): Promise<SignedDecision> => {
+  const receiptId = body.receipt_id;
   const { jws, text } = await signReceipt(body, identity.receiptKeys.signer);
   return {
     commit: buildDecisionCommit(grounds, decided, {
@@ -55,6 +89,14 @@ export const signDecision = async (
     answer: { text, decision: decided.decision, reason: decided.reason, replayed: false },
   };
 };
+
+/** Makes the Receipt of what was decided at `nowMs`. Rejects as `draftDecision` throws. */
+export const signDecision = async (
+  deps: Pick<ServiceDeps, 'identity' | 'random'>,
+  grounds: Grounds,
+  decided: Decided,
+  nowMs: number,
+): Promise<SignedDecision> => signDraft(deps, draftDecision(deps, grounds, decided, nowMs));
 
 export const buildDecisionCommit = (
   { asked, admission, loaded: { usedPrincipal, facts } }: Grounds,

@@ -1,0 +1,243 @@
+/**
+ * The drills of docs/operations.md, Keys, for each place that private keys can be in: from no keys at all to nodes at work, a
+ * rotation, a leak, and a signer that is away. As an operator does them, by commands.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verifyReceipt } from '@svc/receipts';
+import { purchase } from '@svc/sdk-principal';
+import { withDatabase } from '@svc/testkit';
+import { type KmsServer, startKmsServer } from '@svc/testkit/kms-server';
+import { programFile } from '@svc/testkit/process/program-file';
+import { createSoftToken, findSoftHsm, type SoftToken } from '@svc/testkit/soft-token';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DOMAIN, nodeEnv } from '../world/api-node.ts';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import {
+  call,
+  createTenants,
+  issueGrant,
+  type Receipt,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const SERVICE = `did:web:${DOMAIN}`;
+const COMMAND_MS = 20_000;
+const modulePath = findSoftHsm();
+if (modulePath === null)
+  console.warn(
+    'SKIPPED: drills with a PKCS#11 token. SoftHSM is not installed (Debian: apt-get install softhsm2)',
+  );
+
+let kms: KmsServer;
+let token: SoftToken | undefined;
+beforeAll(async () => {
+  kms = await startKmsServer();
+  if (modulePath !== null) token = createSoftToken(modulePath);
+});
+afterAll(async () => {
+  await kms.stop();
+  token?.remove();
+});
+
+interface Place {
+  readonly name: string;
+  /** Where keys are made. */
+  readonly receipt: () => string;
+  readonly status: () => string;
+  readonly env: () => Readonly<Record<string, string>>;
+  /** The key that signs Receipts is out of reach, and is back. Null: it is in the process. */
+  readonly away: ((uri: string) => void) | null;
+  readonly back: (uri: string) => void;
+}
+
+const PLACES: readonly Place[] = [
+  {
+    ...{ name: 'encrypted files', receipt: () => 'file:', status: () => 'file:', env: () => ({}) },
+    ...{ away: null, back: () => {} },
+  },
+  {
+    ...{ name: 'a PKCS#11 token', receipt: () => token?.uri() ?? '', status: () => token?.uri() ?? '' },
+    ...{ env: () => token?.env ?? {}, away: () => token?.freeze(), back: () => token?.wake() },
+  },
+  {
+    ...{ name: 'AWS KMS', receipt: () => 'aws-kms:eu-central-1', status: () => 'file:', env: () => kms.env },
+    ...{
+      away: (uri: string) => kms.setState(uri, 'Disabled'),
+      back: (uri: string) => kms.setState(uri, 'Enabled'),
+    },
+  },
+].filter(({ name }) => modulePath !== null || name !== 'a PKCS#11 token');
+
+describe.each(PLACES)('keys in $name', (place) => {
+  const database = withDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-drill-'));
+  const receiptKeys = join(folder, 'receipt-keys.json');
+  const env = () => ({
+    SVC_DATA_DIR: folder,
+    SVC_RECEIPT_KEYS: receiptKeys,
+    SVC_STATUS_KEYS: join(folder, 'status-keys.json'),
+    SVC_KEY_PASSPHRASE_FILE: join(folder, 'passphrase'),
+    ...place.env(),
+  });
+  let nodes: ApiProcesses | undefined;
+  let tenants: Tenants;
+  let before: Receipt;
+  const base = () => nodes?.processes[0]?.baseUrl ?? '';
+  const restart = async () => {
+    await nodes?.stop();
+    nodes = await startApiProcesses(2, database.url, env());
+    tenants = tenants?.at?.(base()) ?? (await createTenants(base()));
+  };
+  afterAll(async () => {
+    await nodes?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** KMS answers from this process, so it must not wait for the command standing still. */
+  const admin = (...parameters: string[]) =>
+    new Promise<{ readonly status: number; readonly text: string }>((resolve) => {
+      const options = {
+        env: { PATH: process.env.PATH, ...nodeEnv(database.url, env()) },
+        timeout: COMMAND_MS,
+      };
+      const done = (error: { code?: unknown } | null, stdout: string, stderr: string) =>
+        resolve({ status: error === null ? 0 : Number(error.code), text: stdout + stderr });
+      execFile(process.execPath, [programFile('apps/admin'), ...parameters], options, done);
+    });
+  const succeed = async (...parameters: string[]): Promise<string> => {
+    const { status, text } = await admin(...parameters);
+    expect([parameters, status, text]).toEqual([parameters, 0, expect.any(String)]);
+    return text;
+  };
+  const keys = () =>
+    (JSON.parse(readFileSync(receiptKeys, 'utf8')) as { keys: { kid: string; private_key?: string }[] }).keys;
+  const verifyOn = async (url = base()) =>
+    call(url, 'POST', '/verify', {
+      key: tenants.rpKey,
+      body: await verifyBody(tenants, await issueGrant(tenants)),
+    });
+  const kidOf = ({ receipt }: Receipt): string =>
+    JSON.parse(Buffer.from(receipt.split('.')[0] ?? '', 'base64url').toString()).kid.split('#')[1];
+  const didDocument = async () => (await call(base(), 'GET', '/.well-known/did.json')).text;
+  const methodOf = async (kid: string): Promise<Record<string, string>> =>
+    JSON.parse(await didDocument()).verificationMethod.find(
+      ({ id }: { id: string }) => id === `${SERVICE}#${kid}`,
+    );
+  const signedOnEachNodeBy = async (kid: string) => {
+    for (const { baseUrl } of nodes?.processes ?? [])
+      expect(kidOf(receiptOf(await verifyOn(baseUrl)))).toBe(kid);
+  };
+
+  it('are made by one command each, and nodes decide with them; none is in a file in plain text', async () => {
+    writeFileSync(join(folder, 'passphrase'), `${'p'.repeat(40)}\n`, { mode: 0o600 });
+    await succeed('migrate');
+    await succeed('keys', 'create', 'receipt', '--private-key', place.receipt());
+    await succeed('keys', 'create', 'status', '--private-key', place.status());
+    await restart();
+    before = receiptOf(await verifyOn());
+    expect([before.decision, kidOf(before)]).toEqual(['ALLOW', 'receipt-1']);
+    expect(verifyReceipt(before, await didDocument())).toMatchObject({ ok: true });
+    for (const name of readdirSync(folder).filter((one) => /\.(json|pem)$/.test(one)))
+      expect([name, /"d"|BEGIN PRIVATE KEY/.test(readFileSync(join(folder, name), 'utf8'))]).toEqual([
+        name,
+        false,
+      ]);
+  }, 60_000);
+
+  it('rotate: published, then signing, then retired; what the former signed stays good', async () => {
+    await succeed('keys', 'create', 'receipt');
+    expect((await admin('keys', 'rotate', 'receipt-2')).text).toMatch(/receipt-2 is not published yet/);
+    await restart();
+    expect(await methodOf('receipt-2')).toBeDefined();
+    await signedOnEachNodeBy('receipt-1');
+    expect(await admin('keys', 'rotate', 'receipt-2')).toMatchObject({
+      status: 2,
+      text: expect.stringMatching(/less than 60 s/),
+    });
+    expect((await admin('keys', 'retire', 'receipt-1')).text).toMatch(
+      /receipt-1 signs: put another key first/,
+    );
+    await succeed('keys', 'rotate', 'receipt-2', '--now');
+    await restart();
+    await signedOnEachNodeBy('receipt-2');
+    await succeed('keys', 'retire', 'receipt-1');
+    await restart();
+    expect(await methodOf('receipt-1')).toHaveProperty('svc:validUntil');
+    expect(verifyReceipt(before, await didDocument())).toMatchObject({ ok: true });
+    expect(keys().map(({ kid, private_key: uri }) => [kid, uri !== undefined])).toEqual([
+      ['receipt-2', true],
+      ['receipt-1', false],
+    ]);
+    expect((await admin('keys', 'rotate', 'receipt-1')).text).toMatch(/has no private part/);
+  }, 90_000);
+
+  it('leak: one command, and every node signs with a new one in the same place, without a restart', async () => {
+    const leaked = receiptOf(await verifyOn());
+    const text = await succeed('keys', 'compromise', 'receipt-2');
+    expect(text).toContain('receipt-3 signs, receipt-2 has no private part any more');
+    await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
+    expect(await methodOf('receipt-2')).toHaveProperty('revoked');
+    expect(verifyReceipt(leaked, await didDocument())).toMatchObject({
+      failures: [{ code: 'key-not-in-force' }],
+    });
+    expect(verifyReceipt(before, await didDocument())).toMatchObject({ ok: true });
+    expect(await succeed('keys', 'compromise', 'status-1')).toContain('status lists are signed anew.');
+    await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
+  }, 90_000);
+
+  it.skipIf(place.away === null)(
+    'away: nothing is decided, /readyz says why, and it goes on by itself',
+    async () => {
+      const uri = keys()[0]?.private_key ?? '';
+      const readiness = async () => {
+        const { status, text } = await call(nodes?.processes[0]?.adminUrl ?? '', 'GET', '/readyz');
+        return [status, (JSON.parse(text) as { checks: Record<string, string> }).checks.signer];
+      };
+      expect(await readiness()).toEqual([200, 'ok']);
+      place.away?.(uri);
+      try {
+        // Nobody asks for a decision meanwhile.
+        await vi.waitFor(async () => expect((await readiness())[0]).toBe(503), {
+          timeout: 30_000,
+          interval: 200,
+        });
+        expect((await readiness())[1]).toMatch(/^(token svc test, key receipt-3|AWS KMS arn:aws:kms:.*): /);
+        expect((await verifyOn().catch(() => ({ status: 503 }))).status).toBe(503);
+      } finally {
+        place.back(uri);
+      }
+      await vi.waitFor(async () => expect(await readiness()).toEqual([200, 'ok']), {
+        timeout: 30_000,
+        interval: 200,
+      });
+      await signedOnEachNodeBy('receipt-3');
+    },
+    90_000,
+  );
+
+  it('a Receipt that is too long for the signer is refused for good, and says what to do', async () => {
+    const capability = purchase({
+      ...{ maxAmountMinor: 1000, currency: 'USD' },
+      resources: Array.from({ length: 20 }, (_, i) => `order/${i}/${'x'.repeat(80)}`).concat('order/*'),
+    });
+    const grant = await tenants.principal.grants.issue({
+      agent: tenants.agent.did,
+      capabilities: [capability],
+    });
+    const answer = await call(base(), 'POST', '/verify', {
+      key: tenants.rpKey,
+      body: await verifyBody(tenants, grant),
+    });
+    if (place.name !== 'AWS KMS') expect(receiptOf(answer).decision).toBe('ALLOW');
+    else
+      expect([answer.status, answer.text]).toEqual([
+        400,
+        expect.stringMatching(/would take [4-9]\d{3} bytes to sign, and this deployment signs 4096 at most/),
+      ]);
+  });
+});

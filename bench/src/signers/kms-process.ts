@@ -1,0 +1,17 @@
+/** Starts the stub, and names it in the environment, where the AWS SDK looks. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export const startKmsProcess = async (): Promise<{ stop(): Promise<void> }> => {
+  const child = fork(fileURLToPath(new URL('./kms-stub.js', import.meta.url)));
+  const [env] = (await once(child, 'message')) as [Record<string, string>];
+  Object.assign(process.env, env);
+  return {
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.disconnect();
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,81 @@
+/**
+ * A PKCS#11 library is initialised once in a process, whoever uses it, and sees tokens that were taken out and put in again
+ * only once it is initialised anew. That ends every session: whoever had one opens another.
+ */
+import { type Cryptoki, CryptokiError, loadCryptoki } from './cryptoki.ts';
+import { CKR } from './return-values.ts';
+
+/** Not more often: one token that is away must not keep ending the sessions of others. */
+const RENEWED_EVERY_MS = 5_000;
+
+export class Library {
+  private static readonly loaded = new Map<string, Promise<Library>>();
+  private users = 0;
+  private calls = 0;
+  private renewedAtMs = performance.now();
+  private renewing: Promise<void> | null = null;
+
+  private constructor(private readonly cryptoki: Cryptoki) {}
+
+  /** Of the process; `release` when it is used no more. Rejects with `KeySetError`. */
+  static async use(path: string): Promise<Library> {
+    let loading = Library.loaded.get(path);
+    if (loading === undefined) {
+      loading = loadCryptoki(path).then((cryptoki) => new Library(cryptoki));
+      Library.loaded.set(path, loading);
+      loading.catch(() => Library.loaded.delete(path));
+    }
+    const library = await loading;
+    library.users += 1;
+    if (library.users === 1)
+      library.renewing = (library.renewing ?? Promise.resolve()).then(() => library.initialize());
+    try {
+      await library.renewing;
+    } catch (error) {
+      library.users -= 1;
+      throw error;
+    }
+    return library;
+  }
+
+  async release(): Promise<void> {
+    this.users -= 1;
+    if (this.users > 0 || this.calls > 0) return;
+    this.renewing = this.cryptoki.finalize().catch(() => {});
+    await this.renewing;
+  }
+
+  /** One piece of work at a time is not demanded: libraries are told to lock for themselves. */
+  async run<T>(work: (cryptoki: Cryptoki) => Promise<T>): Promise<T> {
+    await this.renewing;
+    this.calls += 1;
+    try {
+      return await work(this.cryptoki);
+    } finally {
+      this.calls -= 1;
+    }
+  }
+
+  /** Looks for tokens anew, unless it is at work or has only just done so. */
+  async renew(): Promise<void> {
+    if (this.renewing === null) {
+      if (this.calls > 0 || performance.now() - this.renewedAtMs < RENEWED_EVERY_MS) return;
+      this.renewing = this.cryptoki
+        .finalize()
+        .catch(() => {})
+        .then(() => this.initialize());
+    }
+    await this.renewing;
+  }
+
+  private async initialize(): Promise<void> {
+    try {
+      await this.cryptoki.initialize();
+    } catch (error) {
+      if (!(error instanceof CryptokiError && error.code === CKR.CRYPTOKI_ALREADY_INITIALIZED)) throw error;
+    } finally {
+      this.renewedAtMs = performance.now();
+      this.renewing = null;
+    }
+  }
+}

@@ -1,0 +1,236 @@
+/** A key in a PKCS#11 token: found, logged in to, asked to sign over a bounded number of sessions. */
+import { KeySetError, Semaphore } from '@svc/service';
+import { BusyError, type Driver } from '../driver.ts';
+import type { TokenUri } from '../key-uri.ts';
+import { type Attribute, type Cryptoki, CryptokiError, type Handle } from './cryptoki.ts';
+import { Library } from './library.ts';
+import { CKR } from './return-values.ts';
+
+const CKA_CLASS = 0x00;
+const CKA_TOKEN = 0x01;
+const CKA_PRIVATE = 0x02;
+const CKA_LABEL = 0x03;
+const CKA_KEY_TYPE = 0x100;
+const CKA_ID = 0x102;
+const CKA_SENSITIVE = 0x103;
+const CKA_SIGN = 0x108;
+const CKA_VERIFY = 0x10a;
+const CKA_EXTRACTABLE = 0x162;
+const CKO = { public: 2, private: 3 } as const;
+const CKK_EC_EDWARDS = 0x40;
+
+const DEADLINE_MS = 500;
+const MAX_WAITING = 1_000;
+const MAX_SESSIONS = 16;
+/** Threads that file access, DNS and compression have of libuv's for themselves, whatever becomes of the token. */
+const KEPT_THREADS = 2;
+
+const REFUSED_PIN = new Set<number>([
+  ...[CKR.PIN_INCORRECT, CKR.PIN_INVALID, CKR.PIN_LEN_RANGE, CKR.PIN_EXPIRED, CKR.PIN_LOCKED],
+]);
+
+/** A call to a token takes a thread of libuv's pool while it lasts. */
+export const sessionsOf = (env: Readonly<Record<string, string | undefined>>): number => {
+  const threads = Number(env.UV_THREADPOOL_SIZE ?? 4) || 4;
+  return Math.max(1, Math.min(MAX_SESSIONS, threads - KEPT_THREADS));
+};
+
+interface Session {
+  readonly handle: Handle;
+  readonly key: Handle;
+}
+
+export interface TokenDeps {
+  readonly pin: Buffer;
+  readonly sessions: number;
+}
+
+/** Rejects with `KeySetError` where the library cannot be loaded. */
+export const openToken = async (uri: TokenUri, deps: TokenDeps): Promise<Token> =>
+  new Token(await Library.use(uri.modulePath), uri, deps);
+
+export class Token implements Driver {
+  readonly name: string;
+  readonly maxBytes = null;
+  readonly deadlineMs = DEADLINE_MS;
+  private readonly idle: Session[] = [];
+  private readonly turns: Semaphore;
+  /** Never tried again: a token counts wrong PINs, and locks itself. */
+  private refusedPin: Error | null = null;
+
+  constructor(
+    private readonly library: Library,
+    private readonly uri: TokenUri,
+    private readonly deps: TokenDeps,
+  ) {
+    const { object, id } = uri;
+    const key = [object === null ? [] : [object], id === null ? [] : [`id ${id.toString('hex')}`]].flat();
+    this.name = `token ${uri.token ?? uri.serial}${key.length === 0 ? '' : `, key ${key.join(', ')}`}`;
+    const full = () => new BusyError(`${MAX_WAITING} signatures are waited for already`);
+    this.turns = new Semaphore({ atOnce: deps.sessions, maxWaiting: MAX_WAITING, full });
+  }
+
+  /** A session that was lost, as with a token that was taken out and put in again, is opened once more. */
+  sign(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    return this.turns.run(async () => {
+      const known = this.idle.pop();
+      if (known !== undefined) {
+        try {
+          return await this.signOver(known, bytes);
+        } catch (error) {
+          if (signal.aborted || !(error instanceof CryptokiError)) throw error;
+        }
+      }
+      return await this.signOver(await this.open(), bytes);
+    }, signal);
+  }
+
+  /** The public key of the pair. Rejects with `KeySetError` where there is none or more than one. */
+  async readPublicKey(): Promise<Uint8Array> {
+    const { session, cryptoki } = await this.login(false);
+    try {
+      const key = await this.findKey(cryptoki, session, 'public');
+      return rawPointOf(await cryptoki.getEcPoint(session, key));
+    } finally {
+      await cryptoki.closeSession(session).catch(() => {});
+    }
+  }
+
+  /** Makes a key pair, never to leave the token, unless it is there. */
+  async makeKey(): Promise<void> {
+    const { session, cryptoki } = await this.login(true);
+    try {
+      const there = await cryptoki.findObjects(session, this.templateOf('private'));
+      if (there.length > 0) return;
+      const both = [...this.names(), flag(CKA_TOKEN, true)];
+      await cryptoki.generateEd25519(
+        session,
+        [...both, flag(CKA_VERIFY, true)],
+        [
+          ...both,
+          flag(CKA_PRIVATE, true),
+          flag(CKA_SENSITIVE, true),
+          flag(CKA_EXTRACTABLE, false),
+          flag(CKA_SIGN, true),
+        ],
+      );
+    } finally {
+      await cryptoki.closeSession(session).catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { handle } of this.idle.splice(0)) await this.closeSession(handle);
+    await this.library.release();
+  }
+
+  private async signOver(session: Session, bytes: Uint8Array): Promise<Uint8Array> {
+    try {
+      const { handle, key } = session;
+      const signature = await this.library.run((cryptoki) => cryptoki.signEddsa(handle, key, bytes));
+      this.idle.push(session);
+      return signature;
+    } catch (error) {
+      await this.closeSession(session.handle);
+      throw error;
+    }
+  }
+
+  private async open(): Promise<Session> {
+    const { session, cryptoki } = await this.login(false);
+    try {
+      return { handle: session, key: await this.findKey(cryptoki, session, 'private') };
+    } catch (error) {
+      await this.closeSession(session);
+      throw error;
+    }
+  }
+
+  private async login(isWriting: boolean): Promise<{ session: Handle; cryptoki: Cryptoki }> {
+    if (this.refusedPin !== null) throw this.refusedPin;
+    try {
+      return await this.library.run(async (cryptoki) => {
+        const session = await cryptoki.openSession(await this.findSlot(cryptoki), { isWriting });
+        try {
+          await this.givePin(cryptoki, session);
+          return { session, cryptoki };
+        } catch (error) {
+          await cryptoki.closeSession(session).catch(() => {});
+          throw error;
+        }
+      });
+    } catch (error) {
+      await this.library.renew();
+      throw error;
+    }
+  }
+
+  private async givePin(cryptoki: Cryptoki, session: Handle): Promise<void> {
+    try {
+      await cryptoki.login(session, this.deps.pin);
+    } catch (error) {
+      if (!(error instanceof CryptokiError)) throw error;
+      if (error.code === CKR.USER_ALREADY_LOGGED_IN) return;
+      if (!REFUSED_PIN.has(error.code)) throw error;
+      this.refusedPin = new KeySetError(
+        `the token does not take the PIN (${error.message}); it is not tried again before the next start, since tokens lock themselves`,
+      );
+      throw this.refusedPin;
+    }
+  }
+
+  private async findSlot(cryptoki: Cryptoki): Promise<Handle> {
+    const { token, serial } = this.uri;
+    const found: Handle[] = [];
+    for (const slot of await cryptoki.listSlots()) {
+      const info = await cryptoki.getToken(slot);
+      if ((token ?? info.label) === info.label && (serial ?? info.serial) === info.serial) found.push(slot);
+    }
+    const [slot, another] = found;
+    if (slot === undefined) throw new KeySetError('no such token is there');
+    if (another !== undefined) throw new KeySetError('several tokens have this label: name one by serial=');
+    return slot;
+  }
+
+  private async findKey(cryptoki: Cryptoki, session: Handle, half: keyof typeof CKO): Promise<Handle> {
+    const [key, another] = await cryptoki.findObjects(session, this.templateOf(half));
+    if (key === undefined) throw new KeySetError(`the token has no such Ed25519 ${half} key`);
+    if (another !== undefined)
+      throw new KeySetError(`the token has several such ${half} keys: name one by id=`);
+    return key;
+  }
+
+  private templateOf(half: keyof typeof CKO): readonly Attribute[] {
+    return [number(CKA_CLASS, CKO[half]), number(CKA_KEY_TYPE, CKK_EC_EDWARDS), ...this.names()];
+  }
+
+  private names(): readonly Attribute[] {
+    const { object, id } = this.uri;
+    return [
+      ...(object === null ? [] : [{ type: CKA_LABEL, value: Buffer.from(object, 'utf8') }]),
+      ...(id === null ? [] : [{ type: CKA_ID, value: id }]),
+    ];
+  }
+
+  private async closeSession(handle: Handle): Promise<void> {
+    // It may be gone with its token.
+    await this.library.run((cryptoki) => cryptoki.closeSession(handle)).catch(() => {});
+  }
+}
+
+const flag = (type: number, value: boolean): Attribute => ({ type, value: Buffer.from([value ? 1 : 0]) });
+
+const number = (type: number, value: number): Attribute => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return { type, value: bytes };
+};
+
+/** Tokens give the 32 bytes as they are, or in an OCTET STRING or BIT STRING. */
+const rawPointOf = (point: Buffer): Uint8Array => {
+  const tag = point.subarray(0, 3).toString('hex');
+  if (point.length === 34 && tag.startsWith('0420')) return new Uint8Array(point.subarray(2));
+  if (point.length === 35 && tag === '032100') return new Uint8Array(point.subarray(3));
+  if (point.length === 32) return new Uint8Array(point);
+  throw new KeySetError('the token does not tell the public key as an Ed25519 point');
+};

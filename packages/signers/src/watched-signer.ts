@@ -1,0 +1,125 @@
+/**
+ * A signer outside of this process, held to what the service needs of it: each signature comes in time and verifies under the
+ * published key, or an error does; and what has become of it is known without asking.
+ *
+ * Each signature is verified before it is used, since a fault outside (a key exchanged at its place, answers mixed up) would
+ * otherwise be published.
+ */
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  KeySetError,
+  type PublishedKey,
+  SELF_TEST,
+  type ServiceSigner,
+  serviceUnavailable,
+  withinMs,
+} from '@svc/service';
+import { BusyError, type Driver } from './driver.ts';
+
+/** The first signature loads libraries, finds credentials and opens sessions. */
+const START_MS = 10_000;
+const LOOK_EVERY_MS = 1_000;
+/** Without a signature for so long, one is made to see whether it still can be. */
+const IDLE_MS = 10_000;
+/** One failure may be a single request's; so many in a row, with nothing signed for as long as a signature may take, are the signer's. */
+const FAILURES = 3;
+
+export interface WatchedSigner extends ServiceSigner {
+  close(): Promise<void>;
+}
+
+/** Rejects with `KeySetError` where the driver does not sign, or with another key. */
+export const watchSigner = async (driver: Driver, key: PublishedKey): Promise<WatchedSigner> => {
+  const watch = new Watch(driver, key.publicKey);
+  try {
+    await watch.sign(SELF_TEST, START_MS);
+  } catch (error) {
+    await driver.close();
+    throw new KeySetError(`${driver.name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  watch.begin();
+  return {
+    kid: key.kid,
+    ...(driver.maxBytes === null ? {} : { maxBytes: driver.maxBytes }),
+    findFault: () => watch.fault,
+    sign: async (bytes) => {
+      try {
+        return await watch.sign(bytes);
+      } catch (error) {
+        throw serviceUnavailable(`${key.kid}: ${driver.name}: ${String(error)}`, error);
+      }
+    },
+    close: async () => {
+      watch.end();
+      await driver.close();
+    },
+  };
+};
+
+class Watch {
+  fault: string | null = null;
+  private failures = 0;
+  private goodAtMs = Number.NEGATIVE_INFINITY;
+  private isLooking = false;
+  private isWrong = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly driver: Driver,
+    private readonly publicKey: Uint8Array,
+  ) {}
+
+  begin(): void {
+    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  async sign(bytes: Uint8Array, deadlineMs = this.driver.deadlineMs): Promise<Uint8Array> {
+    const { maxBytes } = this.driver;
+    if (maxBytes !== null && bytes.length > maxBytes)
+      throw new RangeError(`signs ${maxBytes} bytes at most, not ${bytes.length}`);
+    try {
+      const signature = await this.signInTime(bytes, deadlineMs);
+      if (!nativeCrypto.verify(this.publicKey, bytes, signature)) {
+        this.failures = FAILURES;
+        this.isWrong = true;
+        throw new Error('its signature does not verify under x of the key set: another key, or a fault');
+      }
+      [this.failures, this.fault, this.isWrong, this.goodAtMs] = [0, null, false, performance.now()];
+      return signature;
+    } catch (error) {
+      this.note(error);
+      throw error;
+    }
+  }
+
+  private async signInTime(bytes: Uint8Array, deadlineMs: number): Promise<Uint8Array> {
+    const { driver } = this;
+    const stop = new AbortController();
+    return withinMs(deadlineMs, driver.sign(bytes, stop.signal), () => {
+      const late = new Error(`no signature within ${deadlineMs} ms`);
+      stop.abort(late);
+      throw late;
+    });
+  }
+
+  private note(error: unknown): void {
+    if (error instanceof BusyError) return;
+    this.failures += 1;
+    const isSigning = performance.now() - this.goodAtMs < this.driver.deadlineMs;
+    if (this.failures < FAILURES || (isSigning && !this.isWrong)) return;
+    this.fault = `${this.driver.name}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+
+  private async look(): Promise<void> {
+    const isDue = this.failures > 0 || performance.now() - this.goodAtMs >= IDLE_MS;
+    if (!isDue || this.isLooking) return;
+    this.isLooking = true;
+    // What came of it is noted.
+    await this.sign(SELF_TEST).catch(() => {});
+    this.isLooking = false;
+  }
+}

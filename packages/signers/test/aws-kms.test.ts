@@ -1,0 +1,161 @@
+/** Keys in AWS KMS, as its API reference has it. */
+import { readFileSync } from 'node:fs';
+import { encodeMultikey } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { KeySetError, type PublishedKey } from '@svc/service';
+import { type KmsServer, startKmsServer } from '@svc/testkit/kms-server';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Signers } from '../src/signers.ts';
+import type { KeySources } from '../src/sources.ts';
+
+const sources: KeySources = {
+  ...{ folder: '/nowhere', passphrasePath: null, pinPath: null },
+  readSecret: (path) => readFileSync(path, 'utf8'),
+  writeSecret: () => {
+    throw new Error('nothing is written');
+  },
+};
+const publishedOf = (publicKey: Uint8Array, kid = 'did:web:svc.example#receipt-1'): PublishedKey => ({
+  ...{ kid, publicKey, publicKeyMultibase: encodeMultikey(publicKey), canSign: true },
+  time: { fromMs: null, untilMs: null, isCompromised: false },
+});
+
+let kms: KmsServer;
+let signers = new Signers();
+beforeAll(async () => {
+  kms = await startKmsServer();
+  for (const [name, value] of Object.entries(kms.env)) vi.stubEnv(name, value);
+});
+afterEach(async () => {
+  kms.behave('well');
+  await signers.close();
+  signers = new Signers();
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await kms.stop();
+});
+
+const open = async () => {
+  const made = await signers.make(kms.createKey(), { name: 'receipt-1', isLikeThat: false }, sources);
+  const signer = await signers.open(made.uri, publishedOf(made.publicKey), sources);
+  const signs = async (bytes: Uint8Array) =>
+    nativeCrypto.verify(made.publicKey, bytes, await signer.sign(bytes));
+  return { ...made, signer, signs };
+};
+const MESSAGE = Buffer.from('message');
+
+it('signs as Ed25519 does, whatever the length up to 4,096 bytes', async () => {
+  const { signer, signs } = await open();
+  expect(signer.maxBytes).toBe(4_096);
+  for (const length of [1, 2_300, 4_096]) expect(await signs(new Uint8Array(length))).toBe(true);
+  expect(kms.signed.at(-1)).toEqual({ answer: 'ok', bytes: 4_096 });
+  const before = kms.signed.length;
+  await expect(signer.sign(new Uint8Array(4_097))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  expect(kms.signed).toHaveLength(before);
+});
+
+it('a new key is made in the region that is named, or where the former one is', async () => {
+  const made = await signers.make('aws-kms:eu-central-1', { name: 'receipt-2', isLikeThat: false }, sources);
+  const next = await signers.make(made.uri, { name: 'receipt-3', isLikeThat: true }, sources);
+  expect(made.uri).toMatch(/^aws-kms:arn:aws:kms:eu-central-1:/);
+  expect([next.uri === made.uri, next.publicKey.length]).toEqual([false, 32]);
+  const signer = await signers.open(next.uri, publishedOf(next.publicKey), sources);
+  expect(nativeCrypto.verify(next.publicKey, MESSAGE, await signer.sign(MESSAGE))).toBe(true);
+});
+
+describe('refuses the start', () => {
+  it('for status keys, whose lists grow longer than can be signed, and for the sandbox', async () => {
+    const { uri, publicKey } = await open();
+    const opening = (kid: string) => signers.open(uri, publishedOf(publicKey, kid), sources);
+    await expect(opening('did:web:svc.example#status-1')).rejects.toThrow(
+      /4096 bytes .*status keys are in file: or pkcs11:/,
+    );
+    await expect(opening('did:web:svc.example:org:sandbox#key-1')).rejects.toThrow(/sandbox/);
+  });
+
+  it('with a key that is disabled, about to be deleted, not there or not the published one, by its ARN', async () => {
+    const { uri, publicKey } = await open();
+    const other = kms.createKey();
+    await signers.close();
+    const opening = async (at = uri) => {
+      const error = await signers
+        .open(at, publishedOf(publicKey), sources)
+        .catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(KeySetError);
+      return String(error);
+    };
+    expect(await opening(other)).toMatch(/does not verify under x/);
+    kms.setState(uri, 'Disabled');
+    expect(await opening()).toMatch(/AWS KMS arn:aws:.*DisabledException/);
+    kms.setState(uri, 'PendingDeletion');
+    expect(await opening()).toMatch(/KMSInvalidStateException/);
+    expect(await opening(uri.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')))).toMatch(
+      /NotFoundException/,
+    );
+  });
+
+  it('without the right credentials, and shows none', async () => {
+    const { uri, publicKey } = await open();
+    await signers.close();
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'hunter2hunter2hunter2');
+    const error = await signers.open(uri, publishedOf(publicKey), sources).catch((reason: unknown) => reason);
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', kms.env.AWS_SECRET_ACCESS_KEY ?? '');
+    expect(String(error)).toMatch(/InvalidSignatureException/);
+    expect(String(error)).not.toContain('hunter2');
+  });
+});
+
+describe('while KMS', () => {
+  it('fails once, or throttles once, the signature comes all the same', async () => {
+    const { signs } = await open();
+    for (const how of ['fail', 'throttle'] as const) {
+      kms.behave(how, 1);
+      expect(await signs(MESSAGE)).toBe(true);
+    }
+  });
+
+  it('hangs once, the request is given up in time for another', async () => {
+    const { signs } = await open();
+    kms.behave('hang', 1);
+    expect(await signs(MESSAGE)).toBe(true);
+  });
+
+  it('hangs, nothing takes longer than a second, and the fault is told', async () => {
+    const { signer, signs } = await open();
+    kms.behave('hang');
+    const startedMs = performance.now();
+    const asked = Array.from({ length: 5 }, () => signs(MESSAGE).catch(({ code }) => code));
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['SERVICE_UNAVAILABLE']));
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    await vi.waitFor(() => expect(signer.findFault?.()).toMatch(/AWS KMS arn:.*: TimeoutError/), {
+      timeout: 10_000,
+    });
+    kms.behave('well');
+    await vi.waitFor(() => expect(signer.findFault?.()).toBeNull(), { timeout: 10_000 });
+  });
+
+  it('throttles, requests fail and the signer is not called lost', async () => {
+    const { signer, signs } = await open();
+    kms.behave('throttle');
+    const startedMs = performance.now();
+    while (performance.now() - startedMs < 2_500)
+      await expect(signs(MESSAGE)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(signer.findFault?.()).toBeNull();
+    kms.behave('well');
+    expect(await signs(MESSAGE)).toBe(true);
+    expect(signer.findFault?.()).toBeNull();
+  });
+
+  it('has the key disabled, it is told within seconds though nobody asks, and signs again once it is enabled', async () => {
+    const { uri, signer, signs } = await open();
+    kms.setState(uri, 'Disabled');
+    await vi.waitFor(() => expect(signer.findFault?.()).toMatch(/DisabledException/), {
+      timeout: 20_000,
+      interval: 100,
+    });
+    kms.setState(uri, 'Enabled');
+    await vi.waitFor(() => expect(signer.findFault?.()).toBeNull(), { timeout: 10_000 });
+    expect(await signs(MESSAGE)).toBe(true);
+  });
+});

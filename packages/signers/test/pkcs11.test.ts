@@ -1,0 +1,200 @@
+/** Keys in a real PKCS#11 token, in software. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { encodeMultikey } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { KeySetError, type PublishedKey } from '@svc/service';
+import { createSoftToken, findSoftHsm, type SoftToken } from '@svc/testkit/soft-token';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseKeyUri } from '../src/key-uri.ts';
+import { Library } from '../src/pkcs11/library.ts';
+import { openToken, sessionsOf } from '../src/pkcs11/token.ts';
+import { Signers } from '../src/signers.ts';
+import type { KeySources } from '../src/sources.ts';
+
+const modulePath = findSoftHsm();
+if (modulePath === null)
+  console.warn(
+    'SKIPPED: keys in PKCS#11 tokens. SoftHSM is not installed (Debian: apt-get install softhsm2)',
+  );
+
+const sources: KeySources = {
+  ...{ folder: '/nowhere', passphrasePath: null, pinPath: null },
+  readSecret: (path) => readFileSync(path, 'utf8'),
+  writeSecret: () => {
+    throw new Error('nothing is written');
+  },
+};
+const KID = 'did:web:svc.example#receipt-1';
+const publishedOf = (publicKey: Uint8Array, kid = KID): PublishedKey => ({
+  ...{ kid, publicKey, publicKeyMultibase: encodeMultikey(publicKey), canSign: true },
+  time: { fromMs: null, untilMs: null, isCompromised: false },
+});
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+
+it('a token never takes all threads that other work of the process needs', () => {
+  expect(
+    [{}, { UV_THREADPOOL_SIZE: '1' }, { UV_THREADPOOL_SIZE: '10' }, { UV_THREADPOOL_SIZE: '1024' }].map(
+      sessionsOf,
+    ),
+  ).toEqual([2, 1, 8, 16]);
+});
+
+describe.skipIf(modulePath === null)('a key in a token', () => {
+  let token: SoftToken;
+  let signers = new Signers();
+  beforeAll(() => {
+    token = createSoftToken(modulePath ?? '');
+  });
+  afterEach(async () => {
+    await signers.close();
+    signers = new Signers();
+  });
+  afterAll(() => token.remove());
+
+  const make = async (name: string) => {
+    const made = await signers.make(token.uri(), { name, isLikeThat: false }, sources);
+    return { ...made, key: publishedOf(made.publicKey) };
+  };
+  const open = async (name: string) => {
+    const { uri, key } = await make(name);
+    const signer = await signers.open(uri, key, sources);
+    const signs = async (text: string) =>
+      nativeCrypto.verify(key.publicKey, bytesOf(text), await signer.sign(bytesOf(text)));
+    return { uri, key, signer, signs };
+  };
+  /** What a token that was taken out and put in again does to a process: every session is gone. */
+  const reset = async (meanwhile = () => {}) => {
+    const library = await Library.use(modulePath ?? '');
+    await library.run(async (cryptoki) => {
+      await cryptoki.finalize();
+      meanwhile();
+      await cryptoki.initialize();
+    });
+    await library.release();
+  };
+
+  it('is made there, stays there, and signs as Ed25519 does, for messages of any length', async () => {
+    const { uri, signs, signer } = await open('receipt-1');
+    expect(uri).toBe(
+      `pkcs11:token=svc%20test;object=receipt-1?module-path=${modulePath}&pin-source=file:${token.pinPath}`,
+    );
+    expect(signer.maxBytes).toBeUndefined();
+    for (const length of [1, 4_096, 4_097, 200_000]) expect(await signs('x'.repeat(length))).toBe(true);
+  });
+
+  it('is made once: what was cut off takes the one that is there; the next goes to the same token', async () => {
+    const first = await make('receipt-2');
+    expect((await make('receipt-2')).publicKey).toEqual(first.publicKey);
+    const next = await signers.make(first.uri, { name: 'receipt-3', isLikeThat: true }, sources);
+    expect(next.uri).toBe(first.uri.replace('receipt-2', 'receipt-3'));
+    expect(next.publicKey).not.toEqual(first.publicKey);
+  });
+
+  it('signs for many at once over a few sessions, each its own message', async () => {
+    const { signs } = await open('receipt-1');
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => signs(`message ${i}`)));
+    expect(new Set(answers)).toEqual(new Set([true]));
+  });
+
+  it.each([
+    ['another key than the published one', 'receipt-1', /does not verify under x/],
+    ['no such key', 'receipt-99', /has no such Ed25519 private key/],
+  ])('refuses the start with %s', async (_, object, expected) => {
+    await make('receipt-1');
+    const { publicKey } = await make('receipt-2');
+    const opening = signers.open(token.uri(`;object=${object}`), publishedOf(publicKey), sources);
+    await expect(opening).rejects.toThrow(KeySetError);
+    await expect(opening).rejects.toThrow(expected);
+  });
+
+  it('refuses the start without its token or its library, and with a wrong PIN', async () => {
+    const { key, uri } = await make('receipt-1');
+    const opening = (text: string) => signers.open(text, key, sources);
+    await expect(opening(uri.replace('svc%20test', 'elsewhere'))).rejects.toThrow(/no such token is there/);
+    await expect(opening(uri.replace(/module-path=[^&]*/, 'module-path=/nowhere.so'))).rejects.toThrow(
+      /\/nowhere\.so cannot be loaded as a PKCS#11 library/,
+    );
+    const wrong = `${token.pinPath}.wrong`;
+    writeFileSync(wrong, 'hunter2\n', { mode: 0o600 });
+    const refused = opening(uri.replace(/pin-source=.*/, `pin-source=file:${wrong}`));
+    await expect(refused).rejects.toThrow(/does not take the PIN \(C_Login answered CKR_PIN_INCORRECT\)/);
+    await expect(refused).rejects.not.toThrow(/hunter2/);
+    await expect(opening(uri.replace(/&pin-source=.*/, ''))).rejects.toThrow(/SVC_PKCS11_PIN_FILE/);
+  });
+
+  it('goes on signing when its sessions were lost, and nobody notices', async () => {
+    const { signs, signer } = await open('receipt-1');
+    expect(await signs('before')).toBe(true);
+    await reset();
+    expect(await signs('after')).toBe(true);
+    expect(signer.findFault?.()).toBeNull();
+  });
+
+  it('refuses while the token is away, says so by itself, and signs again by itself once it is back', async () => {
+    const { signs, signer } = await open('receipt-1');
+    await reset(() => token.take());
+    try {
+      await expect(signs('away')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await vi.waitFor(
+        () => expect(signer.findFault?.()).toMatch(/token svc test, key receipt-1: .*no such token/),
+        {
+          timeout: 10_000,
+        },
+      );
+    } finally {
+      token.putBack();
+    }
+    await vi.waitFor(() => expect(signer.findFault?.()).toBeNull(), { timeout: 20_000 });
+    expect(await signs('back')).toBe(true);
+  });
+
+  it('that hangs is given up within its deadline, and meanwhile everything else of the process goes on', async () => {
+    const { signs, signer } = await open('receipt-1');
+    expect(await signs('before')).toBe(true);
+    token.freeze();
+    try {
+      const startedMs = performance.now();
+      const asked = Array.from({ length: 20 }, (_, i) => signs(`hanging ${i}`).catch((error) => error.code));
+      // Another thread of the same pool.
+      expect(await promisify(gzip)('x')).toBeInstanceOf(Buffer);
+      expect(performance.now() - startedMs).toBeLessThan(400);
+      expect(new Set(await Promise.all(asked))).toEqual(new Set(['SERVICE_UNAVAILABLE']));
+      expect(performance.now() - startedMs).toBeLessThan(1_500);
+      expect(signer.findFault?.()).toMatch(/no signature within 500 ms/);
+    } finally {
+      token.wake();
+    }
+    await vi.waitFor(() => expect(signer.findFault?.()).toBeNull(), { timeout: 20_000 });
+    expect(await signs('after')).toBe(true);
+  });
+
+  it('whose PIN was refused is not asked with it again', async () => {
+    const { uri } = await make('receipt-1');
+    const at = parseKeyUri(uri);
+    if (at.kind !== 'pkcs11') throw new Error('a token is expected');
+    const wrong = await openToken(at, { pin: Buffer.from('hunter2'), sessions: 1 });
+    const sign = () =>
+      wrong.sign(bytesOf('x'), new AbortController().signal).catch((error: unknown) => error);
+    const first = await sign();
+    expect(first).toMatchObject({ message: expect.stringMatching(/does not take the PIN/) });
+    expect(await sign()).toBe(first);
+    await wrong.close();
+  });
+
+  it('that was exchanged at its place signs nothing that is given out', async () => {
+    const { signer, key } = await open('receipt-1');
+    const other = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x ?? '';
+    key.publicKey.set(Buffer.from(other, 'base64url'));
+    await expect(signer.sign(bytesOf('x'))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(signer.findFault?.()).toMatch(/does not verify under x of the key set/);
+  });
+
+  it('is not for the sandbox', async () => {
+    const { uri, key } = await make('receipt-1');
+    const opening = signers.open(uri, { ...key, kid: 'did:web:svc.example:org:sandbox#key-1' }, sources);
+    await expect(opening).rejects.toThrow(/sandbox's keys are in the set or in file:/);
+  });
+});
