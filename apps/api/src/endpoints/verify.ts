@@ -3,9 +3,9 @@ import type { HandlersOf } from '../http/index.ts';
 import { type Decide, idempotencyOf } from './decide.ts';
 
 export const verifyEndpoints = (decide: Decide): HandlersOf<'verify'> => ({
-  verify: async ({ caller, body, bodyText, headers, noteOutsideWait }) => {
+  verify: async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
-    const answer = await decide(caller, body, idempotency, noteOutsideWait);
+    const answer = await decide(caller, body, idempotency, { answerByMs, noteOutsideWait });
     const replayed = answer.replayed ? { headers: { 'Svc-Idempotent-Replay': 'true' } } : {};
     return { status: 200, rawBody: answer.text, ...replayed };
   },

@@ -40,6 +40,8 @@ export class Exchange {
   readonly startedAtMs = performance.now();
   routeId: string = NO_ROUTE;
   caller: Caller | null = null;
+  /** When the answer is due, monotonic, whatever is waited for; null: each wait has a limit of its own. */
+  answerByMs: number | null = null;
   /** Null: it is not traced. */
   traceId: string | null = null;
   /** Called once the work for the request has ended, whether anybody still waits for its answer or not. */

@@ -14,6 +14,7 @@ import { ApiError } from './api-error.ts';
 import type { Authenticate, Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
+import { inTime } from './in-time.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
 import { WorkingCredentials } from './working-credentials.ts';
 
@@ -171,7 +172,10 @@ export class Gate {
 
     // Only a decision's commit reads the key again.
     const mayBeRemembered = route.limiter === 'verify';
-    const asked = token === null ? null : this.authenticate(token, { mayBeRemembered });
+    const asked =
+      token === null
+        ? null
+        : inTime(exchange, 'authentication', this.authenticate(token, { mayBeRemembered }));
     const caller = await asked?.catch((problem: unknown) => {
       // Whose key it is stays unknown, so the answer tells of the address's limit.
       exchange.tellOf(before);

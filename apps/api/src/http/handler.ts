@@ -11,6 +11,8 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly requestId: string;
   /** Address of the client as the configured proxies report it; for the console, that of its customer. */
   readonly clientIp: string;
+  /** When the answer is due, monotonic; null where the route has no such deadline. */
+  readonly answerByMs: number | null;
   /** Counts further calls against the limit that this one was counted against, all or none. Throws 429. */
   readonly countMore: (calls: number) => void;
   /** Tells that the work waits for a host of somebody else: how long it takes says nothing about this service. */

@@ -3,13 +3,21 @@
  * contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
-import { activeTraceId, isTracing, noteOnSpan, traced, tracedRequest } from '@svc/service';
+import {
+  activeTraceId,
+  isTracing,
+  noteOnSpan,
+  traced,
+  tracedRequest,
+  VERIFY_DEADLINE_MS,
+} from '@svc/service';
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Exchange } from './exchange.ts';
 import { Gate, hold } from './gate.ts';
 import type { ErasedHandler, Handlers } from './handler.ts';
+import { inTime } from './in-time.ts';
 import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
 import { answer, type FailurePort, sendFailure } from './respond.ts';
@@ -60,18 +68,21 @@ export class Pipeline {
     exchange.routeId = id;
     exchange.pathParams = pathParams;
     if (route.auth.length === 0) allowAnyOrigin(exchange);
+    if (route.limiter === 'verify') exchange.answerByMs = exchange.startedAtMs + VERIFY_DEADLINE_MS;
     try {
       const caller = await traced('authenticate', () => this.gate.admit(route, exchange));
       if (!this.isOffered(route)) throw notOffered(route);
-      const input = await readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
-      const { requestId } = exchange;
+      const reading = readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
+      const input = await inTime(exchange, 'the body', reading);
+      const { requestId, answerByMs } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
       const holdTo = (allowance: Allowance) => hold(exchange, allowance);
       const noteOutsideWait = () => {
         exchange.hasWaitedOutside = true;
       };
-      const context = { ...input, caller, requestId, clientIp, countMore, holdTo, noteOutsideWait };
+      const limits = { answerByMs, countMore, holdTo, noteOutsideWait };
+      const context = { ...input, caller, requestId, clientIp, ...limits };
       const sending = answer(exchange, await handler(context));
       if (sending !== null) await sending;
     } catch (error) {

@@ -208,7 +208,7 @@ describe('a server that is gone', () => {
       const onAdminPort = (path: string) => fetch(`${api.processes[0]?.adminUrl}${path}`);
       const [ready, metrics] = await Promise.all([onAdminPort('/readyz'), onAdminPort('/metrics')]);
       expect([ready.status, metrics.status]).toEqual([503, 200]);
-      expect(performance.now() - beganAtMs).toBeLessThan(WITHIN_MS);
+      expect(performance.now() - beganAtMs).toBeLessThan(1_000);
     } finally {
       cluster.signal('SIGCONT');
     }

@@ -42,8 +42,15 @@ export type { Idempotency, VerifyAnswer };
 
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
-/** Below the two seconds within which a caller must hear 503 when storage is gone. */
-const DEADLINE_MS = 1_700;
+/** Of a verification, authentication and the reading of its body included: below the two seconds within which a caller must hear 503. */
+export const VERIFY_DEADLINE_MS = 1_700;
+
+export interface VerifyOptions {
+  /** When the caller must have heard, monotonic; null: a whole deadline from now on. */
+  readonly answerByMs?: number | null;
+  /** Called before it waits for a host of somebody else. */
+  readonly noteOutsideWait?: () => void;
+}
 
 /** One confirmation does for all repeats that wait for it. */
 const CONFIRMING = { maxBatch: 1_024, maxInFlight: 1, maxWaiting: 8_192 };
@@ -88,18 +95,19 @@ export class Verifier {
     caller: RpCaller,
     request: VerifyRequest,
     idempotency: Idempotency | null = null,
-    /** Called before it waits for a host of somebody else. */
-    noteOutsideWait: () => void = () => {},
+    { answerByMs: dueMs = null, noteOutsideWait = () => {} }: VerifyOptions = {},
   ): Promise<VerifyAnswer> {
     this.deps.holds.assertNone();
-    const answerByMs = performance.now() + DEADLINE_MS;
+    const answerByMs = dueMs ?? performance.now() + VERIFY_DEADLINE_MS;
+    const leftMs = answerByMs - performance.now();
+    if (leftMs <= 0) throw serviceUnavailable('verify: deadline before the first look-up');
     const presented = parsePresented(request);
     const crypto = this.memo.cryptoFor(presented);
     const tenant = tenantOf(caller);
     const asked = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
     try {
       // What is under way at the deadline may still be stored; the caller hears that it is not known.
-      const answer = await withinMs(DEADLINE_MS, this.findOrDecide(caller, asked), () => {
+      const answer = await withinMs(leftMs, this.findOrDecide(caller, asked), () => {
         throw serviceUnavailable('verify: deadline');
       });
       this.observer.onAnswer?.(answer);

@@ -1,5 +1,5 @@
 /**
- * `POST /access/v1/evaluations`: each item is one evaluation with a Receipt of its own. A failure of one is told in its
+ * `POST /access/v1/evaluations`: each item is one evaluation with a Receipt and a deadline of its own. A failure of one is told in its
  * place and denies it alone, because others may be decided and their Proofs spent.
  */
 import { type Body, describeProblems, ERROR_STATUS, PLACES, type Routes, routes } from '@svc/contract';
@@ -17,11 +17,14 @@ type Answered = Extract<
 
 export const evaluateAccesses =
   (evaluate: EvaluateOne, log: Log): Handler<Routes['evaluateAccesses']> =>
-  async ({ caller, body, countMore, noteOutsideWait }) => {
+  async ({ caller, body, countMore, answerByMs, noteOutsideWait }) => {
     const { evaluations = [] } = body;
     // Without items the contract has held it to be one evaluation.
     if (evaluations.length === 0)
-      return { status: 200, body: await evaluate(caller, parseSingle(body), null, noteOutsideWait) };
+      return {
+        status: 200,
+        body: await evaluate(caller, parseSingle(body), null, { answerByMs, noteOutsideWait }),
+      };
     countMore(evaluations.length - 1);
     const one = evaluateItem(evaluate, caller, body, log);
     return { status: 200, body: { evaluations: await runAll(evaluations, one, body) } };

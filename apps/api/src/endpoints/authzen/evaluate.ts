@@ -1,6 +1,6 @@
 /** `POST /access/v1/evaluation`. */
 import { PLACES, type Routes } from '@svc/contract';
-import type { Idempotency, RpCaller, ServiceIdentity } from '@svc/service';
+import type { Idempotency, RpCaller, ServiceIdentity, VerifyOptions } from '@svc/service';
 import { ApiError, type Handler } from '../../http/index.ts';
 import { type Decide, idempotencyOf } from '../decide.ts';
 import { type AuthZenRequest, type AuthZenResponse, presentEvaluation, toVerifyRequest } from './mapping.ts';
@@ -10,20 +10,20 @@ export type EvaluateOne = (
   caller: RpCaller,
   asked: AuthZenRequest,
   idempotency?: Idempotency | null,
-  noteOutsideWait?: () => void,
+  options?: VerifyOptions,
 ) => Promise<AuthZenResponse>;
 
 export const evaluateBy =
   (decide: Decide, identity: ServiceIdentity): EvaluateOne =>
-  async (caller, asked, idempotency = null, noteOutsideWait = undefined) => {
+  async (caller, asked, idempotency = null, options = {}) => {
     const mapped = toVerifyRequest(asked);
     if (!mapped.ok) throw new ApiError('INVALID_REQUEST', PLACES.body.field(mapped.problem));
-    return presentEvaluation(identity, await decide(caller, mapped.request, idempotency, noteOutsideWait));
+    return presentEvaluation(identity, await decide(caller, mapped.request, idempotency, options));
   };
 
 export const evaluateAccess =
   (evaluate: EvaluateOne): Handler<Routes['evaluateAccess']> =>
-  async ({ caller, body, bodyText, headers, noteOutsideWait }) => {
+  async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
-    return { status: 200, body: await evaluate(caller, body, idempotency, noteOutsideWait) };
+    return { status: 200, body: await evaluate(caller, body, idempotency, { answerByMs, noteOutsideWait }) };
   };

@@ -1,0 +1,78 @@
+/** One deadline for a verification, from its head on: authentication and body lie inside it (protocol §11). */
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { exampleBody, startService, TOKENS } from '../../test/world/http-fixture.ts';
+
+const DEADLINE_MS = 1_700;
+/** What a loaded machine may add. */
+const SLACK_MS = 250;
+const never = new Promise<never>(() => {});
+
+interface Timed {
+  readonly status: number;
+  readonly text: string;
+  readonly elapsedMs: number;
+}
+
+/** Sends the parts, and times the answer from the first byte on. */
+const send = (port: number, ...parts: readonly string[]): Promise<Timed> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const startedAtMs = performance.now();
+    let text = '';
+    socket.setEncoding('utf8').on('error', reject);
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      if (!text.includes('\r\n\r\n') || !text.endsWith('}')) return;
+      resolve({ status: Number(text.split(' ')[1]), text, elapsedMs: performance.now() - startedAtMs });
+      socket.destroy();
+    });
+    for (const part of parts) socket.write(part);
+  });
+
+const head = (path: string, length: number) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.rp}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+const body = JSON.stringify(exampleBody('verify'));
+
+const expectLate = ({ status, text, elapsedMs }: Timed) => {
+  expect([status, text]).toEqual([503, expect.stringMatching(/Retry-After: [1-9]/)]);
+  expect(elapsedMs).toBeGreaterThan(DEADLINE_MS - 50);
+  expect(elapsedMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
+};
+
+describe('a verification is answered with 503 when it is due', () => {
+  it.each(['/verify', '/access/v1/evaluation'])(
+    '%s: a look-up of its key that does not end',
+    async (path) => {
+      const { port } = await startService({ deps: { authenticate: () => never } });
+      expectLate(await send(port, head(path, body.length), body));
+    },
+  );
+
+  it('a body that does not end, and its place among those under way is free again', async () => {
+    const { port, call } = await startService();
+    expectLate(await send(port, head('/verify', body.length), body.slice(0, -1)));
+    expect((await call('POST', '/verify', { token: TOKENS.rp, rawBody: body })).status).toBe(200);
+  });
+
+  it('a body that takes a part of its time leaves the handler the rest', async () => {
+    const dueAfterMs: number[] = [];
+    const { port } = await startService({
+      handlers: {
+        verify: async ({ answerByMs }) => {
+          dueAfterMs.push((answerByMs ?? 0) - performance.now());
+          return { status: 200, rawBody: '{}' };
+        },
+      },
+    });
+    const half = body.length >> 1;
+    const socket = connect(port, '127.0.0.1');
+    const answered = new Promise((resolve) => socket.once('data', resolve));
+    socket.write(head('/verify', body.length) + body.slice(0, half));
+    setTimeout(() => socket.write(body.slice(half)), 500);
+    await answered;
+    socket.destroy();
+    expect(dueAfterMs[0]).toBeGreaterThan(0);
+    expect(dueAfterMs[0]).toBeLessThan(DEADLINE_MS - 250);
+  });
+});
