@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Config, Secrets } from '@svc/config';
 import type { Feature } from '@svc/contract';
 import {
+  type AdminDeps,
+  type AdminService,
   createAdminService,
   createContentHealth,
   createFenceMetrics,
@@ -55,6 +57,8 @@ export interface ApiDeps {
   readonly secrets: Secrets;
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Default: a port of its own. */
+  readonly createAdmin?: (deps: AdminDeps<Registry>) => AdminService;
   /** Where they are others than those of the configuration and `HTTP_LIMITS`. */
   readonly limits?: Partial<HttpLimits>;
 }
@@ -74,7 +78,7 @@ export const startApi = async (deps: ApiDeps): Promise<Api> => {
 
 const listen = async (
   opened: OpenedService,
-  { config, secrets, logger, limits: otherLimits }: ApiDeps,
+  { config, secrets, logger, createAdmin = createAdminService, limits: otherLimits }: ApiDeps,
   registry: Registry,
 ): Promise<Api> => {
   const { service, fence, close: closeService } = opened;
@@ -127,14 +131,14 @@ const listen = async (
   });
   const content = createContentHealth(registry, service.store.checkpoints);
   const readiness = async (): Promise<Readiness> => {
-    const { ok, checks } = await serviceReadiness();
+    const [{ ok, checks }, described] = await Promise.all([serviceReadiness(), content.describe()]);
     const draining = http.isDraining();
     return {
       ok: ok && !draining,
-      checks: { ...checks, http: draining ? 'draining' : 'ok', content: await content.describe() },
+      checks: { ...checks, http: draining ? 'draining' : 'ok', content: described },
     };
   };
-  const admin = createAdminService({ registry, readiness, logger });
+  const admin = createAdmin({ registry, readiness, logger });
   const adminAddress = await admin.listen(config.adminPort, config.adminHost);
   try {
     const address = await http.listen(config.port, config.host);

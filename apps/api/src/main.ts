@@ -1,6 +1,17 @@
-/** The API process. `--help` lists the variables that configure it. */
+/** The API: one process or, with `SVC_PROCESSES`, several behind one port. `--help` lists the variables that configure it. */
+import cluster from 'node:cluster';
 import { describeVariables } from '@svc/config';
-import { closeOnSignal, createLogger, endOnCrash, explainStartFailure, readParameters } from '@svc/process';
+import {
+  closeOnSignal,
+  createLogger,
+  endOnCrash,
+  explainStartFailure,
+  openLogOutput,
+  readConfig,
+  readParameters,
+} from '@svc/process';
+import { createMemberAdmin, tellListening } from './fleet/member.ts';
+import { runFleet } from './fleet/run-fleet.ts';
 import { runApi } from './process/run-api.ts';
 
 const main = async (): Promise<void> => {
@@ -10,6 +21,12 @@ const main = async (): Promise<void> => {
     );
     return;
   }
+  if (cluster.isWorker) await runMember(process.pid);
+  else if (readConfig(process.env).processes > 1) await runFleet(process.env);
+  else await runAlone();
+};
+
+const runAlone = async (): Promise<void> => {
   const logger = createLogger('info');
   endOnCrash(logger);
   const starting = runApi(process.env, logger);
@@ -31,6 +48,31 @@ const main = async (): Promise<void> => {
     },
     'listening',
   );
+};
+
+/** One of several: its supervisor has the admin port, hears SIGHUP, and says where they listen. */
+const runMember = async (processId: number): Promise<void> => {
+  const logger = createLogger('info', openLogOutput(), { processId });
+  endOnCrash(logger);
+  const options = { ownsDataDir: false, createAdmin: createMemberAdmin };
+  const starting = runApi(process.env, logger, options);
+  closeOnSignal(
+    async () => {
+      const running = await starting.catch(() => null);
+      await running?.close();
+    },
+    logger,
+    () => {},
+    ['SIGINT', 'SIGTERM'],
+  );
+  // A hang-up of the whole group is the supervisor's to answer.
+  process.on('SIGHUP', () => {});
+  const { api, secrets } = await starting;
+  const { address } = api;
+  if (secrets.adminTokenIsGenerated && cluster.worker?.id === 1)
+    console.error(`Admin token (development): ${secrets.adminToken}`);
+  logger.info('process.listening');
+  await tellListening(address);
 };
 
 main().catch((error: unknown) => {

@@ -1,7 +1,6 @@
 /** The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists variables. */
 import { describeVariables } from '@svc/config';
 import {
-  type ContentHealth,
   closeOnSignal,
   createAdminService,
   createContentHealth,
@@ -50,7 +49,10 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
   const content = createContentHealth(registry, service.store.checkpoints);
   createFenceMetrics(registry, fence);
   const serviceReadiness = createServiceReadiness(worker);
-  const readiness = async () => readinessOf(await serviceReadiness(), metrics, content);
+  const readiness = async () => {
+    const [ready, described] = await Promise.all([serviceReadiness(), content.describe()]);
+    return readinessOf(ready, metrics, described);
+  };
   const admin = createAdminService({ registry, logger, readiness });
   const { address, port } = await admin.listen(config.adminPort, config.adminHost);
   const log = reportRound(logger);
@@ -68,14 +70,10 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
 };
 
 /** A job that fails does not make the worker unready: the others go on. */
-const readinessOf = async (
-  { ok, checks }: Readiness,
-  metrics: JobMetrics,
-  content: ContentHealth,
-): Promise<Readiness> => {
+const readinessOf = ({ ok, checks }: Readiness, metrics: JobMetrics, content: string): Readiness => {
   const failing = metrics.failing();
   const jobs = failing.length === 0 ? 'ok' : `failing: ${failing.join(', ')}`;
-  return { ok, checks: { ...checks, jobs, content: await content.describe() } };
+  return { ok, checks: { ...checks, jobs, content } };
 };
 
 const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promise<number> => {

@@ -53,16 +53,21 @@ const { values } = parseArgs({
       default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
     },
     with: { type: 'string' },
+    processes: { type: 'string', default: '1' },
     pairs: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '2' },
     json: { type: 'string' },
   },
 });
-const { api, with: other = '', json } = values;
+const { api, json } = values;
+const processes = Number(values.processes);
+// Several processes of this very build, where no other is named.
+const other = values.with ?? (processes > 1 ? api : '');
 const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)];
-if (!existsSync(api) || !existsSync(other) || !(pairs >= 1) || !(seconds >= 1)) {
-  console.error(`usage: npm run bench -- compare --with FILE [options]
+if (!existsSync(api) || !existsSync(other) || !(pairs >= 1) || !(seconds >= 1) || !(processes >= 1)) {
+  console.error(`usage: npm run bench -- compare --with FILE | --processes N [options]
   --with FILE    the other build's apps/api/dist/main.js
+  --processes N  the other runs with SVC_PROCESSES=N; without --with it is this build
   --api FILE     this build, default apps/api/dist/main.js
   --pairs N      turns of each, default 10
   --seconds N    of load in each turn, default 2
@@ -75,7 +80,10 @@ try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   console.log(describeMachine());
-  const sides = [await startSide('this', api, folder), await startSide('other', other, folder)] as const;
+  const sides = [
+    await startSide('this', api, 1, folder),
+    await startSide('other', other, processes, folder),
+  ] as const;
   for (const side of sides) await turn(side);
   const turns: Record<Side['name'], LoadReport[]> = { this: [], other: [] };
   for (let pair = 0; pair < pairs; pair++)
@@ -92,12 +100,12 @@ try {
   await cleanup.run();
 }
 
-async function startSide(name: Side['name'], build: string, within: string): Promise<Side> {
+async function startSide(name: Side['name'], build: string, count: number, within: string): Promise<Side> {
   const folder = join(within, name);
   mkdirSync(folder);
   const place = { folder, cleanup };
   const database = await startDatabase(join(folder, 'database'), cleanup);
-  const node = await startApiNode(place, { name, api: build, databaseUrl: database.url });
+  const node = await startApiNode(place, { name, api: build, databaseUrl: database.url, processes: count });
   const worldFile = join(folder, 'world.json');
   writeFileSync(worldFile, JSON.stringify(await makeWorld(node, AGENTS)), { mode: 0o600 });
   return {

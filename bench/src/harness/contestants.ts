@@ -71,12 +71,14 @@ export interface ApiNodeRequest {
   readonly databaseUrl: string;
   /** Another node of the same service. */
   readonly first?: ApiNode;
+  /** Behind its port; default one. */
+  readonly processes?: number;
 }
 
 /** Starts the API as built on a database. */
 export async function startApiNode(
   { folder, cleanup }: Place,
-  { name, api, databaseUrl, first }: ApiNodeRequest,
+  { name, api, databaseUrl, first, processes = 1 }: ApiNodeRequest,
 ): Promise<ApiNode> {
   const port = await findFreePort();
   const adminToken = first?.adminToken ?? randomBytes(32).toString('base64url');
@@ -90,6 +92,7 @@ export async function startApiNode(
     SVC_DATA_DIR: join(folder, `${name}-data`),
     SVC_ADMIN_TOKEN: adminToken,
     DATABASE_URL: databaseUrl,
+    ...(processes > 1 && { SVC_PROCESSES: String(processes) }),
   };
   const logFile = join(folder, `${name}-${port}.log`);
   const program = startProgram({ name: 'the API', command: [api], environment, logFile }, cleanup);

@@ -54,6 +54,8 @@ export interface Config {
   readonly env: 'development' | 'production';
   readonly host: string;
   readonly port: number;
+  /** API processes behind the port. */
+  readonly processes: number;
   readonly adminHost: string;
   readonly adminPort: number;
   /** Public address, without a trailing slash. */

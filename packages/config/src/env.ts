@@ -37,6 +37,11 @@ export const VARIABLES = {
     standard: String(DEFAULT_PORTS.api),
     meaning: 'Port of the API.',
   }),
+  SVC_PROCESSES: variable({
+    parse: values.integer(1, 64),
+    standard: '1',
+    meaning: 'API processes behind the port, one for each core; each is a node.',
+  }),
   SVC_ADMIN_HOST: variable({
     parse: values.hostName,
     standard: '127.0.0.1',

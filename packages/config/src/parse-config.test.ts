@@ -31,6 +31,7 @@ describe('configuration', () => {
       host: '127.0.0.1',
       adminHost: '127.0.0.1',
       port: 8080,
+      processes: 1,
       adminPort: 9464,
       baseUrl: 'http://localhost:8080',
       domain: 'localhost%3A8080',

@@ -147,6 +147,8 @@ const adminPortOf = (read: Read): number => read.SVC_ADMIN_PORT ?? DEFAULT_PORTS
 const crossFaults = (read: Read): string[] => {
   const faults: string[] = [];
   if (portOf(read) === adminPortOf(read)) faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
+  if ((read.SVC_PROCESSES ?? 1) > 1 && read.DATABASE_URL === undefined)
+    faults.push('SVC_PROCESSES needs DATABASE_URL: the embedded database belongs to one process');
   if (read.SVC_ADMIN_TOKEN !== undefined && read.SVC_PROVISION_KEYS?.includes(read.SVC_ADMIN_TOKEN))
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
   if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
@@ -176,6 +178,7 @@ const buildConfig = (read: Read): Config => {
     ...place,
     host: read.SVC_HOST ?? '127.0.0.1',
     port: portOf(read),
+    processes: read.SVC_PROCESSES ?? 1,
     statusHost: statusHostOf(place.statusBaseUrl, place.baseUrl),
     database:
       read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },

@@ -17,8 +17,8 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string>>;
 }
 
-export interface AdminDeps {
-  readonly registry: Registry;
+export interface AdminDeps<R = Pick<Registry, 'contentType' | 'metrics'>> {
+  readonly registry: R;
   readonly readiness: () => Promise<Readiness>;
   readonly logger: Logger;
 }

@@ -1,7 +1,7 @@
 /** Graceful shutdown. */
 import type { Logger } from 'pino';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** One Ctrl-C can arrive twice: from the terminal, and forwarded by npm. */
 const SAME_SIGNAL_MS = 500;
@@ -13,12 +13,13 @@ export interface Closing {
 
 /**
  * Ends the process in order on SIGINT, SIGTERM and SIGHUP (the terminal is gone); another signal later ends it at
- * once. `onClosed` runs last.
+ * once. `onClosed` runs last. `signals` in their place: whoever hears SIGHUP itself leaves it out.
  */
 export const closeOnSignal = (
   close: () => Promise<void>,
   logger: Logger,
   onClosed: () => void = () => {},
+  signals = SIGNALS,
 ): Closing => {
   let beganMs: number | null = null;
   const onSignal = (signal: NodeJS.Signals) => {
@@ -40,7 +41,7 @@ export const closeOnSignal = (
       },
     );
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of signals) process.on(signal, onSignal);
   // Writing to a closed terminal fails; shutdown continues.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return { hasBegun: () => beganMs !== null };

@@ -1,5 +1,5 @@
 /** Shared by all processes of a deployment: configuration, logging, metrics, shutdown. */
-export { type AdminService, createAdminService, type Readiness } from './admin-service.ts';
+export { type AdminDeps, type AdminService, createAdminService, type Readiness } from './admin-service.ts';
 export { closeOnSignal } from './close-on-signal.ts';
 export {
   ConfigurationError,
@@ -22,7 +22,8 @@ export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
 export { type ContentHealth, createContentHealth } from './content-health.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export { createFenceMetrics } from './fence-metrics.ts';
-export { createLogger } from './logger.ts';
+export type { LogDestination } from './log-destination.ts';
+export { createLogger, openLogOutput } from './logger.ts';
 export { createJobMetrics, type JobMetrics } from './maintenance/job-metrics.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
 export {

@@ -4,7 +4,7 @@
  */
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { errorInLog } from './error-in-log.ts';
-import { gatherLines } from './log-destination.ts';
+import { gatherLines, type LogDestination } from './log-destination.ts';
 
 const SECRETS = [
   'authorization',
@@ -26,8 +26,8 @@ const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 const STDOUT = 1;
 
-/** What has been logged when the process ends is written then. */
-const gathered = (): DestinationStream => {
+/** Standard output. What has been written to it when the process ends goes out then. Open it once: it gathers lines. */
+export const openLogOutput = (): LogDestination => {
   // Opened by Node, so that a full pipe answers at once.
   process.stdout.on('error', () => {});
   const destination = gatherLines(STDOUT);
@@ -35,14 +35,19 @@ const gathered = (): DestinationStream => {
   return destination;
 };
 
-export const createLogger = (level: Level, destination?: DestinationStream): Logger =>
+/** `base`: fields of every line. */
+export const createLogger = (
+  level: Level,
+  destination: DestinationStream = openLogOutput(),
+  base: Readonly<Record<string, unknown>> | null = null,
+): Logger =>
   pino(
     {
       level,
-      base: null,
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths, censor: '[redacted]' },
       serializers: { err: (error: unknown) => errorInLog(error) },
     },
-    destination ?? gathered(),
+    destination,
   );

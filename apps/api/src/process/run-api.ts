@@ -5,7 +5,7 @@ import { type Config, type Environment, loadSecrets, openDataDir, type Secrets }
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { ConfigurationError, openTracing, readConfig } from '@svc/process';
 import type { Logger } from 'pino';
-import { type Api, startApi } from '../compose.ts';
+import { type Api, type ApiDeps, startApi } from '../compose.ts';
 import { findPortFaults } from './free-ports.ts';
 import { lockInstance } from './instance-lock.ts';
 
@@ -22,21 +22,27 @@ export interface RunningApi {
 export interface RunOptions {
   /** The data folder is this process's alone; always so with the embedded database. */
   readonly ownsDataDir: boolean;
+  /** Given where a supervisor holds the ports (fleet.ts). */
+  readonly createAdmin?: ApiDeps['createAdmin'];
 }
 
 /** Throws `ConfigurationError`, or what says why it cannot start; everything is closed again then. */
 export const runApi = async (
   env: Environment,
   logger: Logger,
-  { ownsDataDir }: RunOptions = { ownsDataDir: false },
+  { ownsDataDir, createAdmin }: RunOptions = { ownsDataDir: false },
 ): Promise<RunningApi> => {
   const config = readConfig(env);
   const isOwner = ownsDataDir || config.database.kind === 'embedded';
-  const claim = await claimPlaces(config, isOwner);
+  const ports = createAdmin === undefined ? findPortFaults(config) : [];
+  const claim = claimPlaces(config, isOwner, await ports);
   try {
     const secrets = await loadSecrets(config);
     const tracing = await openTracing(env, 'svc-api', logger);
-    const running = await start(config, secrets, logger, claim.release);
+    const running = await start(
+      { config, secrets, logger, ...(createAdmin && { createAdmin }) },
+      claim.release,
+    );
     const close = () => running.close().finally(() => tracing.close());
     return { ...running, close };
   } catch (error) {
@@ -45,16 +51,12 @@ export const runApi = async (
   }
 };
 
-const start = async (
-  config: Config,
-  secrets: Secrets,
-  logger: Logger,
-  release: () => void,
-): Promise<RunningApi> => {
+const start = async (deps: Omit<ApiDeps, 'databaseUrl'>, release: () => void): Promise<RunningApi> => {
+  const { config, secrets, logger } = deps;
   const embedded = config.database.kind === 'embedded' ? await startDatabase(config, logger) : null;
   const databaseUrl = config.database.kind === 'external' ? config.database.url : (embedded?.url ?? '');
   try {
-    const api = await startApi({ config, secrets, databaseUrl, logger });
+    const api = await startApi({ ...deps, databaseUrl });
     const close = async () => {
       await api.close();
       await embedded?.stop();
@@ -68,10 +70,9 @@ const start = async (
 };
 
 /** Throws `ConfigurationError` with all that is taken already: the folder by another instance, the ports by anybody. */
-const claimPlaces = async (config: Config, isOwner: boolean): Promise<{ release(): void }> => {
+const claimPlaces = (config: Config, isOwner: boolean, faults: readonly string[]): { release(): void } => {
   if (isOwner) openDataDir(config.dataDir);
   const lock = isOwner ? lockInstance(config.dataDir) : ({ held: true, release: () => {} } as const);
-  const faults = await findPortFaults(config);
   if (!lock.held)
     throw new ConfigurationError([
       `another instance (process ${lock.ownerPid}) uses SVC_DATA_DIR ${resolve(config.dataDir)}; ` +

@@ -15,6 +15,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { createSupervisorMetrics } from '../../src/fleet/supervisor-metrics.ts';
 import { withDeployment } from '../world/deployment.ts';
 import { call, issueGrant, verifyBody } from '../world/tenants.ts';
 import { listLoggedEvents } from './logged-events.ts';
@@ -91,8 +92,9 @@ beforeAll(async () => {
   const body = await verifyBody(tenants, await issueGrant(tenants));
   await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
   note((await call(deployment.process.adminUrl, 'GET', '/metrics')).text);
-  // What the worker's and the runner's registries have beside that.
+  // What the supervisor's, the worker's and the runner's registries have beside that.
   const registry = new Registry();
+  createSupervisorMetrics(registry, 2, () => 2);
   const jobs = createJobMetrics(registry, maintenanceJobs(deployment.process.service));
   jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
   createRunReporter(pino({ enabled: false }), registry);

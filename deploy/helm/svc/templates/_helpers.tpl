@@ -75,6 +75,9 @@ spec:
         {{- else }}
         {{- include "svc.env" $ | nindent 8 }}
         {{- end }}
+        {{- if eq $component "api" }}
+        - { name: SVC_PROCESSES, value: {{ $.Values.api.processes | quote }} }
+        {{- end }}
       {{- if and $.Values.envFrom (ne $component "runner") }}
       envFrom:
         {{- toYaml $.Values.envFrom | nindent 8 }}

@@ -1,0 +1,207 @@
+/**
+ * Several API processes behind one port, one for each core (`SVC_PROCESSES`). Each is a node in every sense: its own
+ * connections, limits, fence and clock. The supervisor holds the port and hands connections round; it sees no request and holds no key.
+ */
+import cluster from 'node:cluster';
+import type { Readiness } from '@svc/process';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import { addUp, addUpFormer, lasting } from './fleet-metrics.ts';
+import { MemberProcess } from './member-process.ts';
+import type { ToldMetric } from './messages.ts';
+import { createSupervisorMetrics, type SupervisorMetrics } from './supervisor-metrics.ts';
+
+/** Storage is asked for 0.8 s at most. */
+const ANSWER_MS = 950;
+/** Above the drain deadline of a process (10 s) and the closing of its storage. */
+const CLOSE_MS = 15_000;
+/** A process that has worked for so long has not failed by how it was started. */
+const SETTLED_MS = 10_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+const WATCH_EVERY_MS = 1_000;
+/** Whoever answers nothing for so long is stuck; it still gets its share of connections. */
+const STUCK_MS = 30_000;
+/** Counts of processes that have ended are added up when there are so many. */
+const FORMER_APART = 16;
+
+export interface FleetOptions {
+  /** Of processes. */
+  readonly count: number;
+  readonly logger: Logger;
+  /** Hears whole lines of their output. */
+  readonly onOutput: (lines: string) => void;
+}
+
+export class Fleet {
+  readonly #members = new Set<MemberProcess>();
+  readonly #own = new Registry();
+  readonly #metrics: SupervisorMetrics;
+  #former: (readonly ToldMetric[])[] = [];
+  /** Deaths in a row of processes that had not settled. */
+  #failures = 0;
+  #replacing: NodeJS.Timeout | undefined;
+  #isClosing = false;
+  #restarting: Promise<void> | null = null;
+  #isRestartWanted = false;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: FleetOptions) {
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ silent: true });
+    this.#metrics = createSupervisorMetrics(this.#own, options.count, () => this.#listening().length);
+  }
+
+  /** Resolves with where they listen. Rejects, with all of them ended, when one ends before: it has said why. */
+  async start(): Promise<{ readonly address: string; readonly port: number }> {
+    const members = Array.from({ length: this.options.count }, () => this.#fork());
+    const listening = await Promise.all(members.map((member) => member.started));
+    if (listening.includes(false)) {
+      await this.close();
+      await Promise.all(members.map(({ ended }) => ended));
+      throw new Error('a process ended at its start');
+    }
+    this.#watch = setInterval(() => void this.#findStuck(), WATCH_EVERY_MS).unref();
+    return members[0]?.address ?? { address: '', port: 0 };
+  }
+
+  /** Replaces all processes in turn, each by one that listens before the old one stops. Never rejects. */
+  async restart(): Promise<void> {
+    this.#isRestartWanted = true;
+    this.#restarting ??= this.#restartWhileWanted().finally(() => {
+      this.#restarting = null;
+    });
+    await this.#restarting;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#replacing);
+    clearInterval(this.#watch);
+    await Promise.all([...this.#members].map((member) => member.close(CLOSE_MS)));
+  }
+
+  /** Ready while at least one process listens, and each that does is. */
+  async readiness(): Promise<Readiness> {
+    const told = await Promise.all(this.#listening().map((member) => member.ask('readiness', ANSWER_MS)));
+    const ready = told.filter((one) => one !== null);
+    const checks: Record<string, string> = {};
+    for (const { checks: found } of ready)
+      for (const [name, word] of Object.entries(found))
+        if (checks[name] === undefined || checks[name] === 'ok') checks[name] = word;
+    if (this.#isClosing) checks.http = 'draining';
+    const { count } = this.options;
+    checks.processes = ready.length >= count ? 'ok' : `${ready.length} of ${count} at work`;
+    const isReady = ready.length > 0 && ready.length === told.length && ready.every(({ ok }) => ok);
+    return { ok: isReady && !this.#isClosing, checks };
+  }
+
+  /** Prometheus text, of all of them together. */
+  async metrics(): Promise<string> {
+    const members = [...this.#members].filter(({ state }) => state !== 'starting');
+    await Promise.all(members.map((member) => member.readMetrics(ANSWER_MS)));
+    const own = (await this.#own.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
+    // Whoever has ended meanwhile is among the former.
+    const living = members.filter((member) => this.#members.has(member)).map(({ metrics }) => metrics);
+    return addUp(living, this.#former, own).metrics();
+  }
+
+  get contentType() {
+    return this.#own.contentType;
+  }
+
+  #listening(): readonly MemberProcess[] {
+    return [...this.#members].filter(({ state }) => state === 'listening');
+  }
+
+  #fork(): MemberProcess {
+    const worker = cluster.fork();
+    const member = new MemberProcess(worker);
+    this.#members.add(member);
+    for (const stream of [worker.process.stdout, worker.process.stderr])
+      forwardLines(stream, this.options.onOutput);
+    worker.once('exit', (code: number | null, signal: string | null) => this.#lose(member, code, signal));
+    return member;
+  }
+
+  #lose(member: MemberProcess, code: number | null, signal: string | null): void {
+    this.#members.delete(member);
+    this.#remember(lasting(member.metrics));
+    const { pid, listeningSinceMs } = member;
+    if (this.#isClosing) return;
+    if (!member.wasTold) {
+      this.#metrics.onDeath();
+      const hasSettled = listeningSinceMs !== null && performance.now() - listeningSinceMs > SETTLED_MS;
+      this.#failures = hasSettled ? 0 : this.#failures + 1;
+      this.options.logger.error({ processId: pid, code, signal, pauseMs: this.#pauseMs() }, 'process.lost');
+    }
+    this.#replace();
+  }
+
+  /** One at a time, further apart the more of them have ended at once. */
+  #replace(): void {
+    if (this.#isClosing || this.#replacing !== undefined || this.#watch === undefined) return;
+    const working = [...this.#members].filter(({ state }) => state !== 'closing');
+    if (working.length >= this.options.count) return;
+    this.#replacing = setTimeout(async () => {
+      const member = this.#fork();
+      const listens = await member.started;
+      if (listens) this.options.logger.warn({ processId: member.pid }, 'process.replaced');
+      this.#replacing = undefined;
+      this.#replace();
+    }, this.#pauseMs());
+  }
+
+  #pauseMs(): number {
+    return this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+  }
+
+  #remember(counts: readonly ToldMetric[]): void {
+    this.#former.push(counts);
+    if (this.#former.length < FORMER_APART) return;
+    const gathered = this.#former.slice();
+    void addUpFormer(gathered).then((sum) => {
+      // Others may have ended meanwhile; a second gathering of the same ones changes nothing.
+      if (this.#former[0] === gathered[0]) this.#former = [sum, ...this.#former.slice(gathered.length)];
+    });
+  }
+
+  async #restartWhileWanted(): Promise<void> {
+    while (this.#isRestartWanted && !this.#isClosing) {
+      this.#isRestartWanted = false;
+      for (const old of this.#listening()) {
+        const next = this.#fork();
+        if (!(await next.started)) {
+          // What was configured since is of no use: those at work go on.
+          this.options.logger.error({ processId: old.pid }, 'process.not_replaced');
+          break;
+        }
+        this.options.logger.info({ processId: old.pid, by: next.pid }, 'process.handed_over');
+        await old.close(CLOSE_MS);
+      }
+    }
+  }
+
+  async #findStuck(): Promise<void> {
+    for (const member of this.#listening()) {
+      void member.ask('ping', STUCK_MS);
+      if (performance.now() - member.answeredAtMs < STUCK_MS) continue;
+      this.options.logger.error({ processId: member.pid }, 'process.stuck');
+      member.worker.process.kill('SIGKILL');
+    }
+  }
+}
+
+/** The rest of a line that has not ended when the stream does is a line too. */
+const forwardLines = (stream: NodeJS.ReadableStream | null, onOutput: (lines: string) => void): void => {
+  let rest = '';
+  stream?.setEncoding('utf8');
+  stream?.on('data', (chunk: string) => {
+    const end = chunk.lastIndexOf('\n') + 1;
+    if (end > 0) onOutput(rest + chunk.slice(0, end));
+    rest = end > 0 ? chunk.slice(end) : rest + chunk;
+  });
+  stream?.once('end', () => {
+    if (rest !== '') onOutput(`${rest}\n`);
+  });
+};

@@ -1,0 +1,46 @@
+/** One of several API processes behind one port (fleet.ts): what it is asked on the admin port its supervisor asks it. */
+import type { AdminDeps, AdminService } from '@svc/process';
+import type { Registry } from 'prom-client';
+import { type Answers, isQuestion, type Question, type Told, type ToldMetric } from './messages.ts';
+
+const tell = (message: Told): Promise<void> =>
+  new Promise((resolve) => {
+    // The channel is gone where the supervisor is; the process ends then.
+    if (process.connected) process.send?.(message, undefined, {}, () => resolve());
+    else resolve();
+  });
+
+const toldMetrics = async (registry: Registry): Promise<readonly ToldMetric[]> =>
+  (await registry.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
+
+/** In the place of an admin port of its own. Closing it tells the last counts. */
+export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Registry>): AdminService => {
+  const answers: { readonly [A in keyof Answers]: () => Promise<Answers[A]> } = {
+    ping: async () => null,
+    readiness,
+    metrics: () => toldMetrics(registry),
+  };
+  const answer = async ({ ask, id }: Question): Promise<void> => {
+    try {
+      await tell({ tell: 'answer', id, value: await answers[ask]() });
+    } catch (error) {
+      logger.error({ err: error }, 'admin request failed');
+    }
+  };
+  const onMessage = (message: unknown) => {
+    if (isQuestion(message)) void answer(message);
+  };
+  return {
+    listen: async () => {
+      process.on('message', onMessage);
+      return { address: 'supervisor', family: 'IPC', port: 0 };
+    },
+    close: async () => {
+      await tell({ tell: 'last', metrics: await toldMetrics(registry) });
+    },
+  };
+};
+
+/** Called once it listens. */
+export const tellListening = ({ address, port }: { readonly address: string; readonly port: number }) =>
+  tell({ tell: 'listening', address, port });

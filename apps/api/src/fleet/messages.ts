@@ -1,0 +1,34 @@
+/** What the supervisor and its processes say to each other, as JSON over the channel that node:cluster opens. */
+import type { Readiness } from '@svc/process';
+import type { MetricObject, MetricValue } from 'prom-client';
+
+/** A metric with its values, as a registry tells it and the aggregation of prom-client takes it. */
+export interface ToldMetric extends MetricObject {
+  values: MetricValue<string>[];
+}
+
+/** What a process is asked; `ping` is answered with nothing. */
+export interface Answers {
+  readonly ping: null;
+  readonly readiness: Readiness;
+  readonly metrics: readonly ToldMetric[];
+}
+
+export type Asked = keyof Answers;
+
+export interface Question {
+  readonly ask: Asked;
+  readonly id: number;
+}
+
+/** `listening`: it takes requests from now on. `last`: its counts, as it ends. */
+export type Told =
+  | { readonly tell: 'answer'; readonly id: number; readonly value: Answers[Asked] }
+  | { readonly tell: 'listening'; readonly address: string; readonly port: number }
+  | { readonly tell: 'last'; readonly metrics: readonly ToldMetric[] };
+
+export const isQuestion = (message: unknown): message is Question =>
+  typeof message === 'object' && message !== null && 'ask' in message && 'id' in message;
+
+export const isTold = (message: unknown): message is Told =>
+  typeof message === 'object' && message !== null && 'tell' in message;

@@ -1,0 +1,60 @@
+/** The supervisor of several API processes: their port, one admin port, their output, and the signals. */
+import {
+  ConfigurationError,
+  closeOnSignal,
+  createAdminService,
+  createLogger,
+  endOnCrash,
+  openLogOutput,
+  readConfig,
+} from '@svc/process';
+import { findPortFaults } from '../process/free-ports.ts';
+import { Fleet } from './fleet.ts';
+
+/** SIGHUP replaces all processes in turn, SIGTERM and SIGINT end them. Throws `ConfigurationError`. */
+export const runFleet = async (env: NodeJS.ProcessEnv): Promise<void> => {
+  const config = readConfig(env);
+  const faults = await findPortFaults(config);
+  if (faults.length > 0) throw new ConfigurationError(faults);
+  const output = openLogOutput();
+  const logger = createLogger('info', output);
+  endOnCrash(logger);
+  const fleet = new Fleet({ count: config.processes, logger, onOutput: (lines) => output.write(lines) });
+  const registry = { contentType: fleet.contentType, metrics: () => fleet.metrics() };
+  const admin = createAdminService({ registry, logger, readiness: () => fleet.readiness() });
+  const starting = startAll();
+  closeOnSignal(
+    async () => {
+      await Promise.allSettled([fleet.close(), starting]);
+      await admin.close();
+    },
+    logger,
+    () => {},
+    ['SIGINT', 'SIGTERM'],
+  );
+  process.on('SIGHUP', () => {
+    logger.info({ signal: 'SIGHUP' }, 'restarting');
+    void starting.then(() => fleet.restart()).then(() => logger.info('restarted'));
+  });
+  const { address, adminAddress } = await starting;
+  logger.info(
+    {
+      host: address.address,
+      port: address.port,
+      adminHost: adminAddress.address,
+      adminPort: adminAddress.port,
+      processes: config.processes,
+    },
+    'listening',
+  );
+
+  async function startAll() {
+    const adminAddress = await admin.listen(config.adminPort, config.adminHost);
+    try {
+      return { adminAddress, address: await fleet.start() };
+    } catch (error) {
+      await admin.close();
+      throw error;
+    }
+  }
+};

@@ -1,0 +1,204 @@
+/**
+ * Several API processes behind one port (`SVC_PROCESSES`): one admin port for all, a lost process is replaced, and SIGHUP
+ * replaces all of them without losing a request.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withDatabase } from '@svc/testkit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ApiProcess, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { dataFolder } from '../world/data-folder.ts';
+import {
+  call,
+  createTenants,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const database = withDatabase();
+const PROCESSES = 3;
+
+let api: ApiProcesses;
+let one: ApiProcess;
+let tenants: Tenants;
+let grant: HeldGrant;
+beforeEach(async () => {
+  api = await startApiProcesses(1, database.url, { SVC_PROCESSES: String(PROCESSES) });
+  const [started] = api.processes;
+  if (started === undefined) throw new Error('no process');
+  one = started;
+  tenants = await createTenants(one.baseUrl);
+  grant = await issueGrant(tenants);
+}, 60_000);
+afterEach(() => api?.stop());
+
+const logged = (event: string): readonly Record<string, unknown>[] =>
+  one.log.filter((line) => line.includes(`"msg":"${event}"`)).map((line) => JSON.parse(line));
+const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
+const until = (condition: () => unknown, timeout = 30_000) =>
+  expect.poll(condition, { timeout, interval: 20 }).toBeTruthy();
+
+const verify = async () => {
+  const body = await verifyBody(tenants, grant);
+  return receiptOf(await call(one.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
+};
+
+/** Verifies without a pause until told to stop; each failure is kept. */
+const startLoad = (clients: number) => {
+  const failed: unknown[] = [];
+  let answered = 0;
+  let isOver = false;
+  const client = async () => {
+    while (!isOver)
+      try {
+        await verify();
+        answered += 1;
+      } catch (error) {
+        failed.push(error);
+      }
+  };
+  const clientsAtWork = Array.from({ length: clients }, client);
+  return {
+    failed,
+    answered: () => answered,
+    stop: async () => {
+      isOver = true;
+      await Promise.all(clientsAtWork);
+    },
+  };
+};
+
+const readyz = async () => {
+  const response = await fetch(`${one.adminUrl}/readyz`);
+  return { status: response.status, ...((await response.json()) as { checks: Record<string, string> }) };
+};
+
+/** The sum of a metric's series, as Prometheus would add them up. */
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${one.adminUrl}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  if (lines.length === 0) throw new Error(`no ${name}`);
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+};
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+it('every process takes requests, and one admin port answers for all', async () => {
+  expect(new Set(processIds()).size).toBe(PROCESSES);
+  const load = startLoad(24);
+  await until(() => load.answered() >= 120);
+  await load.stop();
+  expect(load.failed).toEqual([]);
+  const requests = logged('request').filter(({ route }) => route === 'verify');
+  expect(new Set(requests.map(({ processId }) => processId))).toEqual(new Set(processIds()));
+  expect(await metric('svc_decisions_total')).toBe(load.answered());
+  // What is on or off is so once, however many processes there are.
+  expect(await metric('svc_holds')).toBe(0);
+  expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
+  expect(await metric('process_start_time_seconds')).toBeLessThan(Date.now() / 1000);
+  expect(await readyz()).toMatchObject({
+    status: 200,
+    checks: { storage: 'ok', http: 'ok', processes: 'ok' },
+  });
+  // Lines of all of them, whole.
+  for (const line of one.log) expect(() => JSON.parse(line)).not.toThrow();
+}, 90_000);
+
+describe('SIGHUP', () => {
+  it('replaces every process, loses no request, and no count falls', async () => {
+    const before = processIds();
+    const load = startLoad(12);
+    await until(() => load.answered() > 50);
+    const counts: number[] = [];
+    let isOver = false;
+    const scraping = (async () => {
+      while (!isOver) counts.push(await metric('svc_decisions_total'));
+    })();
+    one.signal('SIGHUP');
+    await one.line('"restarted"');
+    const replaced = load.answered();
+    await until(() => load.answered() > replaced + 50);
+    await load.stop();
+    isOver = true;
+    await scraping;
+    expect(load.failed).toEqual([]);
+    await until(() => !before.some(isAlive));
+    expect(new Set(processIds()).size).toBe(2 * PROCESSES);
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+    expect(await metric('svc_decisions_total')).toBe(load.answered());
+    expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
+  }, 120_000);
+
+  it('with a configuration that cannot be used changes nothing; a process lost then is tried again further and further apart', async () => {
+    const path = join(dataFolder(), 'receipt-keys.json');
+    const keys = readFileSync(path);
+    try {
+      writeFileSync(path, '{');
+      one.signal('SIGHUP');
+      await one.line('"process.not_replaced"');
+      expect(await readyz()).toMatchObject({ status: 200 });
+      process.kill(processIds()[0] ?? -1, 'SIGKILL');
+      await until(() => logged('process.lost').length === 3, 60_000);
+      // The one that was to take over, the one that was killed, and the first that was to replace it.
+      expect(logged('process.lost').map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 2_000]);
+      for (let i = 0; i < 10; i++) await verify();
+      expect(await readyz()).toMatchObject({ status: 200, checks: { processes: '2 of 3 at work' } });
+    } finally {
+      writeFileSync(path, keys);
+    }
+    await one.line('"process.replaced"');
+    expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
+  }, 120_000);
+});
+
+it('a process that is killed is replaced, the others answer, and its counts stay in the sum', async () => {
+  for (let i = 0; i < 30; i++) await verify();
+  const counted = await metric('svc_decisions_total');
+  const [killed = -1, ...others] = processIds();
+  process.kill(killed, 'SIGKILL');
+  await one.line('"process.lost"');
+  for (let i = 0; i < 10; i++) await verify().catch(() => verify());
+  await one.line('"process.replaced"');
+  expect(processIds()).toEqual([killed, ...others, expect.any(Number)]);
+  expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(counted + 10);
+  expect(await metric('svc_process_deaths_total')).toBe(1);
+  expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
+}, 90_000);
+
+it('SIGTERM ends all of them in order: what was sent is answered, exit code 0', async () => {
+  const failed: unknown[] = [];
+  let exit: Promise<number | null> | undefined;
+  let answered = 0;
+  const client = async () => {
+    while (exit === undefined)
+      try {
+        await verify();
+        answered += 1;
+        if (answered === 60) exit = one.stop();
+      } catch (error) {
+        failed.push(error);
+      }
+  };
+  await Promise.all(Array.from({ length: 8 }, client));
+  expect([failed, await exit]).toEqual([[], 0]);
+  expect(processIds().some(isAlive)).toBe(false);
+}, 60_000);
+
+it('none of them outlives its supervisor', async () => {
+  one.signal('SIGKILL');
+  await until(() => !processIds().some(isAlive));
+});
+
+it('the embedded database belongs to one process: several are refused without DATABASE_URL', async () => {
+  const env = { SVC_PROCESSES: '2', DATABASE_URL: '' };
+  await expect(startApiProcesses(1, '', env)).rejects.toThrow('SVC_PROCESSES needs DATABASE_URL');
+});
