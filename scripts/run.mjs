@@ -60,6 +60,9 @@ const commands = {
     await build();
     return show(...pnpm('--filter', '@svc/bench', '--silent', 'run', 'bench', ...parameters));
   },
+  /** The deployment of `deploy/ha/` on this host, and the faults that are run against it. */
+  ha: () => runHa('ha'),
+  'ha:test': () => runHa('ha:test'),
   /** Packs what is published and checks it (docs/releasing.md); publishes nothing. */
   async release() {
     await install();
@@ -95,6 +98,12 @@ function takeRepeat(all) {
   const times = Number(all[at + 1]);
   if (!Number.isInteger(times) || times < 1) throw new Error('--repeat needs a number of runs');
   return { times, rest: all.toSpliced(at, 2) };
+}
+
+async function runHa(program) {
+  await install();
+  await build();
+  return show(process.execPath, [join('bench', 'dist', 'bench.js'), program, ...parameters]);
 }
 
 const build = (...which) => step('building', ...turbo('build', ...which));

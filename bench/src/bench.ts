@@ -4,6 +4,8 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   budgets: () => import('./budgets/budgets.ts'),
   compare: () => import('./compare/compare.ts'),
   day: () => import('./day/day.ts'),
+  ha: () => import('./ha/up.ts'),
+  'ha:test': () => import('./ha/test.ts'),
   ledger: () => import('./ledger/ledger.ts'),
   revocations: () => import('./revocations/revocations.ts'),
   signers: () => import('./signers/signers.ts'),

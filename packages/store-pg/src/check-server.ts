@@ -1,6 +1,6 @@
 /** What no query can make up for: a server that does not write through, a pooler that changes sessions under the caller. */
 import { StoreError } from '@svc/service';
-import { StoreClient } from './client.ts';
+import { openClient, type StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
 
 const CONNECT_MS = 5_000;
@@ -21,17 +21,10 @@ export async function checkServer(
   databaseUrl: string,
   { mustBeDurable }: { readonly mustBeDurable: boolean },
 ): Promise<void> {
-  const clients = [0, 1].map(() => {
-    const client = new StoreClient({
-      databaseUrl,
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: CONNECT_MS,
-    });
-    client.on('error', () => {});
-    return client;
-  });
+  const clients: StoreClient[] = [];
+  const config = { databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS };
   try {
-    for (const client of clients) await client.connect();
+    while (clients.length < 2) clients.push(await openClient(config));
     for (let tried = 0; tried < TRIES; tried++) {
       const states: State[] = [];
       for (const client of clients) states.push(...(await client.query<State>(stateSql)).rows);

@@ -26,7 +26,12 @@ const prepareSql = `
       case when current_setting('synchronous_commit') in ('off', 'local') then 'on'
         else current_setting('synchronous_commit') end, false),
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))`;
+    concat_ws(' ', inet_server_addr(), inet_server_port(), svc_started.epoch) as server, pg_backend_pid() as pid,
+    (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))
+  from (select extract(epoch from pg_postmaster_start_time()) as epoch) as svc_started`;
+
+/** The place in PostgreSQL that warns of it. Its text depends on the server's language, its code says nothing. */
+const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
@@ -35,6 +40,9 @@ export class StoreClient extends pg.Client {
   readonly #servers: Servers;
   readonly #url: string;
   readonly #settings: Readonly<Record<string, string>>;
+  #server = '';
+  #pid = 0;
+  #isUnreplicated = false;
 
   constructor({ databaseUrl = '', settings = {}, ...config }: StoreClientConfig = {}) {
     const socket = new Socket();
@@ -47,6 +55,9 @@ export class StoreClient extends pg.Client {
     this.#settings = settings;
     // An 'error' event that nobody hears would end the process. Whoever uses the connection learns from its statements.
     this.on('error', () => {});
+    this.on('notice', ({ routine }) => {
+      this.#isUnreplicated ||= routine === WAIT_FOR_STANDBY;
+    });
   }
 
   /** Rejects where the server was not reached, or takes no writes and another one should. */
@@ -65,23 +76,61 @@ export class StoreClient extends pg.Client {
   async #connect(): Promise<pg.Client> {
     try {
       await super.connect();
-      const { rows } = await this.query<{ isReadOnly: boolean }>({
+      const { rows } = await this.query<{ isReadOnly: boolean; server: string; pid: number }>({
         text: prepareSql,
         values: [Object.keys(this.#settings), Object.values(this.#settings)],
         query_timeout: PREPARE_MS,
       } as pg.QueryConfig);
+      this.#server = rows[0]?.server ?? '';
+      this.#pid = rows[0]?.pid ?? 0;
       if (rows[0]?.isReadOnly !== false && this.#servers.mustTakeWrites)
         throw new StoreError('unavailable', `${this.host} takes no writes`);
       return this;
     } catch (error) {
-      this.#servers.passBy(this.#url);
+      this.passBy();
       this.destroy();
       throw error;
     }
   }
 
+  /** The server's process, by its address and the moment of its start: no two servers have the same, nor one after a restart. */
+  get server(): string {
+    return this.#server;
+  }
+
+  /** Of its session on that server. */
+  get pid(): number {
+    return this.#pid;
+  }
+
+  /**
+   * A wait for the standby was cancelled: what was committed meanwhile is on this server only, although it was answered as if all
+   * were well.
+   */
+  get isUnreplicated(): boolean {
+    return this.#isUnreplicated;
+  }
+
+  /** New connections go to another server, where there are several. */
+  passBy(): void {
+    this.#servers.passBy(this.#url);
+  }
+
   destroy(): void {
     this.#socket.destroy();
+  }
+}
+
+/** A connection of one's own, to the first server that is of use, asked in turn. Rejects as the last of them did. */
+export async function openClient(config: StoreClientConfig): Promise<StoreClient> {
+  for (let left = serversOf(config.databaseUrl ?? '').count; ; left--) {
+    const client = new StoreClient(config);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (left <= 1) throw error;
+    }
   }
 }
 

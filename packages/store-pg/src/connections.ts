@@ -7,6 +7,7 @@ import { StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
+import { HungSessions } from './hung-sessions.ts';
 
 export interface ConnectionsOptions {
   readonly databaseUrl: string;
@@ -19,6 +20,8 @@ export interface ConnectionsOptions {
   readonly isKept?: boolean;
   /** Settings of the server for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Whether a session with that server may be used. Default: any. */
+  readonly counts?: (server: string) => boolean;
   /** Hears of idle connections that break. */
   readonly onError: (error: Error) => void;
 }
@@ -39,6 +42,7 @@ const MAX_OPENING = 2;
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #options: ConnectionsOptions;
+  readonly #hung: HungSessions;
   readonly #clients = new Set<StoreClient>();
   /** The first to come is the first to get one. */
   readonly #waiting = new Set<Waiting>();
@@ -50,6 +54,7 @@ export class Connections {
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
+    this.#hung = new HungSessions(options.databaseUrl);
     const clients = this.#clients;
     this.#pool = new pg.Pool({
       ...clientConfig(options.databaseUrl, options.deadlineMs, options.settings),
@@ -97,12 +102,25 @@ export class Connections {
     });
   }
 
+  /** Whether what it answers may be relied on. */
+  counts(client: pg.PoolClient): boolean {
+    const { counts = () => true } = this.#options;
+    return !(client instanceof StoreClient) || (counts(client.server) && !client.isUnreplicated);
+  }
+
   /** Back into the pool, or destroyed where it is not healthy or inside a transaction. */
   release(client: pg.PoolClient, isHealthy: boolean): void {
     const isReusable = isHealthy && client.getTransactionStatus() === 'I';
     client.release(!isReusable);
     if (!isReusable && client instanceof StoreClient) client.destroy();
     this.#ask();
+  }
+
+  /** Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby. */
+  abandon(client: pg.PoolClient): void {
+    if (client instanceof StoreClient && !this.#isClosing)
+      this.#hung.keep(client, () => this.release(client, false));
+    else this.release(client, false);
   }
 
   #ask(): void {
@@ -121,6 +139,13 @@ export class Connections {
     try {
       const client = await this.#pool.connect();
       give = () => this.#give(client);
+      if (!this.counts(client)) {
+        this.release(client, false);
+        if (client instanceof StoreClient) client.passBy();
+        // One that was idle is no loss to anybody: another one is asked for.
+        if (opening === 1) throw new StoreError('unavailable', 'the server has been replaced');
+        give = () => {};
+      }
     } catch (error) {
       give = () => this.#refuse(error, lastNumber);
     }
@@ -150,6 +175,7 @@ export class Connections {
   /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#hung.letAllGo();
     const cut = setTimeout(() => {
       for (const client of this.#clients) client.destroy();
     }, CLOSE_MS);

@@ -14,6 +14,7 @@ import { ensurePartitionsOn } from './partitions.ts';
 import { repositories } from './repositories/repositories.ts';
 import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
+import { Standing } from './standing.ts';
 import { verifyStore } from './verify/verify-store.ts';
 
 /**
@@ -112,6 +113,7 @@ export function createStore(options: StoreOptions): Store {
   const { databaseUrl, onError = () => {} } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
+  const standing = new Standing();
   const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
     new DeadlinePool({
       databaseUrl,
@@ -120,6 +122,7 @@ export function createStore(options: StoreOptions): Store {
       connectMs: deadlines.connectMs,
       waitMs: deadlines.waitMs,
       maxWaiting: MAX_WAITING,
+      counts: (server) => standing.counts(server),
       onError,
       ...change,
     });
@@ -154,7 +157,8 @@ export function createStore(options: StoreOptions): Store {
     // Long work is short beside waiting for long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
-    lineage: openPool(sizes.lineage, deadlines.readMs),
+    // Asks every server: what it answers tells which one counts.
+    lineage: openPool(sizes.lineage, deadlines.readMs, { counts: () => true }),
   };
   const { commits, budgetCommits, reads, ledgerReads, admin, lineage } = pools;
 
@@ -175,7 +179,7 @@ export function createStore(options: StoreOptions): Store {
   const shared = {
     retention: retentionStore(database),
     clock: clockStore(database),
-    lineage: lineageStore(pooledDatabase(lineage, lineage)),
+    lineage: lineageStore(lineage, standing),
     exclusive: <T>(name: string, work: (lost: AbortSignal) => Promise<T>) =>
       runExclusive(databaseUrl, { connectMs, readMs: deadlines.transactionMs }, name, work),
     ensureReceiptPartitions: ensurePartitions,
@@ -204,6 +208,7 @@ export function createStore(options: StoreOptions): Store {
         database: ownDatabase,
         databaseUrl,
         lookupMs: deadlines.lookupMs,
+        standing,
         commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
         commitOnBudgets: { pool: budgetCommits, ensurePartitions },
       }),

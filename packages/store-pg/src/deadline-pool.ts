@@ -2,12 +2,12 @@
  * A connection pool in which nothing waits for ever: not for a connection, not in line for one, not for an
  * answer. The line is fair: connections go round the tenants that wait. A connection that missed a deadline, broke, or was
  * left inside a transaction is destroyed, never handed on; the next caller opens a new one, so the pool is well again as
- * soon as the server is.
+ * soon as the server is. Only one that waits for a standby keeps its place until that wait is over (hung-sessions.ts).
  */
 import { type Entrant, FairQueue, StoreError, withinMs } from '@svc/service';
 import type pg from 'pg';
 import { Connections, type ConnectionsOptions } from './connections.ts';
-import { DeadlineError, isServerAnswer } from './errors.ts';
+import { DeadlineError, isServerAnswer, ReplacedError } from './errors.ts';
 
 /** `deadlineMs`: time for the work, once it has a connection. */
 export interface DeadlinePoolOptions extends ConnectionsOptions {
@@ -59,16 +59,21 @@ export class DeadlinePool {
 
   async #runNow<T>(work: (client: pg.ClientBase) => Promise<T>, deadlineMs: number): Promise<T> {
     const client = await this.#connections.take(this.#options.connectMs);
-    let isHealthy = true;
+    let release = () => this.#connections.release(client, true);
     try {
-      return await withinMs(deadlineMs, work(client), () => {
+      const worked = await withinMs(deadlineMs, work(client), () => {
         throw new DeadlineError(`no answer within ${deadlineMs} ms`);
       });
+      // It may have slept meanwhile, and another one be the primary; or what it committed is with no standby.
+      if (!this.#connections.counts(client))
+        throw new ReplacedError('the server was replaced, or its standby not waited for');
+      return worked;
     } catch (error) {
-      isHealthy = isServerAnswer(error);
+      if (error instanceof DeadlineError) release = () => this.#connections.abandon(client);
+      else if (!isServerAnswer(error)) release = () => this.#connections.release(client, false);
       throw error;
     } finally {
-      this.#connections.release(client, isHealthy);
+      release();
     }
   }
 

@@ -2,7 +2,7 @@
  * A server that must wait for a standby, which does not answer: the commits of whoever gives up, or is cut off, are visible and
  * would be lost with the machine. Nothing that rests on them is acknowledged.
  */
-import type { Store } from '@svc/service';
+import type { GrantRecord, Store } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
@@ -49,6 +49,19 @@ const cutOffWaiting = () =>
     );
   });
 
+/** How many sessions the server has that wait for the standby. */
+const countWaiting = () =>
+  withSession(cluster.adminUrl, async (session) => {
+    const { rows } = await session.query<{ count: number }>(
+      `select count(*)::int from pg_stat_activity where wait_event = 'SyncRep'`,
+    );
+    return rows[0]?.count ?? 0;
+  });
+
+/** Connections of the pool for commits, and more commits than that. */
+const COMMITS = 3;
+const GIVEN_UP = 6;
+
 const key = { key: 'twice', bodyHash: 'x' };
 
 describe('while the standby does not answer', () => {
@@ -70,6 +83,48 @@ describe('while the standby does not answer', () => {
     await setStandby('');
     await store.verify.confirmStored();
     expect(await store.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
+  });
+
+  it('a commit whose wait was cancelled is not known to be stored, although the server answers it as if it were', async () => {
+    const decision = allowCommit(world, await insertGrant(world));
+    await setStandby('nobody');
+    const lost = expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({
+      kind: 'ambiguous',
+    });
+    await withSession(cluster.adminUrl, async (session) => {
+      await untilRow(session, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`);
+      await session.query(`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
+    });
+    await lost;
+    await setStandby('');
+  });
+
+  it('commits that are given up, one after another, leave no more sessions behind than the pool has, and all of them end with the wait', async () => {
+    const grants: GrantRecord[] = [];
+    while (grants.length <= GIVEN_UP) grants.push(await insertGrant(world));
+    const [last, ...givenUp] = grants as [GrantRecord, ...GrantRecord[]];
+    await setStandby('nobody');
+    for (const grant of givenUp) {
+      const decision = allowCommit(world, grant);
+      await expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({
+        kind: expect.stringMatching('ambiguous|unavailable'),
+      });
+    }
+    expect(await countWaiting()).toBe(COMMITS);
+    await setStandby('');
+    await withSession(cluster.adminUrl, (session) =>
+      untilRow(
+        session,
+        `select 1 where not exists (select from pg_stat_activity where wait_event = 'SyncRep')`,
+      ),
+    );
+    // Their places are given back soon.
+    const isStored = () =>
+      store.verify.commitDecisions([allowCommit(world, last)]).then(
+        ([outcome]) => outcome === 'STORED',
+        () => false,
+      );
+    while (!(await isStored()));
   });
 
   it('a transaction that finds everything done already is not answered as done', async () => {

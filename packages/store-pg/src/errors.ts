@@ -10,6 +10,11 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
+/** What a server answered that is not, or not any more, the one that counts. */
+export class ReplacedError extends Error {
+  override readonly name = 'ReplacedError';
+}
+
 /**
  * What a lost answer leaves open. `nothing`: a read, or work in a transaction whose COMMIT was never sent.
  * `stored`: the work may have been committed.

@@ -1,6 +1,10 @@
 /** Beats of the lineage, and what is noted to be kept outside (protocol §10). */
 import type { Beat, FenceNote, LineageStore, WaitingNotes } from '@svc/service';
-import type { Database } from './database.ts';
+import { StoreClient } from './client.ts';
+import { pooledDatabase } from './database.ts';
+import type { DeadlinePool } from './deadline-pool.ts';
+import { toStoreError } from './errors.ts';
+import type { Standing } from './standing.ts';
 
 const beatSql = `
   select verdict, seq, at_ms as "atMs", age_ms as "ageMs", epoch, quarantine_ms as "quarantineMs"
@@ -31,26 +35,47 @@ const forgetNotesSql = `
   update fence_notes n set seq = default, noted_at = svc_instant(h.listed_ms)
   from held h where (n.kind, n.name) = (h.kind, h.name) and not h.is_copied`;
 
-export const lineageStore = (database: Database): LineageStore => ({
-  async beat(head, nextNonce) {
-    const values = [head?.seq ?? null, head?.nonce ?? null, nextNonce];
-    const [row] = await database.write<Beat>({ name: 'beat', text: beatSql, values });
-    if (row === undefined) throw new Error('a beat answered no row');
-    return row;
-  },
-  async describeNotes() {
-    const [row] = await database.read<WaitingNotes>({ text: describeNotesSql, values: [] });
-    return row ?? { oldestAgeMs: 0, lastSeq: 0 };
-  },
-  listNotes: ({ revoked, others }, upTo, limit) =>
-    database.read<FenceNote>({ text: listNotesSql, values: [revoked, others, upTo, limit] }),
-  async forgetNotes(notes) {
-    const values = [
-      notes.map(({ kind }) => kind),
-      notes.map(({ name }) => name),
-      notes.map(({ version }) => version),
-      notes.map(({ listedAtMs }) => listedAtMs),
-    ];
-    await database.write({ text: forgetNotesSql, values });
-  },
-});
+export const lineageStore = (pool: DeadlinePool, standing: Standing): LineageStore => {
+  const database = pooledDatabase(pool, pool);
+  /** That made the last beat. */
+  let asked: StoreClient | null = null;
+  return {
+    async beat(head, nextNonce) {
+      const values = [head?.seq ?? null, head?.nonce ?? null, nextNonce];
+      try {
+        return await pool.run(async (client) => {
+          const { rows } = await client.query<Omit<Beat, 'server'>>({ name: 'beat', text: beatSql, values });
+          const [row] = rows;
+          if (row === undefined) throw new Error('a beat answered no row');
+          asked = client instanceof StoreClient ? client : null;
+          return { ...row, server: asked?.server ?? '' };
+        });
+      } catch (error) {
+        throw toStoreError(error, 'stored');
+      }
+    },
+    trust: (server) => standing.trust(server),
+    doubt(server) {
+      standing.doubt(server);
+      // The next beat may find another one.
+      if (asked?.server !== server) return;
+      asked.passBy();
+      asked.destroy();
+    },
+    async describeNotes() {
+      const [row] = await database.read<WaitingNotes>({ text: describeNotesSql, values: [] });
+      return row ?? { oldestAgeMs: 0, lastSeq: 0 };
+    },
+    listNotes: ({ revoked, others }, upTo, limit) =>
+      database.read<FenceNote>({ text: listNotesSql, values: [revoked, others, upTo, limit] }),
+    async forgetNotes(notes) {
+      const values = [
+        notes.map(({ kind }) => kind),
+        notes.map(({ name }) => name),
+        notes.map(({ version }) => version),
+        notes.map(({ listedAtMs }) => listedAtMs),
+      ];
+      await database.write({ text: forgetNotesSql, values });
+    },
+  };
+};

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
 import type pg from 'pg';
-import { StoreClient } from './client.ts';
+import { openClient } from './client.ts';
 import { toStoreError, toUnavailable } from './errors.ts';
 import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
@@ -56,14 +56,11 @@ export async function migrate(
 }
 
 const connect = async (databaseUrl: string): Promise<pg.Client> => {
-  const client = new StoreClient({ databaseUrl, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
-  client.on('error', () => {});
   try {
-    await client.connect();
+    return await openClient({ databaseUrl, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
   } catch (error) {
     throw toUnavailable(error);
   }
-  return client;
 };
 
 /** What is recorded and what this version has must be the same as far as both go; what goes further must allow for it. */

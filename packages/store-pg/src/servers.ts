@@ -29,6 +29,10 @@ export class Servers {
     this.mustTakeWrites = wanted.has('any') ? false : several.length > 1 || !wanted.has(null);
   }
 
+  get count(): number {
+    return this.#urls.length;
+  }
+
   get current(): string {
     return this.#urls[this.#current % this.#urls.length] ?? '';
   }

@@ -1,7 +1,7 @@
 /** What a process remembers of a database goes with that database. */
 import { webcrypto } from 'node:crypto';
 import { nativeCrypto } from '@svc/protocol/native';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Beat, HeadVerdict, OutsideStore } from '../ports/fence.ts';
 import { Fence } from './fence.ts';
 
@@ -12,6 +12,8 @@ const createFence = () => {
   let head: { text: string; tag: string } | null = null;
   let says: Pick<Beat, 'verdict' | 'epoch'> = { verdict: 'next', epoch: 0 };
   let seq = 0;
+  let server = 'first';
+  let standing: string | null = null;
   const outside: OutsideStore = {
     find: async () => head,
     put: async (_, text) => {
@@ -22,7 +24,13 @@ const createFence = () => {
     list: async () => [],
   };
   const lineage = {
-    beat: async (): Promise<Beat> => ({ ...says, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs: 0 }),
+    trust: (one: string) => {
+      standing = one;
+    },
+    doubt: (one: string) => {
+      if (standing === one) standing = null;
+    },
+    beat: async (): Promise<Beat> => ({ ...says, server, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs: 0 }),
     describeNotes: async () => ({ oldestAgeMs: 0, lastSeq: 0 }),
   };
   const deps = {
@@ -35,7 +43,10 @@ const createFence = () => {
   const fence = new Fence(deps as never, { outside, maxAgeMs: 60_000 });
   return {
     fence,
-    async roundsWith(verdict: HeadVerdict, epoch: number) {
+    trusted: (one: string) => standing === one,
+    pass: (ms: number) => vi.advanceTimersByTime(ms),
+    async roundsWith(verdict: HeadVerdict, epoch: number, by = server) {
+      server = by;
       says = { verdict, epoch };
       await fence.round();
       return fence.problem();
@@ -66,4 +77,30 @@ it('one that began on the set back database remembers nothing, and goes on once 
   expect(await roundsWith('next', 1)).toBeNull();
   expect((await roundsWith('gone', 1))?.kind).toBe('behind');
   expect(await roundsWith('next', 1)).toBeNull();
+});
+
+it('a server from which another one took over, and which wakes, is refused, and no restart is asked for once that other one is met', async () => {
+  const { roundsWith, trusted } = createFence();
+  expect(await roundsWith('next', 0, 'first')).toBeNull();
+  expect((await roundsWith('behind', 0, 'first'))?.isOfAll).toBe(true);
+  expect(trusted('first')).toBe(false);
+  expect(await roundsWith('next', 0, 'second')).toBeNull();
+  expect([trusted('first'), trusted('second')]).toEqual([false, true]);
+});
+
+it('a server that was silent for longer than it takes to replace it is looked at for some seconds before it decides again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const { roundsWith, pass, trusted } = createFence();
+  expect(await roundsWith('next', 0, 'first')).toBeNull();
+  pass(9_000);
+  expect(await roundsWith('next', 0, 'first')).toBeNull();
+  pass(20_000);
+  expect((await roundsWith('next', 0, 'first'))?.reason).toContain('another one may have taken over');
+  expect(trusted('first')).toBe(false);
+  expect(await roundsWith('next', 0, 'second')).toBeNull();
+  pass(20_000);
+  await roundsWith('next', 0, 'second');
+  pass(6_000);
+  expect(await roundsWith('next', 0, 'second')).toBeNull();
+  vi.useRealTimers();
 });

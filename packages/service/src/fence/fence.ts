@@ -47,6 +47,15 @@ const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
 const REPLACED =
   'the database was restored or replaced under this process, which remembers what the former one said: start it anew';
 
+const WOKEN =
+  'the database was silent for long and answers again: it is looked at for some seconds, since another one may have taken over';
+
+/** Below the least time after which a silent primary is replaced (Patroni: 20 s). */
+const LONG_SILENCE_MS = 10_000;
+/** Above the time in which one that was replaced is told (Patroni: `loop_wait`). */
+const SETTLE_MS = 5_000;
+const KNOWN_SERVERS = 8;
+
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
 
 export class Fence {
@@ -55,6 +64,11 @@ export class Fence {
   #headMs = Number.NEGATIVE_INFINITY;
   #refusal: FenceProblem | null = null;
   #failure = 'it has not been read yet';
+  #confirmedSeq: number | null = null;
+  /** Servers that were confirmed, the last one at the end. */
+  #servers: readonly string[] = [];
+  /** Until when a server that was silent for long is only looked at. */
+  #settlesMs: number | null = null;
   /** Of the database that was confirmed first. */
   #epoch: number | null = null;
   #isReplaced = false;
@@ -138,13 +152,15 @@ export class Fence {
     const nonce = Buffer.from(random.bytes(16)).toString('hex');
     const sentMs = performance.now();
     const beat = await store.lineage.beat(head, nonce);
-    if (this.#noticeReplaced(beat)) return this.#refuse(REPLACED);
-    if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict]);
+    if (this.#noticeReplaced(beat)) return this.#refuse(REPLACED, beat);
+    if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict], beat);
+    if (this.#mustSettle(beat, head)) return this.#refuse(WOKEN, beat);
     this.#note(head);
     if (beat.verdict === 'known') this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
     else if (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null))
       this.#confirm(beat, sentMs);
-    else return;
+    // Another process was first: what it published is looked at at once, so that nobody loses several rounds on end.
+    else return this.#look();
     this.#keeping ??= this.#keep();
   }
 
@@ -160,24 +176,46 @@ export class Fence {
 
   /**
    * Whether the database was set back under this process, which remembers Grants and callers of the former one: for ever, since
-   * it may come back restored between two rounds. One that never saw it confirmed has remembered nothing.
+   * it may come back restored between two rounds. One that never saw it confirmed has remembered nothing. A server that was
+   * confirmed before, and runs since, was not restored: another one has taken over from it, and has all that it answered.
    */
-  #noticeReplaced({ verdict, epoch }: Beat): boolean {
+  #noticeReplaced({ verdict, epoch, server }: Beat): boolean {
     if (this.#epoch === null) return false;
-    const isAnother = verdict === 'behind' || verdict === 'diverged' || epoch !== this.#epoch;
-    this.#isReplaced ||= isAnother;
+    const isSetBack = (verdict === 'behind' || verdict === 'diverged') && !this.#servers.includes(server);
+    this.#isReplaced ||= isSetBack || epoch !== this.#epoch;
     return this.#isReplaced && (verdict === 'known' || verdict === 'next');
   }
 
-  #confirm({ epoch, quarantineMs }: Beat, headMs: number): void {
+  /**
+   * A server that was silent for longer than it takes to replace it, and answers again, may not know yet that it was: whoever
+   * promoted the other one needs a moment to tell it. If the fence has moved meanwhile, that has been seen already.
+   */
+  #mustSettle({ server }: Beat, head: FenceHead | null): boolean {
+    const nowMs = performance.now();
+    const isSilentSince = server === this.#servers.at(-1) && head?.seq === this.#confirmedSeq;
+    if (!isSilentSince || nowMs - this.#headMs < LONG_SILENCE_MS) {
+      this.#settlesMs = null;
+      return false;
+    }
+    this.#settlesMs ??= nowMs + SETTLE_MS;
+    return nowMs < this.#settlesMs;
+  }
+
+  #confirm({ epoch, seq, server, quarantineMs }: Beat, headMs: number): void {
     this.#epoch ??= epoch;
+    this.#confirmedSeq = seq;
+    this.#settlesMs = null;
+    if (server !== this.#servers.at(-1))
+      this.#servers = [...this.#servers.filter((one) => one !== server), server].slice(-KNOWN_SERVERS);
+    this.deps.store.lineage.trust(server);
     this.#headMs = Math.max(this.#headMs, headMs);
     const reason = `a restore is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
     this.#refusal =
       quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false, isSettling: true } : null;
   }
 
-  #refuse(reason: string): void {
+  #refuse(reason: string, beat?: Beat): void {
+    if (beat !== undefined) this.deps.store.lineage.doubt(beat.server);
     this.#refusal = { kind: 'behind', reason, isOfAll: true };
   }
 

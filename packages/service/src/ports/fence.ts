@@ -46,6 +46,8 @@ export interface Beat {
   readonly atMs: number | null;
   readonly ageMs: number | null;
   readonly epoch: number;
+  /** The server's process that answered, by a name that no other has, nor the same one after a restart. */
+  readonly server: string;
   /** How long a restore forbids decisions yet; 0: not at all. */
   readonly quarantineMs: number;
 }
@@ -69,6 +71,10 @@ export interface FenceNote {
 export interface LineageStore {
   /** Holds the head against the lineage, and continues that with a beat of this nonce where it is time. */
   beat(head: Pick<FenceHead, 'seq' | 'nonce'> | null, nextNonce: string): Promise<Beat>;
+  /** From now on sessions with other servers are not used, and what they answer counts no more. */
+  trust(server: string): void;
+  /** The same for sessions with this one, until it is trusted again; where there are several, the next beat asks another. */
+  doubt(server: string): void;
   /** What waits to be copied. */
   describeNotes(): Promise<WaitingNotes>;
   /** Notes behind `passed`: those of kind `revoked` first, then the others up to `upTo`; each by ascending `seq`. */

@@ -6,20 +6,25 @@ import type { ReceiptId } from '@svc/protocol';
 import { withinMs } from '@svc/service';
 import { clientConfig, StoreClient } from '../client.ts';
 import { DURABLE } from '../durable.ts';
-import { DeadlineError, toUnavailable } from '../errors.ts';
+import { DeadlineError, ReplacedError, toUnavailable } from '../errors.ts';
+import type { Standing } from '../standing.ts';
 
 /** See `VerifyStore.findStored`. `deadlineMs` covers connecting and asking. */
 export async function findStored(
   databaseUrl: string,
   receiptIds: readonly ReceiptId[],
   deadlineMs: number,
+  standing: Standing,
 ): Promise<ReadonlySet<ReceiptId>> {
   const client = new StoreClient(clientConfig(databaseUrl, deadlineMs));
   client.on('error', () => {});
   try {
-    return await withinMs(deadlineMs, lookUp(client, receiptIds), () => {
+    const stored = await withinMs(deadlineMs, lookUp(client, receiptIds), () => {
       throw new DeadlineError(`no answer within ${deadlineMs} ms`);
     });
+    if (!standing.counts(client.server) || client.isUnreplicated)
+      throw new ReplacedError('the server has been replaced');
+    return stored;
   } catch (error) {
     throw toUnavailable(error);
   } finally {

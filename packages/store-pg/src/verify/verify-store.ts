@@ -6,6 +6,7 @@ import { DURABLE } from '../durable.ts';
 import { toStoreError } from '../errors.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
 import { isNewcomerSql } from '../repositories/newcomers.ts';
+import type { Standing } from '../standing.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
 import { type BudgetCommitContext, commitOnBudgets } from './commit-on-budgets.ts';
 import { findFacts } from './find-facts.ts';
@@ -15,6 +16,7 @@ export interface VerifyStoreOptions {
   readonly database: Database;
   readonly databaseUrl: string;
   readonly lookupMs: number;
+  readonly standing: Standing;
   readonly commit: CommitContext;
   readonly commitOnBudgets: BudgetCommitContext;
 }
@@ -47,7 +49,7 @@ const idempotencySql = `
 const receiptSql = 'select jws from receipts where receipt_id = $1';
 
 export function verifyStore(options: VerifyStoreOptions): VerifyStore {
-  const { database, databaseUrl, lookupMs, commit } = options;
+  const { database, databaseUrl, lookupMs, standing, commit } = options;
   return {
     async findRpCaller(keyHash) {
       const rows = await database.read<RpCallerRecord>({
@@ -81,7 +83,7 @@ export function verifyStore(options: VerifyStoreOptions): VerifyStore {
     },
     commitDecisions: (decisions) => commitDecisions(commit, decisions),
     commitOnBudgets: (...request) => commitOnBudgets(options.commitOnBudgets, ...request),
-    findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs),
+    findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs, standing),
     async confirmStored() {
       try {
         await commit.pool.run((client) => client.query(DURABLE), { deadlineMs: commit.deadlineMs });

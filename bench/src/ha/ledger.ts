@@ -1,0 +1,100 @@
+/** What clients were answered, kept on their side: it is what the service is held to after each fault. */
+import { percentile } from '../load/percentile.ts';
+import type { Cluster } from './cluster.ts';
+
+export interface Answered {
+  readonly receiptId: string;
+  readonly grantId: string;
+  readonly jti: string;
+  readonly isAllow: boolean;
+  readonly sentMs: number;
+  readonly answeredMs: number;
+}
+
+export interface Verdict {
+  readonly receipts: number;
+  readonly revocations: number;
+  readonly lostReceipts: number;
+  readonly lostRevocations: number;
+  readonly lateAllows: number;
+  readonly doubleSpends: number;
+  readonly overdrawn: number;
+}
+
+const CHUNK = 5_000;
+
+export class Ledger {
+  readonly answered: Answered[] = [];
+  /** When the 200 of each revocation was there. */
+  readonly revokedMs = new Map<string, number>();
+  /** Of Grants with a budget: how many uses they have. */
+  readonly uses = new Map<string, number>();
+
+  /** Times without any answer, and how long requests took, between two moments. */
+  describe(fromMs: number, toMs: number): { outageMs: number; p99Ms: number } {
+    const within = this.answered.filter(({ answeredMs }) => answeredMs >= fromMs && answeredMs <= toMs);
+    const moments = [fromMs, ...within.map(({ answeredMs }) => answeredMs).sort((a, b) => a - b), toMs];
+    const gaps = moments.slice(1).map((moment, i) => moment - (moments[i] ?? moment));
+    const times = within.map(({ sentMs, answeredMs }) => answeredMs - sentMs);
+    return { outageMs: Math.max(0, ...gaps), p99Ms: percentile(times, 99) };
+  }
+
+  /** Against what the present primary has. */
+  async examine(cluster: Cluster): Promise<Verdict> {
+    const allows = this.answered.filter(({ isAllow }) => isAllow);
+    const late = allows.filter(
+      ({ grantId, sentMs }) => sentMs > (this.revokedMs.get(grantId) ?? Number.POSITIVE_INFINITY),
+    );
+    const receiptIds = [...new Set(this.answered.map(({ receiptId }) => receiptId))];
+    return {
+      receipts: receiptIds.length,
+      revocations: this.revokedMs.size,
+      lostReceipts: await countMissing(
+        cluster,
+        receiptIds,
+        'receipt_id from receipts where receipt_id = any ($1)',
+      ),
+      lostRevocations: await countMissing(
+        cluster,
+        [...this.revokedMs.keys()],
+        'id from grants where id = any ($1) and revoked_at is not null',
+      ),
+      lateAllows: late.length,
+      doubleSpends: countOver(
+        allows,
+        ({ grantId, jti }) => `${grantId} ${jti}`,
+        () => 1,
+      ),
+      overdrawn: countOver(
+        allows,
+        ({ grantId }) => grantId,
+        (grant) => this.uses.get(grant) ?? Number.POSITIVE_INFINITY,
+      ),
+    };
+  }
+}
+
+async function countMissing(cluster: Cluster, ids: readonly string[], from: string): Promise<number> {
+  let found = 0;
+  for (let i = 0; i < ids.length; i += CHUNK) {
+    const rows = await cluster.sql<{ count: number }>(`select count(*)::int from (select ${from}) as found`, [
+      ids.slice(i, i + CHUNK),
+    ]);
+    found += rows[0]?.count ?? 0;
+  }
+  return ids.length - found;
+}
+
+/** How many Receipts there are beyond what is allowed under each name. */
+function countOver(
+  answered: readonly Answered[],
+  nameOf: (one: Answered) => string,
+  limitOf: (name: string) => number,
+): number {
+  const receipts = new Map<string, Set<string>>();
+  for (const one of answered) {
+    const name = nameOf(one);
+    receipts.set(name, (receipts.get(name) ?? new Set()).add(one.receiptId));
+  }
+  return [...receipts].reduce((sum, [name, { size }]) => sum + Math.max(0, size - limitOf(name)), 0);
+}

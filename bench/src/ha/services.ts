@@ -1,0 +1,113 @@
+/** The service on the reference deployment: two API nodes that reach the database in different ways, and a worker. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Place } from '../harness/contestants.ts';
+import { findFreePort, type Program, startProgram, waitForHttp } from '../harness/program.ts';
+import type { Cluster } from './cluster.ts';
+
+/** Of this build. */
+export const OWN_APPS = fileURLToPath(new URL('../../apps/', import.meta.url));
+
+export interface ServicesOptions {
+  /** Where the built programs are. */
+  readonly apps?: string;
+  readonly hasFence?: boolean;
+}
+
+export interface Node {
+  readonly name: string;
+  readonly origin: string;
+  readonly adminOrigin: string;
+  program: Program;
+  /** Another process in its place, on the same ports. */
+  restart(): Promise<void>;
+}
+
+export interface Services {
+  readonly nodes: readonly Node[];
+  readonly adminToken: string;
+  /** Exit code and output of `svc-admin fsck`. */
+  fsck(): Promise<{ readonly code: number | null; readonly logFile: string }>;
+}
+
+/** One node comes through HAProxy, the other names the servers itself. */
+export async function startServices(
+  place: Place,
+  cluster: Cluster,
+  { apps = OWN_APPS, hasFence = true }: ServicesOptions = {},
+): Promise<Services> {
+  const { folder, cleanup } = place;
+  const built = (app: string) => join(apps, app, 'dist', 'main.js');
+  const adminToken = randomBytes(32).toString('base64url');
+  const [firstPort, secondPort] = [await findFreePort(), await findFreePort()];
+  const fenceFolder = join(folder, 'fence');
+  mkdirSync(fenceFolder);
+  const common = {
+    SVC_ENV: 'development',
+    SVC_HOST: '127.0.0.1',
+    SVC_BASE_URL: `http://localhost:${firstPort}`,
+    SVC_DATA_DIR: join(folder, 'data'),
+    SVC_ADMIN_TOKEN: adminToken,
+    // Longer than by default: everything shares one machine, whose other work must not count as a fault.
+    ...(hasFence ? { SVC_FENCE: pathToFileURL(fenceFolder).href, SVC_FENCE_MAX_AGE_MS: '3000' } : {}),
+  };
+  const throughProxy = cluster.urlOf(cluster.proxyPort);
+  const direct = cluster.urlOf(...cluster.machines.map(({ port }) => port));
+
+  const startNode = async (name: string, port: number, databaseUrl: string): Promise<Node> => {
+    const adminPort = await findFreePort();
+    const environment = {
+      ...common,
+      DATABASE_URL: databaseUrl,
+      SVC_PORT: String(port),
+      SVC_ADMIN_PORT: String(adminPort),
+    };
+    const origin = `http://127.0.0.1:${port}`;
+    const start = async () => {
+      const logFile = join(folder, `${name}.log`);
+      const program = startProgram({ name, command: [built('api')], environment, logFile }, cleanup);
+      await waitForHttp(`${origin}/healthz`, program);
+      return program;
+    };
+    const node: Node = {
+      name,
+      origin,
+      adminOrigin: `http://127.0.0.1:${adminPort}`,
+      program: await start(),
+      async restart() {
+        node.program = await start();
+      },
+    };
+    return node;
+  };
+  const nodes = [
+    await startNode('api-1', firstPort, throughProxy),
+    await startNode('api-2', secondPort, direct),
+  ];
+  startProgram(
+    {
+      name: 'worker',
+      command: [built('worker')],
+      environment: { ...common, DATABASE_URL: throughProxy, SVC_ADMIN_PORT: String(await findFreePort()) },
+      logFile: join(folder, 'worker.log'),
+    },
+    cleanup,
+  );
+  let looked = 0;
+  return {
+    nodes,
+    adminToken,
+    async fsck() {
+      looked += 1;
+      const logFile = join(folder, `fsck-${looked}.log`);
+      const environment = { ...common, DATABASE_URL: throughProxy };
+      const { process } = startProgram(
+        { name: 'fsck', command: [built('admin'), 'fsck'], environment, logFile },
+        cleanup,
+      );
+      return new Promise((resolve) => process.once('exit', (code) => resolve({ code, logFile })));
+    },
+  };
+}

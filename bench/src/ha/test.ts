@@ -1,0 +1,102 @@
+/**
+ * `npm run ha:test [-- --fault NAME …] [--rounds N] [--no-fence]`: faults under load on the reference deployment of
+ * `deploy/ha/`, each round held against what clients were answered. Ends with 1 when anything was lost or a bar was missed.
+ */
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Cleanup } from '../harness/cleanup.ts';
+import { percentile } from '../load/percentile.ts';
+import { Cluster } from './cluster.ts';
+import { FAULTS } from './faults.ts';
+import { Ledger, type Verdict } from './ledger.ts';
+import { Load } from './load.ts';
+import { OWN_APPS, startServices } from './services.ts';
+
+const CALM_MS = 5_000;
+const REVOCATIONS_PER_SECOND = 1.5;
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:test'),
+  options: {
+    fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
+    rounds: { type: 'string', default: '1' },
+    rate: { type: 'string', default: '100' },
+    'no-fence': { type: 'boolean', default: false },
+    apps: { type: 'string', default: OWN_APPS },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: REVOCATIONS_PER_SECOND };
+const cleanup = new Cleanup();
+const began = performance.now();
+const say = (line: string) =>
+  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+
+const isClean = (verdict: Verdict) =>
+  verdict.lostReceipts +
+    verdict.lostRevocations +
+    verdict.lateAllows +
+    verdict.doubleSpends +
+    verdict.overdrawn ===
+  0;
+
+const describe = (verdict: Verdict) =>
+  `${verdict.receipts} Receipts, ${verdict.lostReceipts} lost; ${verdict.revocations} revocations, ${verdict.lostRevocations} lost; ` +
+  `${verdict.lateAllows} late ALLOWs; ${verdict.doubleSpends} double spends; ${verdict.overdrawn} overdrawn`;
+
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-'));
+  chmodSync(folder, 0o755);
+  if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const place = { folder, cleanup };
+  const cluster = await Cluster.start(place);
+  const services = await startServices(place, cluster, { apps: values.apps, hasFence: !values['no-fence'] });
+  say(`up in ${folder}`);
+  const all = new Ledger();
+  for (const name of values.fault) {
+    const fault = FAULTS[name];
+    if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
+    say(`${name}: ${fault.title}`);
+    const outages: number[] = [];
+    for (let round = 0; round < Number(values.rounds); round++) {
+      await cluster.untilHealthy();
+      const ledger = new Ledger();
+      const load = await Load.start(services, ledger, `${name}-${round}`, rates);
+      await delay(CALM_MS);
+      const faultMs = performance.now();
+      await fault.inject({ cluster, services, round });
+      await cluster.untilHealthy();
+      await delay(CALM_MS);
+      await load.stop();
+      const { outageMs, p99Ms } = ledger.describe(faultMs, performance.now() - CALM_MS / 2);
+      const verdict = await ledger.examine(cluster);
+      const { code } = await services.fsck();
+      outages.push(outageMs);
+      const isGood = isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs;
+      if (!isGood) process.exitCode = 1;
+      say(
+        `  ${round + 1}: ${describe(verdict)}; fsck ${code}; ${(outageMs / 1000).toFixed(1)} s without answers, ` +
+          `p99 ${p99Ms.toFixed(0)} ms; ${load.failed} given up, ${load.leftOut} not sent${isGood ? '' : '  BAR MISSED'}`,
+      );
+      for (const one of ledger.answered) all.answered.push(one);
+      for (const [grant, ms] of ledger.revokedMs) all.revokedMs.set(grant, ms);
+      for (const [grant, uses] of ledger.uses) all.uses.set(grant, uses);
+    }
+    say(
+      `${name}: outage median ${(percentile(outages, 50) / 1000).toFixed(1)} s, longest ${(Math.max(...outages) / 1000).toFixed(1)} s ` +
+        `(bar ${fault.outageBarMs / 1000} s), ${outages.length} rounds`,
+    );
+  }
+  const verdict = await all.examine(cluster);
+  say(`in the end: ${describe(verdict)}; fsck ${(await services.fsck()).code}`);
+  if (!isClean(verdict)) process.exitCode = 1;
+} catch (problem) {
+  console.error(problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}

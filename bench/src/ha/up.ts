@@ -1,0 +1,34 @@
+/** `npm run ha`: the reference deployment of `deploy/ha/` on this host, until Ctrl-C. Nothing of it is left behind. */
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cleanup } from '../harness/cleanup.ts';
+import { Cluster } from './cluster.ts';
+import { startServices } from './services.ts';
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-'));
+  chmodSync(folder, 0o755);
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const place = { folder, cleanup };
+  const cluster = await Cluster.start(place);
+  const { nodes, adminToken } = await startServices(place, cluster);
+  console.log(`logs and data     ${folder}
+admin token       ${adminToken}
+primary, by name  ${(await cluster.primary()).name}
+database          ${cluster.urlOf(cluster.proxyPort)}`);
+  for (const { name, port, restPort } of cluster.machines)
+    console.log(`${name}              PostgreSQL 127.0.0.1:${port}, Patroni http://127.0.0.1:${restPort}`);
+  for (const { name, origin, adminOrigin } of nodes)
+    console.log(`${name}             ${origin}, admin port ${adminOrigin}`);
+  console.log('Ctrl-C ends all of it.');
+  setInterval(() => {}, 60_000);
+  await once(process, 'exit');
+} catch (problem) {
+  console.error(problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}
