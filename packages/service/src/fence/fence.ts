@@ -215,7 +215,9 @@ export class Fence {
   }
 
   #refuse(reason: string, beat?: Beat): void {
-    if (beat !== undefined) this.deps.store.lineage.doubt(beat.server);
+    // One that was never confirmed is not the one that counts anyway; with a fence that is gone nothing is wrong with the server.
+    const isReplaced = beat !== undefined && beat.verdict !== 'gone' && beat.verdict !== 'forgotten';
+    if (isReplaced && this.#servers.includes(beat.server)) this.deps.store.lineage.doubt(beat.server);
     this.#refusal = { kind: 'behind', reason, isOfAll: true };
   }
 
