@@ -110,7 +110,10 @@ describe.each(PLACES)('keys in $name', (place) => {
       execFile(process.execPath, [programFile('apps/admin'), ...parameters], options, done);
     });
   const succeed = async (...parameters: string[]): Promise<string> => {
-    const { status, text } = await admin(...parameters);
+    let { status, text } = await admin(...parameters);
+    // On a busy machine; whatever was done until then is left by the next try.
+    for (let tries = 1; text.includes('no connection was open') && tries < 5; tries++)
+      ({ status, text } = await admin(...parameters));
     expect([parameters, status, text]).toEqual([parameters, 0, expect.any(String)]);
     return text;
   };
@@ -178,8 +181,12 @@ describe.each(PLACES)('keys in $name', (place) => {
 
   it('leak: one command, and every node signs with a new one in the same place, without a restart', async () => {
     const leaked = receiptOf(await verifyOn());
-    const text = await succeed('keys', 'compromise', 'receipt-2');
-    expect(text).toContain('receipt-3 signs, receipt-2 has no private part any more');
+    await succeed('keys', 'compromise', 'receipt-2');
+    expect(keys().map(({ kid, private_key: uri }) => [kid, uri !== undefined])).toEqual([
+      ['receipt-3', true],
+      ['receipt-2', false],
+      ['receipt-1', false],
+    ]);
     await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
     expect(await methodOf('receipt-2')).toHaveProperty('revoked');
     expect(verifyReceipt(leaked, await didDocument())).toMatchObject({
