@@ -225,7 +225,8 @@ describe.each(PLACES)('keys in $name', (place) => {
         timeout: 30_000,
         interval: 200,
       });
-      await signedOnEachNodeBy('receipt-3');
+      // Each node finds out for itself.
+      await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
     },
     90_000,
   );
