@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pinnedPnpm } from '../pinned-pnpm.mjs';
 import { findContentFaults } from './contents.ts';
+import { keepApi } from './keep-api.ts';
 import { listLicences } from './licences.ts';
 import {
   type Installed,
@@ -55,6 +56,7 @@ const main = (parameters: readonly string[]): number => {
     `${published.length} packages of ${version}, their bills of materials and licences are in ${folder}`,
   );
   if (waiting.length > 0) return 0;
+  console.log(`Commit ${keepApi(ROOT, version)}: the next version is tested beside it.`);
   console.log('Published from continuous integration, in this order:');
   for (const { tarball } of inOrder(tarballs))
     console.log(`  npm publish --provenance --access public ${tarball}`);

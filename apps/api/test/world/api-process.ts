@@ -17,8 +17,12 @@ export const startApiProcesses = async (
   count: number,
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},
+  /** The program; by default that of the sources as they are. */
+  file = programFile('apps/api'),
 ): Promise<ApiProcesses> => {
-  const started = await Promise.allSettled(Array.from({ length: count }, () => startOne(databaseUrl, env)));
+  const started = await Promise.allSettled(
+    Array.from({ length: count }, () => startOne(databaseUrl, env, file)),
+  );
   const processes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const stop = async () => {
     await Promise.all(processes.map((one) => one.stop()));
@@ -31,9 +35,13 @@ export const startApiProcesses = async (
   return { processes, stop };
 };
 
-const startOne = async (databaseUrl: string, env: Readonly<Record<string, string>>): Promise<ApiProcess> => {
+const startOne = async (
+  databaseUrl: string,
+  env: Readonly<Record<string, string>>,
+  file: string,
+): Promise<ApiProcess> => {
   const [port, adminPort] = await findFreePorts(2);
-  const program = startProgram(programFile('apps/api'), {
+  const program = startProgram(file, {
     SVC_PORT: String(port),
     SVC_ADMIN_PORT: String(adminPort),
     ...nodeEnv(databaseUrl, env),

@@ -1,0 +1,178 @@
+/**
+ * A fleet is upgraded node by node (docs/operations.md, "Upgrades"): the API of the last release and this one stand on one
+ * schema for a while, the released one starts again on it, and neither undoes what the other has answered. The same with a
+ * migration that drops at once what the released version needs must break it, or this would prove nothing.
+ */
+import { createVerifier } from '@svc/sdk-rp';
+import { listMigrations, migrate, migrationOf } from '@svc/store-pg';
+import { createDatabase, type DroppableDatabase } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { DOMAIN } from '../world/api-node.ts';
+import { type ApiProcess, startApiProcesses } from '../world/api-process.ts';
+import { type ReleasedApi, unpackReleasedApi } from '../world/released-api.ts';
+import {
+  call,
+  createTenants,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const CLIENTS = 4;
+/** Of the HTTP request whose Proofs `verifyBody` makes. */
+const REQUEST = { method: 'POST', url: 'https://shop.example/orders' };
+
+let released: ReleasedApi;
+const databases: DroppableDatabase[] = [];
+const running = new Set<ApiProcess>();
+
+beforeAll(() => {
+  released = unpackReleasedApi();
+});
+afterAll(async () => {
+  await Promise.all([...running].map((node) => node.stop()));
+  await Promise.all(databases.map((database) => database.drop()));
+  released?.remove();
+});
+
+/** Without a table: whoever starts first on it makes the schema. */
+const createEmptyDatabase = async (): Promise<string> => {
+  const admin = inject('databaseAdminUrl');
+  const empty = new URL(admin);
+  empty.pathname = '/template1';
+  const database = await createDatabase(admin, empty.href);
+  databases.push(database);
+  return database.url;
+};
+
+const start = async (databaseUrl: string, file?: string): Promise<ApiProcess> => {
+  const { processes } = await startApiProcesses(1, databaseUrl, {}, file);
+  const [node] = processes;
+  if (node === undefined) throw new Error('one was started');
+  running.add(node);
+  return node;
+};
+
+const stop = async (node: ApiProcess): Promise<number | null> => {
+  running.delete(node);
+  return node.stop();
+};
+
+const outcomeOf = async ({ baseUrl }: ApiProcess, tenants: Tenants, body: unknown): Promise<string> =>
+  receiptOf(await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).reason ?? 'ALLOW';
+
+const decide = async (node: ApiProcess, tenants: Tenants, grant: HeldGrant): Promise<string> =>
+  outcomeOf(node, tenants, await verifyBody(tenants, grant));
+
+const revoke = ({ baseUrl }: ApiProcess, { principalKey }: Tenants, { grantId }: HeldGrant) =>
+  call(baseUrl, 'POST', '/revoke', { key: principalKey, body: { grant_id: grantId } });
+
+describe('the last release', () => {
+  it('has the migrations that this version has, unchanged: a released one never changes', () => {
+    const own = listMigrations();
+    for (const name of released.migrations)
+      expect(own.find((one) => one.name === name)?.sql, name).toBe(released.readMigration(name));
+    expect(own.slice(0, released.migrations.length).map(({ name }) => name)).toEqual(released.migrations);
+  });
+
+  it('decides on, revokes on and starts again once this version has migrated, and each keeps what the other answered', async () => {
+    const databaseUrl = await createEmptyDatabase();
+    const old = await start(databaseUrl, released.file);
+    const tenants = await createTenants(old.baseUrl);
+    const [grant, revoked, revokedLater] = [
+      await issueGrant(tenants),
+      await issueGrant(tenants),
+      await issueGrant(tenants),
+    ];
+    const spent = await verifyBody(tenants, grant);
+    const stored = receiptOf(await call(old.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: spent }));
+    expect(stored.decision).toBe('ALLOW');
+    expect((await revoke(old, tenants, revoked)).status).toBe(200);
+
+    await migrate(databaseUrl);
+    const young = await start(databaseUrl);
+    const again = await start(databaseUrl, released.file);
+
+    for (const node of [old, young, again]) {
+      expect(await decide(node, tenants, grant)).toBe('ALLOW');
+      expect(await decide(node, tenants, revoked)).toBe('AUTHORITY_REVOKED');
+      expect(await outcomeOf(node, tenants, spent)).toBe('PROOF_REPLAYED');
+      const found = await call(node.baseUrl, 'GET', `/decisions/${stored.receipt_id}`, {
+        key: tenants.rpKey,
+      });
+      expect(JSON.parse(found.text).receipt.receipt).toBe(stored.receipt);
+    }
+    const crossing = await verifyBody(tenants, grant);
+    expect(await outcomeOf(young, tenants, crossing)).toBe('ALLOW');
+    expect(await outcomeOf(old, tenants, crossing)).toBe('PROOF_REPLAYED');
+    expect((await revoke(young, tenants, revokedLater)).status).toBe(200);
+    for (const node of [old, young, again])
+      expect(await decide(node, tenants, revokedLater)).toBe('AUTHORITY_REVOKED');
+    await Promise.all([old, young, again].map(stop));
+  });
+
+  it('gives way node by node under load: a client that retries as the SDK does sees no failure, and every answer is stored', async () => {
+    const databaseUrl = await createEmptyDatabase();
+    const fleet = [await start(databaseUrl, released.file), await start(databaseUrl, released.file)];
+    const [first] = fleet;
+    if (first === undefined) throw new Error('two were started');
+    const tenants = await createTenants(first.baseUrl);
+    const grant = await issueGrant(tenants);
+    let calls = 0;
+    /** What a proxy does: the next node in turn. One that is gone breaks the connection, and the SDK tries again. */
+    const throughTheFleet: typeof fetch = (input, init) => {
+      const node = fleet[calls++ % fleet.length] ?? first;
+      return fetch(String(input).replace(first.baseUrl, node.baseUrl), init);
+    };
+    const verifier = createVerifier({
+      baseUrl: first.baseUrl,
+      apiKey: tenants.rpKey,
+      serviceDid: `did:web:${DOMAIN}`,
+      fetch: throughTheFleet,
+    });
+    const receipts: string[] = [];
+    let isOver = false;
+    const client = async () => {
+      while (!isOver) {
+        const verdict = await verifier.verify({ ...(await verifyBody(tenants, grant)), request: REQUEST });
+        if (!verdict.allowed) throw new Error(`denied: ${verdict.reason}`);
+        receipts.push(verdict.receipt.receipt_id);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+    const upgrade = async () => {
+      await migrate(databaseUrl);
+      for (const old of [...fleet]) {
+        fleet[fleet.indexOf(old)] = await start(databaseUrl);
+        expect(await stop(old)).toBe(0);
+      }
+    };
+    await Promise.race([clients, upgrade()]).finally(() => {
+      isOver = true;
+    });
+    await clients;
+    expect(receipts.length).toBeGreaterThan(2 * CLIENTS);
+    const [young] = fleet;
+    if (young === undefined) throw new Error('two were started');
+    for (const id of receipts.slice(-100))
+      expect((await call(young.baseUrl, 'GET', `/decisions/${id}`, { key: tenants.rpKey })).status).toBe(200);
+    await Promise.all(fleet.map(stop));
+  });
+
+  it('is stopped by a migration that drops at once what it needs, and does not start on it: the tests above can fail', async () => {
+    const databaseUrl = await createEmptyDatabase();
+    const old = await start(databaseUrl, released.file);
+    const tenants = await createTenants(old.baseUrl);
+    const grant = await issueGrant(tenants);
+    expect(await decide(old, tenants, grant)).toBe('ALLOW');
+    const contraction = migrationOf('9999-contraction', 'alter table receipts rename column agent to who');
+    await migrate(databaseUrl, { migrations: [...listMigrations(), contraction] });
+    const body = await verifyBody(tenants, grant);
+    const { status } = await call(old.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+    expect(status).toBe(503);
+    await expect(start(databaseUrl, released.file)).rejects.toThrow('start a later version');
+    await stop(old);
+  });
+});

@@ -1,0 +1,47 @@
+/** The API of the last release, as `npm run release` kept it, unpacked where it finds the packages that it needs. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { programFile } from '@svc/testkit/process/program-file';
+
+const RELEASES = fileURLToPath(new URL('../../../../releases/', import.meta.url));
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/released/', import.meta.url));
+/** What it shows to people is not kept: it shows what this version does. */
+const SHOWN = ['pages', 'redoc.js', 'vectors'];
+
+export interface ReleasedApi {
+  readonly version: string;
+  /** Its `main.js`. */
+  readonly file: string;
+  /** Names of its migrations, in their order. */
+  readonly migrations: readonly string[];
+  /** The text of one, as this version's own is read. */
+  readMigration(name: string): string;
+  remove(): void;
+}
+
+export function unpackReleasedApi(): ReleasedApi {
+  const [archive, ...others] = readdirSync(RELEASES).filter((name) => name.endsWith('.tgz'));
+  const version = /^api-(\d+\.\d+\.\d+)\.tgz$/.exec(archive ?? '')?.[1];
+  if (archive === undefined || version === undefined || others.length > 0)
+    throw new Error(
+      'releases/ holds the API of the last release, and nothing else: npm run release makes it',
+    );
+  const folder = join(CACHE, String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);
+  for (const name of SHOWN) symlinkSync(programFile('apps/api', name), join(folder, name));
+  const migrations = join(folder, 'migrations');
+  return {
+    version,
+    file: join(folder, 'main.js'),
+    migrations: readdirSync(migrations).sort(),
+    readMigration: (name) =>
+      readdirSync(join(migrations, name))
+        .sort()
+        .map((file) => readFileSync(join(migrations, name, file), 'utf8'))
+        .join('\n'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

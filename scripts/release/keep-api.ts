@@ -1,0 +1,23 @@
+/**
+ * Keeps the API of a release as `releases/api-<version>.tgz`, in place of the one before: the program as built and its
+ * migrations, without pages and source maps. The next version is tested beside it (apps/api/test/deployments/upgrade.test.ts).
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the program itself is made of: `start` is the quick start's. */
+const isKept = (name: string): boolean =>
+  name === 'migrations' || (name.endsWith('.js') && name !== 'start.js' && name !== 'redoc.js');
+
+/** The file that was written. `root` is that of the repository; the API has been built. */
+export function keepApi(root: string, version: string): string {
+  const built = join(root, 'apps', 'api', 'dist');
+  const folder = join(root, 'releases');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const file = join(folder, `api-${version}.tgz`);
+  const kept = readdirSync(built).filter(isKept).sort();
+  execFileSync('tar', ['-czf', file, '-C', built, ...kept]);
+  return file;
+}
