@@ -12,9 +12,17 @@ export const shared = {
  * Run one at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
  * deployments these do none of that, and run with the others.
  */
-const calm = ['admin-clock', 'dump', 'fsck', 'leaked-key', 'monitor', 'restore', 'service-role', 'start'].map(
-  (name) => `test/deployments/${name}.test.ts`,
-);
+const calm = [
+  'admin-clock',
+  'dump',
+  'fsck',
+  'leaked-key',
+  'monitor',
+  'restore',
+  'service-role',
+  'start',
+  'upgrade',
+].map((name) => `test/deployments/${name}.test.ts`);
 export const alone = {
   include: ['test/deployments/**/*.test.ts', 'test/pages/deployed.test.ts'],
   exclude: calm,
