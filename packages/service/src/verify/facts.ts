@@ -27,7 +27,6 @@ import type { Tenant } from '../ports/tenant.ts';
 import type { AllocatedGrant, FactsQuery, FactsRecord } from '../ports/verify-store.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
-import type { Asked } from './evaluate.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
@@ -53,7 +52,13 @@ const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
-type Asking = Pick<Asked, 'presented' | 'tenant' | 'noteOutsideWait'>;
+/** What is asked for, by whom. */
+interface Asking {
+  readonly presented: Presented;
+  readonly tenant: Tenant;
+  /** Called before a host of somebody else is waited for. */
+  readonly noteOutsideWait: () => void;
+}
 
 export class FactLoader {
   private readonly principals = new LRUCache<string, LoadedPrincipal>({ max: 5_000 });
