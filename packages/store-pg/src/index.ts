@@ -4,7 +4,6 @@ export { type ClockRepair, type ClockState, readClockState, repairClock } from '
 export { createRunStore, type RunStore, type RunStoreOptions } from './create-run-store.ts';
 export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
 export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';
-export { grantService, type MigrateOptions, migrate } from './migrate.ts';
 export { listMigrations, type Migration, migrationOf } from './migrations.ts';
 export { ensureReceiptPartitions } from './partitions.ts';
 export { factsText } from './verify/find-facts.ts';
