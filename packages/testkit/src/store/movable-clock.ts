@@ -10,7 +10,7 @@ export interface MovableClock {
   pass(ms: number): Promise<void>;
 }
 
-/** For connections that are opened from here on. */
+/** For connections that are opened from here on, and for the functions of ours, which have a search_path of their own. */
 export async function moveClockOf(databaseUrl: string): Promise<MovableClock> {
   const database = new URL(databaseUrl).pathname.slice(1);
   await withSession(databaseUrl, (session) =>
@@ -20,7 +20,12 @@ export async function moveClockOf(databaseUrl: string): Promise<MovableClock> {
       insert into clock.ahead values (0);
       create function clock.clock_timestamp() returns timestamptz language sql volatile
         as 'select pg_catalog.clock_timestamp() + ms * interval ''1 millisecond'' from clock.ahead';
-      alter database ${database} set search_path = public, clock, pg_catalog`),
+      alter database ${database} set search_path = public, clock, pg_catalog;
+      do $$ declare f regprocedure; begin
+        for f in select oid from pg_proc where proconfig::text like '%search_path=public, pg_temp%' loop
+          execute format('alter function %s set search_path = public, clock, pg_catalog', f);
+        end loop;
+      end $$`),
   );
   let aheadMs = 0;
   return {
