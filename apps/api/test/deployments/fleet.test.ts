@@ -97,7 +97,8 @@ const isAlive = (pid: number) => {
 };
 
 it('every process takes requests, and one admin port answers for all', async () => {
-  expect(new Set(processIds()).size).toBe(PROCESSES);
+  // The lines of each come by themselves.
+  await until(() => new Set(processIds()).size === PROCESSES);
   const load = startLoad(24);
   await until(() => load.answered() >= 120);
   await load.stop();
@@ -136,7 +137,7 @@ describe('SIGHUP', () => {
     await scraping;
     expect(load.failed).toEqual([]);
     await until(() => !before.some(isAlive));
-    expect(new Set(processIds()).size).toBe(2 * PROCESSES);
+    await until(() => new Set(processIds()).size === 2 * PROCESSES);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
     expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(load.answered());
     expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
