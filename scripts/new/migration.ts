@@ -18,6 +18,8 @@ export const newMigration = (name: string): readonly string[] => {
 };
 
 const unwritten = (migration: string): string => `-- TODO: what it adds, and why.
+-- TODO: versions that run beside it, as a line \`-- runs-from: NAME OF THEIR NEWEST MIGRATION\`; without it, none that lacks it.
+-- Functions say \`set search_path = public, pg_temp\`.
 
 do $$
 begin

@@ -26,9 +26,8 @@ const prepareSql = `
       case when current_setting('synchronous_commit') in ('off', 'local') then 'on'
         else current_setting('synchronous_commit') end, false),
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    concat_ws(' ', inet_server_addr(), inet_server_port(), svc_started.epoch) as server, pg_backend_pid() as pid,
-    (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))
-  from (select extract(epoch from pg_postmaster_start_time()) as epoch) as svc_started`;
+    extract(epoch from pg_postmaster_start_time())::text as server, pg_backend_pid() as pid,
+    (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))`;
 
 /** The place in PostgreSQL that warns of it. Its text depends on the server's language, its code says nothing. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
@@ -93,7 +92,10 @@ export class StoreClient extends pg.Client {
     }
   }
 
-  /** The server's process, by its address and the moment of its start: no two servers have the same, nor one after a restart. */
+  /**
+   * The server's process, by the microsecond of its start: no two servers have the same, nor one after a restart. Not by its
+   * address: one server may be reached by several, as where a name has an IPv4 and an IPv6 address.
+   */
   get server(): string {
     return this.#server;
   }

@@ -2,6 +2,7 @@
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openClient } from './client.ts';
 import { createStore } from './create-store.ts';
 
 let clusters: OwnCluster[];
@@ -54,3 +55,22 @@ it('sessions with the server that was replaced are used no more, and what is und
     await store.close();
   }
 }, 60_000);
+
+it('a server is known by its start alone, since one may be reached by several addresses', async () => {
+  const [first, second] = clusters as [OwnCluster, OwnCluster];
+  const startOf = async ({ url }: OwnCluster) =>
+    (
+      await runSql<{ start: string }>(
+        url,
+        'select extract(epoch from pg_postmaster_start_time())::text as start',
+      )
+    )[0]?.start;
+  const serverOf = async ({ url }: OwnCluster) => {
+    const client = await openClient({ databaseUrl: url });
+    await client.end();
+    return client.server;
+  };
+  expect(await serverOf(first)).toBe(await startOf(first));
+  expect(await serverOf(second)).toBe(await startOf(second));
+  expect(await serverOf(first)).not.toBe(await serverOf(second));
+});

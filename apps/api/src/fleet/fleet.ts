@@ -20,8 +20,11 @@ const SETTLED_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const WATCH_EVERY_MS = 1_000;
-/** Whoever answers nothing for so long is stuck; it still gets its share of connections. */
-const STUCK_MS = 30_000;
+/**
+ * Whoever answers nothing over so many looks is stuck; it still gets its share of connections. Counted in looks, not in time: a
+ * supervisor that was frozen together with its machine must not take all processes for stuck when it wakes.
+ */
+const STUCK_LOOKS = 30;
 /** Counts of processes that have ended are added up when there are so many. */
 const FORMER_APART = 16;
 
@@ -184,8 +187,9 @@ export class Fleet {
 
   async #findStuck(): Promise<void> {
     for (const member of this.#listening()) {
-      void member.ask('ping', STUCK_MS);
-      if (performance.now() - member.answeredAtMs < STUCK_MS) continue;
+      member.silentLooks += 1;
+      void member.ask('ping', STUCK_LOOKS * WATCH_EVERY_MS);
+      if (member.silentLooks <= STUCK_LOOKS) continue;
       this.options.logger.error({ processId: member.pid }, 'process.stuck');
       member.worker.process.kill('SIGKILL');
     }

@@ -12,7 +12,8 @@ export class MemberProcess {
   listeningSinceMs: number | null = null;
   /** It was told to end. */
   wasTold = false;
-  answeredAtMs = performance.now();
+  /** Looks of the supervisor since it was last heard of. */
+  silentLooks = 0;
   metrics: readonly ToldMetric[] = [];
   address: { readonly address: string; readonly port: number } | null = null;
   /** True: it listens. False: it has ended before. */
@@ -44,7 +45,7 @@ export class MemberProcess {
   }
 
   #hear(told: Told): void {
-    this.answeredAtMs = performance.now();
+    this.silentLooks = 0;
     if (told.tell === 'answer') {
       this.#waiting.get(told.id)?.(told.value);
       this.#waiting.delete(told.id);

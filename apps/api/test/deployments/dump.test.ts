@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiProcess, startApiProcesses } from '../world/api-process.ts';
+import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
 import { type DebianPostgres, hasDebianPostgres, startDebianPostgres } from '../world/debian-postgres.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
@@ -24,9 +24,7 @@ describe.skipIf(!hasDebianPostgres)('a dump', () => {
   });
 
   const start = async (databaseUrl: string): Promise<ApiProcess> => {
-    const { processes } = await startApiProcesses(1, databaseUrl);
-    const [node] = processes;
-    if (node === undefined) throw new Error('one was started');
+    const node = await startApiProcess(databaseUrl);
     running.push(node);
     return node;
   };

@@ -8,7 +8,7 @@ import { listMigrations, migrate, migrationOf } from '@svc/store-pg';
 import { createDatabase, type DroppableDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
-import { type ApiProcess, startApiProcesses } from '../world/api-process.ts';
+import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
 import { type ReleasedApi, unpackReleasedApi } from '../world/released-api.ts';
 import {
   call,
@@ -48,9 +48,7 @@ const createEmptyDatabase = async (): Promise<string> => {
 };
 
 const start = async (databaseUrl: string, file?: string): Promise<ApiProcess> => {
-  const { processes } = await startApiProcesses(1, databaseUrl, {}, file);
-  const [node] = processes;
-  if (node === undefined) throw new Error('one was started');
+  const node = await startApiProcess(databaseUrl, {}, file);
   running.add(node);
   return node;
 };

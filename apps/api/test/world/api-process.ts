@@ -17,11 +17,9 @@ export const startApiProcesses = async (
   count: number,
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},
-  /** The program; by default that of the sources as they are. */
-  file = programFile('apps/api'),
 ): Promise<ApiProcesses> => {
   const started = await Promise.allSettled(
-    Array.from({ length: count }, () => startOne(databaseUrl, env, file)),
+    Array.from({ length: count }, () => startApiProcess(databaseUrl, env)),
   );
   const processes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const stop = async () => {
@@ -35,10 +33,12 @@ export const startApiProcesses = async (
   return { processes, stop };
 };
 
-const startOne = async (
+/** One. The caller ends it. */
+export const startApiProcess = async (
   databaseUrl: string,
-  env: Readonly<Record<string, string>>,
-  file: string,
+  env: Readonly<Record<string, string>> = {},
+  /** The program; by default that of the sources as they are. */
+  file = programFile('apps/api'),
 ): Promise<ApiProcess> => {
   const [port, adminPort] = await findFreePorts(2);
   const program = startProgram(file, {

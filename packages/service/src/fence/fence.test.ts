@@ -14,9 +14,13 @@ const createFence = () => {
   let seq = 0;
   let server = 'first';
   let standing: string | null = null;
+  let puts = 0;
+  let takesPuts = true;
   const outside: OutsideStore = {
     find: async () => head,
     put: async (_, text) => {
+      puts += 1;
+      if (!takesPuts) return false;
       seq += 1;
       head = { text, tag: String(seq) };
       return true;
@@ -44,6 +48,11 @@ const createFence = () => {
   return {
     fence,
     trusted: (one: string) => standing === one,
+    /** Whatever is published, another process was first. */
+    refusePuts: () => {
+      takesPuts = false;
+    },
+    puts: () => puts,
     pass: (ms: number) => vi.advanceTimersByTime(ms),
     async roundsWith(verdict: HeadVerdict, epoch: number, by = server) {
       server = by;
@@ -103,4 +112,11 @@ it('a server that was silent for longer than it takes to replace it is looked at
   pass(6_000);
   expect(await roundsWith('next', 0, 'second')).toBeNull();
   vi.useRealTimers();
+});
+
+it('a store that lets nobody publish is asked a few times in a round, not without end, and nothing is confirmed by it', async () => {
+  const { roundsWith, refusePuts, puts } = createFence();
+  refusePuts();
+  expect(await roundsWith('next', 0)).toMatchObject({ kind: 'stale', isOfAll: true });
+  expect(puts()).toBe(3);
 });

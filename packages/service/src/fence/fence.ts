@@ -55,6 +55,8 @@ const LONG_SILENCE_MS = 10_000;
 /** Above the time in which one that was replaced is told (Patroni: `loop_wait`). */
 const SETTLE_MS = 5_000;
 const KNOWN_SERVERS = 8;
+/** In a round. A store that lets nobody publish is not asked without end. */
+const LOOKS_AGAIN = 2;
 
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
 
@@ -142,7 +144,7 @@ export class Fence {
     }
   }
 
-  async #look(): Promise<void> {
+  async #look(again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;
     const { outside } = this.options;
     const startedMs = performance.now();
@@ -160,7 +162,8 @@ export class Fence {
     else if (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null))
       this.#confirm(beat, sentMs);
     // Another process was first: what it published is looked at at once, so that nobody loses several rounds on end.
-    else return this.#look();
+    else if (again > 0) return this.#look(again - 1);
+    else this.#failure = 'another process was first each time';
     this.#keeping ??= this.#keep();
   }
 
