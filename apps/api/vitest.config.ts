@@ -4,6 +4,7 @@ import { project } from '../../vitest.shared.ts';
 // What is polled for has as long as any test: a loaded machine is slow, not wrong.
 export const shared = {
   setupFiles: ['test/world/setup.ts'],
+  testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
 };

@@ -53,6 +53,8 @@ export const withBrowser = (what: string) => {
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options });
     onTestFinished(() => context.close());
     const page = await context.newPage();
+    // Below the test's own, so that what was waited for is named.
+    page.setDefaultTimeout(45_000);
     const complaints = watch(page, origin);
     return { page, expectQuiet: () => expect(complaints).toEqual([]) };
   };

@@ -5,7 +5,7 @@
  */
 import { decodeBase64urlText, encodeBase64urlText, isJsonObject } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
-import { callApi } from '../shared/api.ts';
+import { callApi, repeated } from '../shared/api.ts';
 import { formatAmount } from '../shared/describe.ts';
 import type { DemoInfo, DemoMint, VerifyRequest } from '../shared/wire.ts';
 
@@ -75,8 +75,11 @@ export const limitOf = ({ authority }: DemoInfo): { maxAmount: number; currency:
   };
 };
 
-/** Plays it. Rejects with ApiProblem. */
-export const play = async (scenario: ScenarioId, amount: number, info: DemoInfo): Promise<Run> => {
+/** Plays it; from the beginning, with a Grant and a Proof of its own, where the service was busy. Rejects with ApiProblem. */
+export const play = (scenario: ScenarioId, amount: number, info: DemoInfo): Promise<Run> =>
+  repeated(() => playOnce(scenario, amount, info));
+
+const playOnce = async (scenario: ScenarioId, amount: number, info: DemoInfo): Promise<Run> => {
   const { maxAmount, currency } = limitOf(info);
   const mintAmount = amountFor(scenario, amount, maxAmount);
   const { body: minted } = await callApi<DemoMint>('demo/mint', { body: { amount: mintAmount } });

@@ -14,20 +14,39 @@ export class ApiProblem extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** When the service asks to come back; null where it does not say. */
+    readonly retryAfterMs: number | null = null,
   ) {
     super(message);
   }
 }
 
-/** How often a GET that is answered 503 with a Retry-After is repeated, and the longest wait before that. */
+/** How often what is answered 503 with a Retry-After is repeated, and the longest wait before that. */
 const REPEATS = 2;
 const LONGEST_WAIT_MS = 3_000;
 
-/** The JSON body and status of a 2xx. Rejects with ApiProblem: 0 is no answer at all. */
-export const callApi = async <T>(
-  path: string,
-  { key, body, query = {} }: CallOptions = {},
-): Promise<{ readonly status: number; readonly body: T }> => {
+/** The JSON body and status of a 2xx. Rejects with ApiProblem: 0 is no answer at all. A GET is repeated, a POST is not. */
+export const callApi = <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> =>
+  options.body === undefined ? repeated(() => ask<T>(path, options)) : ask<T>(path, options);
+
+interface Answer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+/** For what may be done twice: does it again while the service is busy and says when to come back. */
+export const repeated = async <T>(work: () => Promise<T>, repeats = REPEATS): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    const waitMs = error instanceof ApiProblem && error.status === 503 ? error.retryAfterMs : null;
+    if (waitMs === null || waitMs > LONGEST_WAIT_MS || repeats === 0) throw error;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return repeated(work, repeats - 1);
+  }
+};
+
+const ask = async <T>(path: string, { key, body, query = {} }: CallOptions): Promise<Answer<T>> => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
   const init = {
@@ -37,20 +56,17 @@ export const callApi = async <T>(
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     },
   };
-  const response = await ask(path + search, init, body === undefined ? REPEATS : 0);
-  const answer: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw new ApiProblem(response.status, messageOf(answer, response.status));
-  return { status: response.status, body: answer as T };
-};
-
-const ask = async (url: string, init: RequestInit, repeats: number): Promise<Response> => {
-  const response = await fetch(url, init).catch(() => {
+  const response = await fetch(path + search, init).catch(() => {
     throw new ApiProblem(0, 'The service did not answer.');
   });
-  const waitMs = Number(response.headers.get('Retry-After') ?? Number.NaN) * 1_000;
-  if (response.status !== 503 || repeats === 0 || !(waitMs <= LONGEST_WAIT_MS)) return response;
-  await new Promise((resolve) => setTimeout(resolve, waitMs));
-  return ask(url, init, repeats - 1);
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return { status: response.status, body: answer as T };
+  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  throw new ApiProblem(
+    response.status,
+    messageOf(answer, response.status),
+    Number.isNaN(retryAfter) ? null : retryAfter * 1_000,
+  );
 };
 
 const messageOf = (answer: unknown, status: number): string =>
