@@ -67,6 +67,8 @@ export interface Config {
   /** Host name (with port) that serves status lists at the bare path, or null if they live under `baseUrl`. */
   readonly statusHost: string | null;
   readonly database: Database;
+  /** A synchronous standby has what is answered; that it does is watched. */
+  readonly promisesStandby: boolean;
   /** Null: none. */
   readonly fence: FenceConfig | null;
   readonly dataDir: string;

@@ -75,6 +75,12 @@ export const VARIABLES = {
     production: 'required',
     secret: true,
   }),
+  SVC_SYNCHRONOUS_STANDBY: variable({
+    parse: values.flag,
+    standard: '0',
+    meaning:
+      '1: the deployment promises that a synchronous standby has what is answered; /readyz and metrics tell when none does.',
+  }),
   SVC_FENCE: variable({
     parse: values.fencePlace,
     standard: 'none',

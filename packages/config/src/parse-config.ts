@@ -182,6 +182,7 @@ const buildConfig = (read: Read): Config => {
     statusHost: statusHostOf(place.statusBaseUrl, place.baseUrl),
     database:
       read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
+    promisesStandby: read.SVC_SYNCHRONOUS_STANDBY ?? false,
     fence: fenceOf(read),
     dataDir: read.SVC_DATA_DIR ?? '.data',
     adminToken: read.SVC_ADMIN_TOKEN ?? null,

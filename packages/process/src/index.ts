@@ -38,3 +38,4 @@ export { type OpenedService, openService } from './open-service.ts';
 export { openTracing, type Tracing } from './open-tracing.ts';
 export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';
 export { ALARMING_EVENTS } from './service-metrics.ts';
+export { createStandbyHealth } from './standby-health.ts';

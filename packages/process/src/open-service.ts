@@ -23,11 +23,14 @@ import { ConfigurationError } from './configuration.ts';
 import { openDatabase } from './open-database.ts';
 import { openFence } from './open-fence.ts';
 import { createEventCounter, createServiceMetrics, type EventCounter } from './service-metrics.ts';
+import { createStandbyHealth, type StandbyHealth } from './standby-health.ts';
 
 export interface OpenedService {
   readonly service: ServiceDeps;
   /** Null: the deployment has none. */
   readonly fence: Fence | null;
+  /** Null: the deployment promises no standby, or nobody watches. */
+  readonly standby: StandbyHealth | null;
   close(): Promise<void>;
 }
 
@@ -57,12 +60,12 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const log = countedLog(logger, count);
   try {
     const holds = new Holds(log);
-    if (registry !== undefined) createServiceMetrics(registry, holds);
     const did = `did:web:${config.domain}`;
     const keys = await KeyRing.start(
       { store, holds, log, did, load: () => loadSecrets(config, secrets.signers) },
       secrets,
     );
+    if (registry !== undefined) createServiceMetrics(registry, holds, keys);
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
     const clock = await DatabaseClock.start({ store, holds, log });
@@ -89,7 +92,9 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       await store.close();
       await secrets.signers.close();
     };
-    return { service: { ...service, ...outsideOf(config) }, fence, close };
+    const isWatched = registry !== undefined && config.promisesStandby;
+    const standby = isWatched ? createStandbyHealth(registry, store) : null;
+    return { service: { ...service, ...outsideOf(config) }, fence, standby, close };
   } catch (error) {
     await store.close();
     await secrets.signers.close();

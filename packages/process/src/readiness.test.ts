@@ -16,6 +16,7 @@ it('storage that does not answer is told within a second, however many ask', asy
   const readiness = createServiceReadiness({
     service: { store: { describeHealth }, holds: { list: () => [] }, identity: identityOf() },
     fence: null,
+    standby: null,
   });
   const asked = Promise.all([readiness(), readiness()]);
   await vi.advanceTimersByTimeAsync(1_000);
@@ -33,10 +34,28 @@ it('a status signer outside of the process that is away is told, and keeps no de
         identity: identityOf(findFault),
       },
       fence: null,
+      standby: null,
     })();
   expect((await checksWith()).checks).not.toHaveProperty('status-signer');
   expect(await checksWith(() => null)).toMatchObject({ ok: true, checks: { 'status-signer': 'ok' } });
   const away = await checksWith(() => 'token svc: no such token is there');
   expect(away).toMatchObject({ ok: true, decides: true });
   expect(away.checks['status-signer']).toBe('token svc: no such token is there');
+});
+
+it('a promised standby that is missing is told, and keeps no decision away', async () => {
+  const checksWith = async (standby: { describe(): Promise<string> } | null) =>
+    createServiceReadiness({
+      service: {
+        store: { describeHealth: async () => 'ok' },
+        holds: { list: () => [] },
+        identity: identityOf(),
+      },
+      fence: null,
+      standby,
+    })();
+  expect((await checksWith(null)).checks).not.toHaveProperty('synchronous-standby');
+  const missing = await checksWith({ describe: async () => 'no standby is connected' });
+  expect(missing).toMatchObject({ ok: true, decides: true });
+  expect(missing.checks['synchronous-standby']).toBe('no standby is connected');
 });

@@ -1,6 +1,7 @@
 /** Whether the service behind a process can decide: whether storage takes writes, and each reason not to decide. */
 import { type Fence, HOLD_NAMES, type Holds, type ServiceIdentity, type Store, withinMs } from '@svc/service';
 import type { Readiness } from './admin-service.ts';
+import type { StandbyHealth } from './standby-health.ts';
 
 interface ReadinessDeps {
   readonly service: {
@@ -9,6 +10,8 @@ interface ReadinessDeps {
     readonly identity: Pick<ServiceIdentity, 'statusKeys'>;
   };
   readonly fence: Pick<Fence, 'describeUnkept'> | null;
+  /** Null: none is promised. */
+  readonly standby: StandbyHealth | null;
 }
 
 export interface ServiceReadiness extends Readiness {
@@ -24,12 +27,17 @@ const FRESH_MS = 500;
 export const createServiceReadiness = ({
   service: { store, holds, identity },
   fence,
+  standby,
 }: ReadinessDeps): (() => Promise<ServiceReadiness>) => {
   const findHealth = once(() =>
-    withinMs(HEALTH_ANSWER_MS, store.describeHealth(), () => `no answer within ${HEALTH_ANSWER_MS} ms`),
+    Promise.all([
+      withinMs(HEALTH_ANSWER_MS, store.describeHealth(), () => `no answer within ${HEALTH_ANSWER_MS} ms`),
+      standby?.describe(),
+    ]),
   );
   return async () => {
-    const storage = await findHealth();
+    const [storage, ofStandby] = await findHealth();
+    const promised = ofStandby === undefined ? {} : { 'synchronous-standby': ofStandby };
     const held = holds.list();
     const unkept = fence?.describeUnkept() ?? null;
     const reasonOf = (name: string) => held.find((hold) => hold.name === name)?.reason ?? 'ok';
@@ -40,7 +48,11 @@ export const createServiceReadiness = ({
     const { findFault } = identity.statusKeys.signer;
     const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
     const decides = storage === 'ok' && held.length === 0;
-    return { ok: decides && unkept === null, decides, checks: { storage, ...reasons, ...copies, ...signer } };
+    return {
+      ok: decides && unkept === null,
+      decides,
+      checks: { storage, ...promised, ...reasons, ...copies, ...signer },
+    };
   };
 };
 

@@ -1,5 +1,5 @@
 /** Metrics that every process of a deployment has: what holds decisions, what was logged as wrong, and the process itself. */
-import { HOLD_NAMES, type Holds } from '@svc/service';
+import { HOLD_NAMES, type Holds, type KeySet } from '@svc/service';
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 /**
@@ -34,7 +34,17 @@ export const createEventCounter = (registry: Registry): EventCounter => {
   return (event) => events.labels({ event }).inc();
 };
 
-export const createServiceMetrics = (registry: Registry, holds: Pick<Holds, 'list'>): void => {
+/** What signs, by what it signs. A set is asked for each time, since a rotation replaces it. */
+export interface SigningSets {
+  readonly receiptKeys: Pick<KeySet, 'signer'>;
+  readonly statusKeys: Pick<KeySet, 'signer'>;
+}
+
+export const createServiceMetrics = (
+  registry: Registry,
+  holds: Pick<Holds, 'list'>,
+  keys: SigningSets,
+): void => {
   new Gauge({
     name: 'svc_holds',
     help: '1 for each reason for which this process does not decide; /readyz says more.',
@@ -43,6 +53,19 @@ export const createServiceMetrics = (registry: Registry, holds: Pick<Holds, 'lis
     collect() {
       const held = new Set(holds.list().map(({ name }) => name));
       for (const hold of HOLD_NAMES) this.labels({ hold }).set(held.has(hold) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'svc_signer_gone',
+    help: '1 while what signs (receipt: Receipts; status: status lists and checkpoints), outside of this process, does not answer.',
+    labelNames: ['signer'],
+    registers: [registry],
+    collect() {
+      for (const [signer, set] of [
+        ['receipt', keys.receiptKeys],
+        ['status', keys.statusKeys],
+      ] as const)
+        this.labels({ signer }).set((set.signer.findFault?.() ?? null) === null ? 0 : 1);
     },
   });
   collectDefaultMetrics({ register: registry });

@@ -7,6 +7,7 @@ import { clockStore } from './clock-store.ts';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { describeHealth } from './describe-health.ts';
+import { describeStandby } from './describe-standby.ts';
 import { toStoreError } from './errors.ts';
 import { runExclusive } from './exclusive.ts';
 import { lineageStore } from './lineage-store.ts';
@@ -190,6 +191,7 @@ export function createStore(options: StoreOptions): Store {
       return row.ms;
     },
     describeHealth: () => describeHealth(database),
+    describeStandby: () => describeStandby(database),
     async close() {
       await openedAhead;
       await Promise.all(Object.values(pools).map((pool) => pool.close()));

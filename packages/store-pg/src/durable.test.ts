@@ -2,11 +2,13 @@
  * A server that must wait for a standby, which does not answer: the commits of whoever gives up, or is cut off, are visible and
  * would be lost with the machine. Nothing that rests on them is acknowledged.
  */
+import type { Socket } from 'node:net';
 import type { GrantRecord, Store } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientConfig, StoreClient } from './client.ts';
 import { createStore } from './create-store.ts';
 
@@ -161,3 +163,52 @@ it.each(['off', 'local', 'remote_write', 'remote_apply'])(
     }
   },
 );
+
+/**
+ * Receives the log as a standby does, and says at once that it has all there will ever be (PostgreSQL, Streaming Replication
+ * Protocol: START_REPLICATION, Standby status update).
+ */
+const attachStandby = async (name: string): Promise<() => void> => {
+  const config: pg.ClientConfig = { connectionString: cluster.adminUrl, application_name: name };
+  const standby = new pg.Client(Object.assign(config, { replication: 'true' }));
+  standby.on('error', () => {});
+  await standby.connect();
+  const [{ xlogpos } = { xlogpos: '' }] = (await standby.query<{ xlogpos: string }>('IDENTIFY_SYSTEM')).rows;
+  const { connection } = standby as unknown as {
+    connection: { stream: Socket; on(event: string, heard: () => void): void };
+  };
+  connection.on('replicationStart', () => {
+    const update = Buffer.alloc(5 + 34);
+    update.write('d');
+    update.writeInt32BE(38, 1);
+    update.write('r', 5);
+    for (const at of [6, 14, 22]) update.writeBigInt64BE(2n ** 62n, at);
+    connection.stream.write(update);
+  });
+  standby.query(`START_REPLICATION PHYSICAL ${xlogpos}`).catch(() => {});
+  return () => connection.stream.destroy();
+};
+
+it('whether a standby has what is answered is told, as far as the role may see it', async () => {
+  const role = 'service';
+  await runSql(cluster.adminUrl, `create role ${role} login password 'p'`);
+  const own = Object.assign(new URL(cluster.url), { username: role, password: 'p' }).href;
+  const ofRole = createStore({ databaseUrl: own, poolSizes: { reads: 1, urgent: 1, barriers: 1 } });
+  const detaching: (() => void)[] = [];
+  try {
+    const told = async () => Promise.all([store.describeStandby(), ofRole.describeStandby()]);
+    const said = (text: RegExp) => expect.stringMatching(text);
+    expect(await told()).toEqual([said(/is empty/), said(/is empty/)]);
+    await setStandby('one');
+    expect(await told()).toEqual([said(/no standby is connected/), said(/no standby is connected/)]);
+    // One that commits do not wait for; whoever may not see that takes it for one.
+    detaching.push(await attachStandby('other'));
+    await vi.waitFor(async () => expect(await told()).toEqual([said(/none .* is synchronous/), 'ok']));
+    detaching.push(await attachStandby('one'));
+    await vi.waitFor(async () => expect(await told()).toEqual(['ok', 'ok']));
+  } finally {
+    for (const detach of detaching) detach();
+    await setStandby('');
+    await ofRole.close();
+  }
+});

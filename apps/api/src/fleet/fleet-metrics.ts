@@ -8,7 +8,12 @@ import type { ToldMetric } from './messages.ts';
 type Told = readonly ToldMetric[];
 
 /** What tells how the worst of them is. Everything else is added up. */
-const WORST: ReadonlySet<string> = new Set(['svc_holds', 'svc_fence_oldest_note_seconds']);
+const WORST: ReadonlySet<string> = new Set([
+  'svc_holds',
+  'svc_signer_gone',
+  'svc_synchronous_standby_missing',
+  'svc_fence_oldest_note_seconds',
+]);
 const EVENT_LOOP = /^nodejs_eventloop_lag_/;
 /** The supervisor's: the others come and go. */
 const START_TIME = 'process_start_time_seconds';

@@ -9,6 +9,7 @@ import {
   createFenceMetrics,
   createJobMetrics,
   createRunReporter,
+  createStandbyHealth,
   maintenanceJobs,
 } from '@svc/process';
 import { pino } from 'pino';
@@ -99,6 +100,7 @@ beforeAll(async () => {
   jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
   createRunReporter(pino({ enabled: false }), registry);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
+  createStandbyHealth(registry, { describeStandby: async () => 'ok' });
   note(await registry.metrics());
 });
 

@@ -74,6 +74,8 @@ export interface Store extends Repositories {
   now(): Promise<number>;
   /** `ok`, or in a few words why storage does not take writes now. */
   describeHealth(): Promise<string>;
+  /** `ok` while every commit waits for a standby that is connected, else in a few words what is missing. */
+  describeStandby(): Promise<string>;
   close(): Promise<void>;
 }
 

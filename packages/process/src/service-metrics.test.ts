@@ -1,0 +1,22 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createServiceMetrics } from './service-metrics.ts';
+
+it('a signer outside of the process that does not answer is told, by what it signs; one in the process is always there', async () => {
+  let fault: string | null = 'token svc: no such token is there';
+  const sign = () => new Uint8Array(64);
+  const registry = new Registry();
+  createServiceMetrics(
+    registry,
+    { list: () => [] },
+    {
+      receiptKeys: { signer: { kid: 'receipt-1', sign } },
+      statusKeys: { signer: { kid: 'status-1', sign, findFault: () => fault } },
+    },
+  );
+  const gone = async () =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('svc_signer_gone'));
+  expect(await gone()).toEqual(['svc_signer_gone{signer="receipt"} 0', 'svc_signer_gone{signer="status"} 1']);
+  fault = null;
+  expect(await gone()).toEqual(['svc_signer_gone{signer="receipt"} 0', 'svc_signer_gone{signer="status"} 0']);
+});

@@ -1,0 +1,29 @@
+/** The synchronous standby that a deployment promises (`SVC_SYNCHRONOUS_STANDBY`), where an operator looks: metrics and health. */
+import { type Store, withinMs } from '@svc/service';
+import { Gauge, type Registry } from 'prom-client';
+import { HEALTH_ANSWER_MS } from './readiness.ts';
+
+export interface StandbyHealth {
+  /** `ok`, or what is missing. Whether decisions go on without it is the database's matter, so no node is unready for it. */
+  describe(): Promise<string>;
+}
+
+const UNKNOWN = 'unknown';
+
+export const createStandbyHealth = (
+  registry: Registry,
+  store: Pick<Store, 'describeStandby'>,
+): StandbyHealth => {
+  const describe = () =>
+    withinMs(HEALTH_ANSWER_MS, store.describeStandby(), () => UNKNOWN).catch(() => UNKNOWN);
+  new Gauge({
+    name: 'svc_synchronous_standby_missing',
+    help: '1 while no synchronous standby has what is answered, although the deployment promises one; -1: storage does not answer.',
+    registers: [registry],
+    async collect() {
+      const found = await describe();
+      this.set(found === 'ok' ? 0 : found === UNKNOWN ? -1 : 1);
+    },
+  });
+  return { describe };
+};
