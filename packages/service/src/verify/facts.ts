@@ -16,6 +16,7 @@ import {
   type Presented,
   type PrincipalFact,
   parseDidDocument,
+  type StatusFact,
   sha256Of,
   unavailable,
 } from '@svc/protocol';
@@ -84,6 +85,7 @@ export class FactLoader {
     if (!grant.ok) return NOTHING;
     const { principal: known, allocation } = await this.find(grant.value, tenant);
     const principal = known === null ? null : await this.withFreshDocument(known, noteOutsideWait);
+    const status = allocation === null ? null : await this.findStatus(allocation);
     return {
       facts: {
         principal:
@@ -91,11 +93,8 @@ export class FactLoader {
             ? absent
             : found(principalFact(principal.record, grant.value.kid, this.deps.clock.nowMs())),
         document: principal === null ? absent : documentFact(principal),
-        allocation: allocation === null ? absent : found(allocationFact(allocation)),
-        status:
-          allocation === null
-            ? absent
-            : await this.statusLists.find(allocation.statusListUrl, allocation.statusIndex),
+        allocation: allocation === null || status === null ? absent : found(allocationFact(allocation)),
+        status: status ?? absent,
         spent: found(proofSpent),
       },
       usedPrincipal: principal?.record ?? null,
@@ -139,6 +138,20 @@ export class FactLoader {
     };
   }
 
+  /**
+   * Null: the Grant is revoked, and its list does not say so yet, since what signs lists is away (protocol §9). It counts as
+   * not allocated then: no evidence shows what is only in storage.
+   */
+  private async findStatus(allocation: AllocatedGrant): Promise<Answer<StatusFact> | null> {
+    const { statusListUrl: url, statusIndex, revocationRecordedAtMs } = allocation;
+    const status = await this.statusLists.find(url, statusIndex);
+    if (revocationRecordedAtMs === null || !isClear(status)) return status;
+    // It may have been read before it was signed.
+    this.statusLists.forget(url);
+    const latest = await this.statusLists.find(url, statusIndex);
+    return isClear(latest) ? null : latest;
+  }
+
   /** The same Principal when its document needs no refresh, or no fresher one was had in time. */
   private async withFreshDocument(
     known: LoadedPrincipal,
@@ -175,6 +188,8 @@ export class FactLoader {
     return record;
   }
 }
+
+const isClear = (status: Answer<StatusFact>): boolean => status.answer === 'found' && !status.value.revoked;
 
 const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs: number): PrincipalFact => {
   return { verification: effectiveState(principal, nowMs), key: keyStateOf(principal.keys, kid) };
