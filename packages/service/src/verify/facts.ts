@@ -26,6 +26,7 @@ import { Batcher } from '../lib/batcher.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { AllocatedGrant, FactsQuery, FactsRecord } from '../ports/verify-store.ts';
+import { isDatedAhead } from '../principals/hosted-document.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
@@ -201,6 +202,7 @@ const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs:
  */
 const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer<DocumentFact> => {
   if (record.document === null || document === null) return unavailable;
+  if (record.kind === 'hosted' && isDatedAhead(record.document, loadedAtMs)) return unavailable;
   const resolvedAtMs =
     record.kind === 'managed' ? loadedAtMs : Math.min(loadedAtMs, record.document.resolvedAtMs);
   return found({ document, hash: record.document.hash, resolvedAtMs });
