@@ -22,7 +22,6 @@ const calm = [
   'restore',
   'service-role',
   'start',
-  'status-signer-away',
   'upgrade',
 ].map((name) => `test/deployments/${name}.test.ts`);
 export const alone = {

@@ -77,8 +77,12 @@ const accessRow = (id: string, path: string): Insertion => ({
 
 const testText = (id: string, path: string): string => `/** \`GET ${path}\` (interface §TODO). */
 import { expect, it } from 'vitest';
+import { withDeployment } from '../../world/deployment.ts';
 
-it('${id}: TODO say what is guaranteed', () => {
+const deployment = withDeployment();
+
+it('${id}: TODO say what is guaranteed', async () => {
+  await deployment.call('GET', '${path}');
   expect.fail('write the test of ${id}: what it answers, to whom, and what it refuses');
 });
 `;

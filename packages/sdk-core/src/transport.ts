@@ -28,8 +28,7 @@ export interface TransportOptions {
   fetch?: typeof fetch | undefined;
   /** For the whole of a call, retries included. */
   timeoutMs: number;
-  /** As many as the deadline has time for unless given. */
-  maxAttempts?: number | undefined;
+  maxAttempts: number;
   allowHttp?: boolean | undefined;
   now?: (() => number) | undefined;
   /** 0 ≤ value < 1, for spreading retries. */
@@ -55,6 +54,7 @@ export interface Call {
   isPublic?: boolean;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
+  maxAttempts?: number | undefined;
 }
 
 export interface Transport {
@@ -104,7 +104,7 @@ export function createTransport(options: TransportOptions): Transport {
     checkCall(call);
     const request = buildRequest(call, options, baseUrl);
     const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
-    const { maxAttempts = Number.POSITIVE_INFINITY } = options;
+    const maxAttempts = call.maxAttempts ?? options.maxAttempts;
     let isLost = false;
     countCall();
     try {

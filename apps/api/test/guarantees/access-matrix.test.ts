@@ -6,7 +6,7 @@ import { type RouteId, routes } from '@svc/contract';
 import { sampled } from '@svc/testkit/sampled';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ContractAnswer, contractCall } from '../world/contract-call.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import {
   buildNobodies,
   type CallerClass,
@@ -26,7 +26,7 @@ import {
 
 /** The operator's one token is limited per node, so the cases are spread over several. */
 const NODES = 4;
-const deployment = withDeployment(
+const deployment = withOwnDeployment(
   // Every caller of the matrix has a key of its own, of the same few subjects.
   {
     SVC_PROVISION_KEYS: PROVISION_KEY,

@@ -1,10 +1,10 @@
 /** The operator's port: liveness, readiness and Prometheus text (protocol §13). */
 import { Client } from 'pg';
 import { expect, inject, it } from 'vitest';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import { call, issueGrant, verifyBody } from '../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 const get = (path: string) => call(deployment.process.adminUrl, 'GET', path);
 
 it('/livez and /readyz answer 200 with what was looked at', async () => {
@@ -120,7 +120,7 @@ it('while something holds, nothing is decided: /verify and both health addresses
   expect(decided.json.decision).toBe('ALLOW');
 });
 
-const everywhere = withDeployment({ SVC_HOST: '0.0.0.0' });
+const everywhere = withOwnDeployment({ SVC_HOST: '0.0.0.0' });
 
 it.runIf(process.platform === 'linux')('is on loopback alone where the API listens everywhere', async () => {
   // Another address of this machine, which only a listener on all of them has.

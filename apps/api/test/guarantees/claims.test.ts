@@ -5,7 +5,7 @@
 import { alterFunction } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { PROOF, startPrincipalHost } from '../world/principal-host.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
@@ -13,7 +13,7 @@ const host = await startPrincipalHost();
 afterAll(() => host.close());
 const names = Array.from({ length: 24 }, () => `${randomSlug('host')}.example`);
 const hosts = Object.fromEntries(names.map((name) => [name, host.url]));
-const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify(hosts) }, 2);
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify(hosts) }, 2);
 /** Each test has a DID of its own. */
 const newDid = () => `did:web:${names.pop()}`;
 

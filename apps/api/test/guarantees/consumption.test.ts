@@ -24,7 +24,7 @@ import { contractCall } from '../world/contract-call.ts';
 import { withDeployment } from '../world/deployment.ts';
 import { type HeldGrant, receiptOf, type Tenants, untilSettled } from '../world/tenants.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 const folder = mkdtempSync(join(tmpdir(), 'svc-consumption-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

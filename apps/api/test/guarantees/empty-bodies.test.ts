@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
 
-const deployment = withDeployment({ SVC_DEMO: '1' });
+const deployment = withDeployment();
 
 it('is taken by exactly the routes whose body may be {}', () => {
   const taken = (Object.entries(routes) as [string, Route][])

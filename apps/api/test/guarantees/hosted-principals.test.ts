@@ -3,12 +3,12 @@ import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import { contractFetch } from '../world/contract-call.ts';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { productionEnv } from '../world/production.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
-const development = withDeployment();
-const production = withDeployment(productionEnv());
+const development = withOwnDeployment();
+const production = withOwnDeployment(productionEnv());
 
 const create = (deployment: typeof development, did: string, more: object = {}) =>
   deployment.call('POST', '/principals', { key: ADMIN_TOKEN, body: { kind: 'hosted', did, ...more } });

@@ -2,10 +2,10 @@
 import { type Route, routes } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 
 /** With everything that can be turned on. */
-const deployment = withDeployment({
+const deployment = withOwnDeployment({
   SVC_DEMO: '1',
   SVC_SELF_SERVE: '1',
   SVC_PROVISION_KEYS: 'provision-key-of-this-test-provision-key',

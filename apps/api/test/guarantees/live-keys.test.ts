@@ -2,11 +2,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractCall } from '../world/contract-call.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import type { Tenants } from '../world/tenants.ts';
 
 const MAX = 4;
-const deployment = withDeployment({ SVC_MAX_LIVE_KEYS: String(MAX) }, 2);
+const deployment = withOwnDeployment({ SVC_MAX_LIVE_KEYS: String(MAX) }, 2);
 let orgId: string;
 let tenants: Tenants;
 

@@ -1,9 +1,9 @@
 /** What a tenant can have stored without end is stored so that it can be collected (protocol §8, decision 28). */
 import { expect, it } from 'vitest';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import { issueGrant } from '../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 
 it('every list and every document that nobody was served and no Receipt names is loose, whatever wrote it', async () => {
   const tenants = await deployment.createTenants();

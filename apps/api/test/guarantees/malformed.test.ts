@@ -3,7 +3,7 @@
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { ACTION, type HeldGrant, issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
 /** Named in every failure: the same seed gives the same cases. */
@@ -12,7 +12,7 @@ const CASES = sampled({ quick: 40, deep: 700 });
 const CALLS_PER_KEY = 100;
 const AT_ONCE = 4;
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 let orgId: string;
 let tenants: Tenants;
 /** Of a relying party that no other case uses: some of the changes to it are good ones. */

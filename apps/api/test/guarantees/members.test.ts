@@ -3,10 +3,10 @@ import { generatePrincipalKey } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractCall } from '../world/contract-call.ts';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 
 const MAX = 3;
-const deployment = withDeployment({ SVC_MAX_MEMBERS: String(MAX) }, 2);
+const deployment = withOwnDeployment({ SVC_MAX_MEMBERS: String(MAX) }, 2);
 let publicKeyMultibase: string;
 
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createSupervisorMetrics } from '../../src/fleet/supervisor-metrics.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import { call, issueGrant, verifyBody } from '../world/tenants.ts';
 import { listLoggedEvents } from './logged-events.ts';
 
@@ -72,7 +72,7 @@ function* childrenOf(node: Tree): Generator<Tree> {
   for (let child = node.firstChild; child !== null; child = child.nextSibling) yield child;
 }
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 /** Of all processes: each metric with the labels that its samples have. */
 const exposed = new Map<string, Set<string>>();
 

@@ -11,7 +11,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 const RACES = 12;
 const ASKING = 8;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
-import { type Deployment, newOrgId, randomSlug, withDeployment } from '../world/deployment.ts';
+import { type Deployment, newOrgId, randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
@@ -15,8 +15,8 @@ const ENV = {
   SVC_COMP_ORGS: COMP_ORG,
   SVC_SELF_TEST_ORGS: SELF_TEST_ORG,
 };
-const enforcing = withDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
-const logging = withDeployment(ENV);
+const enforcing = withOwnDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
+const logging = withOwnDeployment(ENV);
 
 const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
 const PUSH = {

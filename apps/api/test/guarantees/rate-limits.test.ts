@@ -1,10 +1,10 @@
 /** Limits (interface §Limits) on a real process. What a window does over time is tested on a clock that tests turn. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ContractAnswer, freshAddress } from '../world/contract-call.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import type { Tenants } from '../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 const WINDOW_MS = 60_000;
 const DENIED = { grant: '', proof: '', action: {} };
 let tenants: Tenants;

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractCall, freshAddress } from '../world/contract-call.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import { PROVISION_KEY, requestOf, SELF_SERVE_ENV } from '../world/self-serve.ts';
 
 const CHANGES = 12;
-const deployment = withDeployment({ ...SELF_SERVE_ENV, SVC_SELF_SERVE_CHANGES: String(CHANGES) }, 2);
-const sandbox = withDeployment({ SVC_DEMO: '1', SVC_DEMO_PER_DAY: '10' }, 2);
+const deployment = withOwnDeployment({ ...SELF_SERVE_ENV, SVC_SELF_SERVE_CHANGES: String(CHANGES) }, 2);
+const sandbox = withOwnDeployment({ SVC_DEMO: '1', SVC_DEMO_PER_DAY: '10' }, 2);
 
 interface Newcomer {
   readonly org: { readonly org_id: string };

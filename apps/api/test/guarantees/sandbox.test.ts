@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startApiNodes } from '../world/api-node.ts';
 import { type ContractAnswer, contractCall, freshAddress } from '../world/contract-call.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
 import { PRINCIPAL, RP, withSandbox } from '../world/sandbox.ts';
 
-const { deployment, post, mint, verify } = withSandbox();
-const without = withDeployment();
+const { deployment, post, mint, verify } = withSandbox(withOwnDeployment({ SVC_DEMO: '1' }, 2));
+const without = withOwnDeployment();
 
 describe('the public numbers', () => {
   it('count none of the sandbox’s own: its parties stand beside the customers, its decisions in no total', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import type { ContractAnswer } from '../world/contract-call.ts';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import {
   OTHER_PROVISION_KEY,
   PROVISION_KEY,
@@ -13,8 +13,8 @@ import {
 } from '../world/self-serve.ts';
 
 const { deployment, send, signUp } = withSelfServe();
-const limited = withDeployment({ ...SELF_SERVE_ENV, SVC_SELF_SERVE_PER_DAY: '40' }, 2);
-const without = withDeployment({ SVC_PROVISION_KEYS: PROVISION_KEY });
+const limited = withOwnDeployment({ ...SELF_SERVE_ENV, SVC_SELF_SERVE_PER_DAY: '40' }, 2);
+const without = withOwnDeployment({ SVC_PROVISION_KEYS: PROVISION_KEY });
 
 describe.each(['/starter', '/first-receipt'])('%s: which relying party', (path) => {
   it.each(['did:web:shop.example', `did:web:${DOMAIN}:org:acme`, `did:web:${DOMAIN}:rp:Acme`, 'acme', ''])(

@@ -3,7 +3,7 @@ import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc
 import { afterAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { contractFetch } from '../world/contract-call.ts';
-import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { DID_DOCUMENT, didDocument, startPrincipalHost } from '../world/principal-host.ts';
 import { issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
@@ -11,7 +11,7 @@ const host = await startPrincipalHost();
 afterAll(() => host.close());
 const name = `${randomSlug('host')}.example`;
 const did = `did:web:${name}`;
-const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
 
 const get = async (path: string, key: string) => (await deployment.call('GET', path, { key })).json;
 

@@ -2,10 +2,11 @@
  * API nodes within the test's own process, composed from source: an edited handler is tested as it stands. A node shares
  * nothing with the next but the database and the keys, as two processes would.
  */
-import { loadSecrets, type Secrets } from '@svc/config';
+import { loadSecrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
 import { startApi } from '../../src/compose.ts';
+import type { HttpLimits } from '../../src/http/index.ts';
 import { dataFolder } from './data-folder.ts';
 
 export const ADMIN_TOKEN = 'test-admin-token-0123456789abcdefghij';
@@ -35,18 +36,19 @@ export const nodeEnv = (databaseUrl: string, env: Environment): Environment => (
   ...env,
 });
 
-/** Starts `count` nodes that serve the same deployment. */
+/** Starts `count` nodes that serve the same deployment; `limits` where they are others than those of the configuration. */
 export const startApiNodes = async (
   count: number,
   databaseUrl: string,
   env: Environment = {},
+  limits: Partial<HttpLimits> = {},
 ): Promise<ApiNodes<InnerNode>> => {
   const nodes: StartedNode[] = [];
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.close()));
   };
   try {
-    for (let i = 0; i < count; i++) nodes.push(await startOne(databaseUrl, env));
+    for (let i = 0; i < count; i++) nodes.push(await startOne(databaseUrl, env, limits));
   } catch (error) {
     await stop();
     throw error;
@@ -57,27 +59,28 @@ export const startApiNodes = async (
 /** A node within the test's process. */
 export interface InnerNode extends ApiNode {
   readonly service: ServiceDeps;
-  /** What it signs with, read again only where a key has ended. */
-  readonly secrets: Secrets;
 }
 
 interface StartedNode extends InnerNode {
   close(): Promise<void>;
 }
 
-const startOne = async (databaseUrl: string, env: Environment): Promise<StartedNode> => {
+const startOne = async (
+  databaseUrl: string,
+  env: Environment,
+  limits: Partial<HttpLimits>,
+): Promise<StartedNode> => {
   const log: string[] = [];
   const config = { ...readConfig(nodeEnv(databaseUrl, env)), port: 0, adminPort: 0 };
-  const secrets = await loadSecrets(config);
   const api = await startApi({
     config,
-    secrets,
+    secrets: await loadSecrets(config),
     databaseUrl,
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     // A test ends when it has its answers: nothing more is on its way.
-    limits: { idleGraceMs: 0 },
+    limits: { idleGraceMs: 0, ...limits },
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const { service, close } = api;
-  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, service, secrets, close };
+  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, service, close };
 };

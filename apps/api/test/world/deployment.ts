@@ -1,4 +1,4 @@
-/** API nodes on a database of their own, and what tests need beside it: tenants, orgs, keys of every class. */
+/** API nodes on a database, and what tests need beside it: tenants, orgs, keys of every class. */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -15,6 +15,7 @@ import {
   contractCall,
   contractFetch,
 } from './contract-call.ts';
+import { type RunningDeployment, worker } from './shared-deployment.ts';
 import type { Tenants } from './tenants.ts';
 
 export interface Registered {
@@ -45,13 +46,25 @@ export interface Deployment<Node extends ApiNode = ApiNode> {
 export const randomSlug = (prefix: string): string => `${prefix}-${randomBytes(5).toString('hex')}`;
 export const newOrgId = (): string => `org_${encodeUlid(Date.now(), randomBytes(10))}`;
 
-/** Declares the deployment for a test file, its nodes within this process. `env` adds to what all nodes have. */
-export const withDeployment = (env: Environment = {}, nodes = 1): Deployment<InnerNode> =>
-  declare(env, (databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+/**
+ * Two nodes within this process, with the default configuration and the sandbox, for a test file that can share them: it
+ * asserts only about tenants, keys and rows of its own, and alters nothing that another file could meet.
+ */
+export const withDeployment = (): Deployment<InnerNode> => {
+  let running: RunningDeployment<InnerNode> | undefined;
+  worker.beforeAll(({ shared }) => {
+    running = shared;
+  });
+  return declare(() => running);
+};
+
+/** A deployment of this file alone, its nodes within this process. `env` adds to what all nodes have. */
+export const withOwnDeployment = (env: Environment = {}, nodes = 1): Deployment<InnerNode> =>
+  declareOwn(env, (databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
 
 /** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */
 export const withProcesses = (env: Environment = {}, count = 1): Deployment<ApiProcess> =>
-  declare(env, (databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+  declareOwn(env, (databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -70,35 +83,40 @@ const withDurableDatabase = (): { readonly url: string } => {
   };
 };
 
-const declare = <Node extends ApiNode>(
+const declareOwn = <Node extends ApiNode>(
   { SVC_ENV }: Environment,
   start: (databaseUrl: string) => Promise<ApiNodes<Node>>,
 ): Deployment<Node> => {
   const database = SVC_ENV === 'production' ? withDurableDatabase() : withDatabase();
   let api: ApiNodes<Node> | undefined;
-  let sql: Client | undefined;
   beforeAll(async () => {
     api = await start(database.url);
-    sql = new Client({ connectionString: database.url });
+  });
+  afterAll(() => api?.stop());
+  return declare(() => api && { databaseUrl: database.url, processes: api.processes });
+};
+
+/** `find` answers from the file's first `beforeAll` on. */
+const declare = <Node extends ApiNode>(find: () => RunningDeployment<Node> | undefined): Deployment<Node> => {
+  let sql: Client | undefined;
+  beforeAll(async () => {
+    sql = new Client({ connectionString: deployment.databaseUrl });
     await sql.connect();
   });
-  afterAll(async () => {
-    await sql?.end();
-    await api?.stop();
-  });
+  afterAll(() => sql?.end());
   const started = <T>(thing: T | undefined): T => {
     if (thing === undefined) throw new Error('the deployment exists from beforeAll on');
     return thing;
   };
   const deployment: Deployment<Node> = {
     get process() {
-      return started(api?.processes[0]);
+      return started(deployment.processes[0]);
     },
     get processes() {
-      return started(api).processes;
+      return started(find()).processes;
     },
     get databaseUrl() {
-      return database.url;
+      return started(find()).databaseUrl;
     },
     get sql() {
       return started(sql);

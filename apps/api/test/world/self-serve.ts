@@ -1,6 +1,6 @@
 /** Self-serve as the console calls it: sign-ups, and what they are given. */
 import { type ContractAnswer, contractCall, freshAddress } from './contract-call.ts';
-import { type Deployment, randomSlug, withDeployment } from './deployment.ts';
+import { type Deployment, randomSlug, withOwnDeployment } from './deployment.ts';
 
 export const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 export const OTHER_PROVISION_KEY = 'provision-key-abcdefghij-0123456789';
@@ -52,7 +52,7 @@ const bundleOf = ({ status, text, json }: ContractAnswer): Bundle => {
 
 /** Declares two nodes with self-serve for a test file, plans enforced and sign-ups without a ceiling. */
 export const withSelfServe = () => {
-  const deployment = withDeployment({ ...SELF_SERVE_ENV, ...UNLIMITED, SVC_ENTITLEMENTS: 'enforce' }, 2);
+  const deployment = withOwnDeployment({ ...SELF_SERVE_ENV, ...UNLIMITED, SVC_ENTITLEMENTS: 'enforce' }, 2);
   /** Each sign-up is of a customer of its own unless named. */
   const send = (
     path: string,

@@ -19,9 +19,6 @@ export interface GrantRecord {
 /** What a revocation asks of a Grant. */
 export type RevocableGrant = Omit<GrantRecord, 'principal' | 'agent' | 'allocatedAtMs'>;
 
-/** Recorded as revoked, and not stamped: its list may not say it yet. */
-export type UnstampedGrant = Pick<GrantRecord, 'id' | 'principal' | 'statusListUrl' | 'statusIndex'>;
-
 export interface Revocable {
   /** Ascending ids. */
   readonly grants: readonly RevocableGrant[];
@@ -34,7 +31,7 @@ export type ListToRevokeIn = Pick<StatusListRecord, 'bits' | 'version'>;
 export interface SignedRevocations {
   readonly principal: DidWeb;
   readonly ids: readonly GrantId[];
-  /** With the version from which each was made. None: what signs them is away, and the revocations are recorded without. */
+  /** With the version from which each was made. */
   readonly lists: readonly (SignedStatusList & Pick<StatusListRecord, 'version'>)[];
   readonly listContentType: string;
   readonly events: readonly AuditRecord[];
@@ -81,9 +78,7 @@ export interface GrantRepository {
   /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
   setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
   /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */
-  listUnstamped(seconds: number, limit: number): Promise<UnstampedGrant[]>;
-  /** Those of a Principal that name an Agent. */
-  listUnstampedNamingAgent(principal: DidWeb, agent: DidKey): Promise<UnstampedGrant[]>;
+  listUnstamped(seconds: number, limit: number): Promise<Pick<GrantRecord, 'id' | 'principal'>[]>;
 }
 
 /** Revocations (protocol §9), on connections that are kept for them. */

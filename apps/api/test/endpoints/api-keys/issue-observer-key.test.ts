@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { withDeployment } from '../../world/deployment.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 
 interface Key {
   readonly key_id: string;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { type Registered, randomSlug, withDeployment } from '../../world/deployment.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 let orgId: string;
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 /** `GET /observer-keys` (interface §API keys and caller identity). Who may call: access matrix. */
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 const issue = async (label: string) =>
   (await deployment.call('POST', '/observer-keys', { key: ADMIN_TOKEN, body: { label } })).json;
 

@@ -4,7 +4,7 @@ import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { type Registered, randomSlug, withDeployment } from '../../world/deployment.ts';
 import { issueGrant, type Tenants, verifyBody } from '../../world/tenants.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 let orgId: string;
 let tenants: Tenants;
 

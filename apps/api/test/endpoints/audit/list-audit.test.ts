@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import type { ContractCallOptions } from '../../world/contract-call.ts';
-import { randomSlug, withDeployment } from '../../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 import { issueGrant, type Tenants } from '../../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 let orgId: string;
 let orgAdmin: string;
 let tenants: Tenants;

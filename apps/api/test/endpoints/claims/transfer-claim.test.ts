@@ -1,7 +1,7 @@
 /** `POST /claims/{did}/transfer` (protocol §13, Claims). */
 import { afterAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 import { PROOF, startPrincipalHost } from '../../world/principal-host.ts';
 import { issueGrant, receiptOf, verifyBody } from '../../world/tenants.ts';
 
@@ -9,7 +9,7 @@ const host = await startPrincipalHost();
 afterAll(() => host.close());
 const name = `${randomSlug('host')}.example`;
 const did = `did:web:${name}`;
-const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
 
 const transfer = (of: string, kind: string, orgId: string | null) =>
   deployment.call('POST', `/claims/${encodeURIComponent(of)}/transfer`, {

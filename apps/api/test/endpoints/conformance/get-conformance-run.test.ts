@@ -5,12 +5,12 @@ import { createRunTransport, readConfig, readVectorsBeside, runWaiting } from '@
 import { createStore } from '@svc/store-pg';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 
 const engine = await serveConformance(createOwnEngine());
 const VECTORS = new URL('../../../../../vectors/', import.meta.url);
 const MAP = { 'engine.example': engine.url.replace(/\/$/, '') };
-const deployment = withDeployment(
+const deployment = withOwnDeployment(
   { SVC_OUTBOUND_MAP: JSON.stringify(MAP), SVC_STATUS_BASE_URL: 'https://lists.example' },
   2,
 );

@@ -2,12 +2,12 @@
 import { createOwnEngine, serveConformance } from '@svc/conformance/node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { untilSettled } from '../../world/tenants.ts';
 
 const engine = await serveConformance(createOwnEngine());
 const MAP = { 'engine.example': engine.url.replace(/\/$/, '') };
-const deployment = withDeployment(
+const deployment = withOwnDeployment(
   { SVC_OUTBOUND_MAP: JSON.stringify(MAP), SVC_STATUS_BASE_URL: 'https://lists.example' },
   2,
 );

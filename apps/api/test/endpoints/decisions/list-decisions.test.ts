@@ -11,10 +11,10 @@ import {
   newDecisionRow,
   newestFirst,
 } from '../../world/decision-rows.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 /** Fixed within the open day, so that all filters meet some of it. */
 const START_MS = Math.floor(Date.now() / 1000) * 1000 - 3_000;
 

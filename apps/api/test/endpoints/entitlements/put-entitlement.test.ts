@@ -1,6 +1,6 @@
 /** `PUT /orgs/{org_id}/entitlement` (interface §Entitlement). Who may call: access matrix. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Deployment, newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+import { type Deployment, newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const COMP_ORG = newOrgId();
@@ -11,7 +11,7 @@ const ENV = {
   SVC_COMP_ORGS: COMP_ORG,
   SVC_SELF_TEST_ORGS: SELF_TEST_ORG,
 };
-const enforcing = withDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
+const enforcing = withOwnDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
 
 const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
 const PUSH = {

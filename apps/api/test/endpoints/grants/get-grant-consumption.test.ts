@@ -10,7 +10,7 @@ import { bodyFor, CALL, issueBudget, usesOf } from '../../world/budgets.ts';
 import { randomSlug, withDeployment } from '../../world/deployment.ts';
 import { type HeldGrant, receiptOf, type Tenants } from '../../world/tenants.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 const folder = mkdtempSync(join(tmpdir(), 'svc-consumption-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

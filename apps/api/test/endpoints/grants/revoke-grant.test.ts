@@ -4,12 +4,12 @@ import { withSession } from '@svc/testkit/store/session';
 import { compactVerify, importJWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOMAIN } from '../../world/api-node.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { publicJwkOf } from '../../world/published-keys.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
 const STATUS_HOST = `status.${DOMAIN}`;
-const deployment = withDeployment({ SVC_STATUS_BASE_URL: `http://${STATUS_HOST}` });
+const deployment = withOwnDeployment({ SVC_STATUS_BASE_URL: `http://${STATUS_HOST}` });
 let orgId: string;
 let own: Tenants;
 let foreign: Tenants;

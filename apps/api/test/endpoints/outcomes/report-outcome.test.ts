@@ -6,7 +6,7 @@ import { contractCall } from '../../world/contract-call.ts';
 import { withDeployment } from '../../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, untilSettled, verifyBody } from '../../world/tenants.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 let orgId: string;
 let own: Tenants;
 

@@ -58,7 +58,7 @@ describe('one Principal', () => {
   });
 
   it('any other live key sees its entry of the directory', async () => {
-    const { principals } = await pageOf('limit=200', ADMIN_TOKEN);
+    const { principals } = await pageOf(`org_id=${orgId}`, ADMIN_TOKEN);
     const entry = principals.find(({ did }) => did === own.principalDid);
     const keys = [
       own.rpKey,

@@ -1,10 +1,10 @@
 /** `GET /principals`, the directory (interface §Principal lifecycle, §PrincipalDirectoryEntry). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
-import { newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 import type { Tenants } from '../../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 let orgId: string;
 let otherOrgId: string;
 let own: Tenants;

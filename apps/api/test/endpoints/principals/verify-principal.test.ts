@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { randomSlug, withDeployment } from '../../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 import { didDocument, PROOF, startPrincipalHost } from '../../world/principal-host.ts';
 
 const host = await startPrincipalHost();
 afterAll(() => host.close());
 const name = `${randomSlug('host')}.example`;
 const did = `did:web:${name}`;
-const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
 
 const verify = (of: string, key = ADMIN_TOKEN) =>
   deployment.call('POST', `/principals/${of}/verify`, { key });

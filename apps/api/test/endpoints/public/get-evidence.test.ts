@@ -1,7 +1,7 @@
 /** `GET /evidence/{hash}` (interface §Public). */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import {
   type HeldGrant,
   issueGrant,
@@ -11,7 +11,7 @@ import {
   verifyBody,
 } from '../../world/tenants.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 let tenants: Tenants;
 let grant: HeldGrant;
 let sent: { grant: string; proof: string };

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { contractCall } from '../../world/contract-call.ts';
 import { type Registered, randomSlug, withDeployment } from '../../world/deployment.ts';
 
-const deployment = withDeployment({}, 2);
+const deployment = withDeployment();
 let orgId: string;
 let foreignOrgId: string;
 let orgAdmin: string;

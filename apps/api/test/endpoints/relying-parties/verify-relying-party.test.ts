@@ -1,14 +1,14 @@
 /** `POST /relying-parties/{did}/verify` (protocol §13, Claims). What a claim may do before: guarantees/claims. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { randomSlug, withDeployment } from '../../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 import { PROOF, startPrincipalHost } from '../../world/principal-host.ts';
 
 const host = await startPrincipalHost();
 afterAll(() => host.close());
 const name = `${randomSlug('host')}.example`;
 const did = `did:web:${name}`;
-const deployment = withDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
 let orgAdmin: string;
 let token: string;
 let key: string;

@@ -1,9 +1,9 @@
 /** `POST /checkpoints/close` (interface §Transparency). Who may call: access matrix. */
 import { describe, expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
-const { close, days, large } = withThreeDays(withDeployment());
+const { close, days, large } = withThreeDays(withOwnDeployment());
 
 describe('closed days', () => {
   it('are closed by the operator, once', async () => {

@@ -4,10 +4,10 @@ import { nativeCrypto } from '@svc/protocol/native';
 import { receiptIdsOf } from '@svc/testkit';
 import { readServiceKeys, verifyAttestation } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, ids, small, empty } = withThreeDays(withDeployment());
+const { get, close, ids, small, empty } = withThreeDays(withOwnDeployment());
 const [receiptId = ''] = ids[0] ?? [];
 
 it('waits for the day of the Receipt', async () => {

@@ -8,12 +8,12 @@ import { fromSource } from '@svc/testkit/process/from-source';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeToday } from '../../world/close-today.ts';
 import { contractFetch } from '../../world/contract-call.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bundle-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
-const deployment = withDeployment({ SVC_DATA_DIR: dataDir });
+const deployment = withOwnDeployment({ SVC_DATA_DIR: dataDir });
 
 let tenants: Tenants;
 let allow: Receipt;
@@ -66,7 +66,8 @@ it('waits for the day to be closed, then verifies alone, with a pinned DID docum
   const cli = fromSource('packages/cli/src/receipt/main.ts');
   const check = (path: string) =>
     spawnSync(process.execPath, [...cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
-  expect([check(file).status, check(file).stderr]).toEqual([0, '']);
+  const { status, stderr } = check(file);
+  expect([status, stderr]).toEqual([0, '']);
   // Evidence of another hash, and a Receipt that is not the one included.
   writeFileSync(file, text.replace('"body":"', '"body":"x'));
   expect(check(file).status).toBe(1);

@@ -1,10 +1,10 @@
 /** `GET /checkpoints/{day}/leaves` (interface §Transparency). */
 import { MerkleTree } from '@svc/merkle';
 import { beforeAll, expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { hashOf, IMMUTABLE, SIZES, withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, days, ids, large } = withThreeDays(withDeployment());
+const { get, close, days, ids, large } = withThreeDays(withOwnDeployment());
 beforeAll(close);
 
 it('are as many as the tree has, make its root, and stand where inclusion proofs say', async () => {

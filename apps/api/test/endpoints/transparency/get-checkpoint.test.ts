@@ -2,10 +2,10 @@
 import { MerkleTree } from '@svc/merkle';
 import { verifyCheckpoint } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { hashOf, IMMUTABLE, SIZES, withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, days, large } = withThreeDays(withDeployment());
+const { get, close, days, large } = withThreeDays(withOwnDeployment());
 beforeAll(close);
 
 describe('closed days', () => {

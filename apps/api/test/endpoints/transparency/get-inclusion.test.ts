@@ -3,10 +3,10 @@ import { verifyInclusion } from '@svc/merkle';
 import { receiptIdsOf } from '@svc/testkit';
 import { parseSignedCheckpoint } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { hashOf, withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, ids, small, empty, large } = withThreeDays(withDeployment());
+const { get, close, ids, small, empty, large } = withThreeDays(withOwnDeployment());
 
 describe('before any day is closed', () => {
   it('there is no checkpoint, and a receipt waits for its day', async () => {

@@ -1,9 +1,9 @@
 /** `GET /checkpoints/latest` (interface §Transparency). */
 import { expect, it } from 'vitest';
-import { withDeployment } from '../../world/deployment.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, large } = withThreeDays(withDeployment());
+const { get, close, large } = withThreeDays(withOwnDeployment());
 
 it('is 404 until a day is closed, then the checkpoint of the last one, byte for byte', async () => {
   expect((await get('/checkpoints/latest')).json.error).toBe('NOT_FOUND');

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newOrgId, randomSlug, withDeployment } from '../../world/deployment.ts';
+import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
 const selfTest = newOrgId();
-const deployment = withDeployment({ SVC_SELF_TEST_ORGS: selfTest });
+const deployment = withOwnDeployment({ SVC_SELF_TEST_ORGS: selfTest });
 const DAY_MS = 86_400_000;
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { randomSlug, withDeployment } from '../../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
-const deployment = withDeployment();
+const deployment = withOwnDeployment();
 const DAY_MS = 86_400_000;
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 

@@ -1,0 +1,36 @@
+/** The deployment that the test files of a worker share: started for the first that asks, ended with the worker. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase } from '@svc/testkit';
+import { inject, test } from 'vitest';
+import { type InnerNode, startApiNodes } from './api-node.ts';
+
+export interface RunningDeployment<Node> {
+  readonly databaseUrl: string;
+  readonly processes: readonly Node[];
+}
+
+/** The operator's key is one, and every file of the worker uses it within the same minute. */
+const LIMITS = { authenticatedPerMinute: 1_000_000 };
+
+const start = async (): Promise<RunningDeployment<InnerNode> & { end(): Promise<void> }> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-api-test-shared-'));
+  const database = await createDatabase(inject('databaseAdminUrl'));
+  const env = { SVC_TRUST_PROXY: '1', SVC_DATA_DIR: dataDir, SVC_DEMO: '1' };
+  const { processes, stop } = await startApiNodes(2, database.url, env, LIMITS);
+  const end = async () => {
+    await stop();
+    await database.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { databaseUrl: database.url, processes, end };
+};
+
+/** Its `beforeAll` hands the deployment to a file; vitest waits for the end of it before it ends the worker. */
+export const worker = test
+  .extend('started', { scope: 'worker' }, start)
+  .extend('shared', { scope: 'worker' }, async ({ started }, { onCleanup }) => {
+    onCleanup(started.end);
+    return started;
+  });
