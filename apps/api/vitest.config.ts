@@ -22,6 +22,7 @@ const calm = [
   'restore',
   'service-role',
   'start',
+  'status-signer-away',
   'upgrade',
 ].map((name) => `test/deployments/${name}.test.ts`);
 export const alone = {

@@ -102,7 +102,7 @@ const checkRunner = (ask, document, { spec }) => {
   const secrets = JSON.stringify(spec).match(/"secret(Name)?":/g) ?? [];
   ask(document, secrets.length === RUNNER_SECRETS, 'the runner has another secret than its DATABASE_URL');
   const [{ env, envFrom }] = spec.containers;
-  const held = env.map(({ name }) => name).filter((name) => /TOKEN|KEYS|FENCE|AWS/.test(name));
+  const held = env.map(({ name }) => name).filter((name) => /TOKEN|KEYS|FENCE|AWS|PASSPHRASE|PIN/.test(name));
   ask(document, held.length === 0 && envFrom === undefined, `the runner is given ${held.join(', ')}`);
   ask(document, spec.serviceAccountName.endsWith('-runner'), 'the runner has the rights of the others');
 };
@@ -126,10 +126,10 @@ const checkMeaning = (documents) => {
           const variable = name.replace(/_FILE$/, '');
           ask(
             document,
-            !name.startsWith('SVC_') || protocol.includes(`\`${variable}\``),
+            !name.startsWith('SVC_') || [name, variable].some((one) => protocol.includes(`\`${one}\``)),
             `${name} is no variable of the service`,
           );
-          const isSecret = /TOKEN|DATABASE_URL|PROVISION_KEYS/.test(name);
+          const isSecret = /TOKEN|DATABASE_URL|PROVISION_KEYS|PASSPHRASE|PIN_FILE/.test(name);
           ask(document, !isSecret || filesOf(pod).includes(value), `${name} is no file of a Secret`);
         }
       }

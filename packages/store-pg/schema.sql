@@ -2322,6 +2322,7 @@ begin
   select marked_at into strict v_mark from clock_mark for update;
   reopened_days := svc_reopen_days((repaired_at at time zone 'UTC')::date);
   unsealed := svc_unseal_ledger(repaired_at);
+  perform svc_rewind_evidence(repaired_at);
   mark_moved_ms := svc_ms(repaired_at) - svc_ms(coalesce(v_mark, repaired_at));
   update clock_mark
   set
@@ -2337,6 +2338,16 @@ begin
       jsonb_build_object('reopened_days', reopened_days, 'unsealed', unsealed, 'mark_moved_ms', mark_moved_ms)
     );
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_evidence(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update evidence_naming
+  set named_before = least(named_before, (select sealed_before from ledger_seal));
+  update loose_evidence set unused_since = p_now where unused_since > p_now;
+  update served_lists set kept_at = p_now where kept_at > p_now;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger(p_node_ms bigint)
  RETURNS boolean

@@ -44,7 +44,7 @@ export const createServiceReadiness = ({
     const reasons = Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)]));
     if (fence === null && reasons.fence === 'ok') reasons.fence = 'none';
     const copies = fence === null ? {} : { 'fence-copies': unkept ?? 'ok' };
-    // Without it nothing can be revoked and no day closed; decisions go on, so the process stays ready.
+    // Without it no revocation is answered 200 and no day closed; decisions go on, so the process stays ready.
     const { findFault } = identity.statusKeys.signer;
     const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
     const decides = storage === 'ok' && held.length === 0;

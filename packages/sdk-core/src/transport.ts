@@ -28,7 +28,8 @@ export interface TransportOptions {
   fetch?: typeof fetch | undefined;
   /** For the whole of a call, retries included. */
   timeoutMs: number;
-  maxAttempts: number;
+  /** As many as the deadline has time for unless given. */
+  maxAttempts?: number | undefined;
   allowHttp?: boolean | undefined;
   now?: (() => number) | undefined;
   /** 0 ≤ value < 1, for spreading retries. */
@@ -54,7 +55,6 @@ export interface Call {
   isPublic?: boolean;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
-  maxAttempts?: number | undefined;
 }
 
 export interface Transport {
@@ -104,7 +104,7 @@ export function createTransport(options: TransportOptions): Transport {
     checkCall(call);
     const request = buildRequest(call, options, baseUrl);
     const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
-    const maxAttempts = call.maxAttempts ?? options.maxAttempts;
+    const { maxAttempts = Number.POSITIVE_INFINITY } = options;
     let isLost = false;
     countCall();
     try {

@@ -1,5 +1,5 @@
 import { startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createTransport } from '../src/transport.ts';
 
 const call = { method: 'GET', path: '/me', hasEffect: false } as const;
@@ -36,6 +36,49 @@ describe('waiting between attempts', () => {
 
   it('without it doubles a random share up to two seconds', async () => {
     expect(await run(null, 0.5, 7)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000]);
+  });
+});
+
+describe('a service that is gone for a while', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    ['refused connections', 'ECONNREFUSED'],
+    ['lost ones', 'ECONNRESET'],
+  ])('loses no call whose deadline is later: %s', async (_, code) => {
+    vi.useFakeTimers();
+    const backAtMs = performance.now() + 2_500;
+    const transport = createTransport({
+      baseUrl: 'https://svc.example',
+      apiKey: 'key',
+      apiKeyVariable: 'UNUSED',
+      timeoutMs: 5_000,
+      fetch: async () => {
+        if (performance.now() < backAtMs)
+          throw Object.assign(new TypeError('fetch failed'), { cause: { code } });
+        return Response.json({ ok: true });
+      },
+    });
+    const answers = Promise.all(Array.from({ length: 200 }, () => transport.send(call)));
+    await vi.runAllTimersAsync();
+    expect((await answers).map(({ status }) => status)).toEqual(Array(200).fill(200));
+  });
+
+  it('keeps no call beyond its deadline, and the error says what was wrong', async () => {
+    vi.useFakeTimers();
+    const beganAtMs = performance.now();
+    const transport = createTransport({
+      baseUrl: 'https://svc.example',
+      apiKey: 'key',
+      apiKeyVariable: 'UNUSED',
+      timeoutMs: 5_000,
+      fetch: async () =>
+        Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } })),
+    });
+    const outcome = expect(transport.send(call)).rejects.toThrow('svc.example failed (ECONNREFUSED)');
+    await vi.runAllTimersAsync();
+    await outcome;
+    expect(performance.now() - beganAtMs).toBeLessThanOrEqual(5_000);
   });
 });
 

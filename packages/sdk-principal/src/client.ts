@@ -83,7 +83,7 @@ export function createPrincipalClient(given: PrincipalClientOptions): PrincipalC
   const { timeoutMs = 10_000 } = options;
   const patience = revocationPatience(timeoutMs);
   const apiKeyVariable = 'SVC_PRINCIPAL_KEY';
-  const transport = createTransport({ ...options, apiKeyVariable, timeoutMs, maxAttempts: 4 });
+  const transport = createTransport({ ...options, apiKeyVariable, timeoutMs });
   return {
     grants: createGrants(transport, options, patience),
     keys: createSigningKeys(transport, patience),

@@ -1,9 +1,8 @@
 /**
  * How long to go on with a call that takes authority away. Its 503 says "recorded, but perhaps not yet visible": until
- * a 200 comes the authority may still be in force, so it is asked for longer and more often than anything else.
+ * a 200 comes the authority may still be in force, so it is asked for longer than anything else.
  */
 export interface Patience {
-  readonly maxAttempts: number;
   readonly timeoutMs: number;
 }
 
@@ -11,11 +10,9 @@ export interface Patience {
 const MIN_DISABLE_MS = 45_000;
 
 export const revocationPatience = (timeoutMs: number): Patience => ({
-  maxAttempts: 10,
   timeoutMs: 3 * timeoutMs,
 });
 
 export const disablePatience = (timeoutMs: number): Patience => ({
-  maxAttempts: 10,
   timeoutMs: Math.max(MIN_DISABLE_MS, 3 * timeoutMs),
 });

@@ -28,7 +28,7 @@ export interface VerifierOptions {
   fetch?: typeof fetch;
   /** For the whole of a call, retries included. 5,000 unless given. */
   timeoutMs?: number;
-  /** 3 unless given. */
+  /** 1 to 100. As many as `timeoutMs` has time for unless given. */
   maxAttempts?: number;
   /** Permits plain http to a host that is not loopback. */
   allowHttp?: boolean;

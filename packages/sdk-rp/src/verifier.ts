@@ -61,9 +61,9 @@ export interface Verifier {
 /** @throws SvcError `configuration` */
 export function createVerifier(given: VerifierOptions): Verifier {
   const options = readVerifierOptions(given);
-  const { timeoutMs = 5_000, maxAttempts = 3, now = Date.now } = options;
+  const { timeoutMs = 5_000, now = Date.now } = options;
   const { serviceDid, didDocument, relyingParty, crypto } = options;
-  const transport = createTransport({ ...options, apiKeyVariable: 'SVC_RP_KEY', timeoutMs, maxAttempts });
+  const transport = createTransport({ ...options, apiKeyVariable: 'SVC_RP_KEY', timeoutMs });
   const documents =
     serviceDid === undefined || didDocument !== undefined
       ? pinnedDocument(didDocument)

@@ -120,13 +120,13 @@ async function startFetch(options: ShopOptions): Promise<Shop> {
   };
 }
 
-const verifierOf = (baseUrl: string) =>
+const verifierOf = (baseUrl: string, timeoutMs = 10_000) =>
   createVerifier({
     baseUrl,
     apiKey: 'dk_rp_test',
     didDocument: serviceDocument,
     serviceDid: SERVICE,
-    timeoutMs: 300,
+    timeoutMs,
     now: () => NOW_MS,
     random: () => 0,
   });
@@ -247,7 +247,7 @@ describe.each([
     const errors: unknown[] = [];
     await using service = await startServer(script);
     await using shop = await start({
-      verifier: verifierOf(service.baseUrl),
+      verifier: verifierOf(service.baseUrl, 300),
       onError: (error) => errors.push(error),
     });
     const answer = await post(shop, await presented());

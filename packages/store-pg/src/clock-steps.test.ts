@@ -1,11 +1,27 @@
 /** Steps of the database's clock, and of the node's with it: what is dated, sealed, closed or forgotten meanwhile. */
-import { closeDays, DatabaseClock, forgetSpentProofs, Holds, type ServiceDeps } from '@svc/service';
+import { encodeBase64urlText } from '@svc/protocol';
+import {
+  closeDays,
+  collectEvidence,
+  DatabaseClock,
+  forgetSpentProofs,
+  Holds,
+  type ServiceDeps,
+} from '@svc/service';
 import { daysAgo, moveFirstDay } from '@svc/testkit';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql } from '@svc/testkit/store/session';
-import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  hashOf,
+  insertGrant,
+  type World,
+} from '@svc/testkit/store/world';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { repairClock } from './clock-repair.ts';
 import { createStore } from './create-store.ts';
 
 const DAY_AND_MORE_MS = 26 * 3_600_000;
@@ -160,5 +176,36 @@ describe('the mark', () => {
     await step(-300_000);
     const { holds } = await startProcess();
     expect(holds.list()[0]?.reason).toContain('300');
+  });
+});
+
+describe('a repair after both clocks were ahead', () => {
+  const url = 'https://status.example/repaired.example/1';
+  const collectAt = (nowMs: () => number) =>
+    collectEvidence({ store, clock: { nowMs, resync: async () => {} } }, new AbortController().signal);
+  const insertLoose = async (text: string) => {
+    const hash = hashOf(text);
+    await store.evidence.insertLoose({ hash, contentType: 'application/vc+jwt', body: Buffer.from(text) });
+    return hash;
+  };
+
+  it('leaves no Receipt unread: what those name that are stored next is kept, and lists that are served next', async () => {
+    await step(DAY_AND_MORE_MS);
+    await store.evidence.keepServedList(url, await insertLoose('served early'), clock.nowMs());
+    await collectAt(() => clock.nowMs());
+    await step(-DAY_AND_MORE_MS);
+    await repairClock(stores.url, Date.now());
+
+    const [named, served] = [await insertLoose('named later'), await insertLoose('served later')];
+    await runSql(stores.url, `update served_lists set kept_at = kept_at - interval '61 seconds'`);
+    await store.evidence.keepServedList(url, served, Date.now());
+    const payload = encodeBase64urlText(JSON.stringify({ status: { credential_hash: named } }));
+    const naming = denyCommit(world, { jws: `e30.${payload}.c2ln` });
+    await expect.poll(() => store.verify.commitDecisions([naming])).toEqual(['STORED']);
+    await collectAt(Date.now);
+    await runSql(stores.url, `update loose_evidence set unused_since = unused_since - interval '2 hours'`);
+    await step(3_600_000);
+    await collectAt(() => clock.nowMs());
+    for (const hash of [named, served]) expect(await store.evidence.find(hash)).not.toBeNull();
   });
 });

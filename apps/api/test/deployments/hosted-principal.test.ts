@@ -341,6 +341,22 @@ describe('the DID document, when a verification needs it', () => {
     expect(await verdict(hosted, grant)).toBe('ALLOW');
   });
 
+  it('dated by a clock that ran ahead is of an age that nobody knows: it is fetched again, and decides nothing until it is', async () => {
+    const { hosted, grant } = await verified();
+    await age('document_resolved_at', '-26 hours');
+    host.isDown = true;
+    expect(await verdict(hosted, grant)).toBe('SERVICE_UNAVAILABLE');
+    host.isDown = false;
+    host.pages.set(DID_DOCUMENT, didDocument(did, []));
+    expect(await verdict(hosted, grant, 1)).toBe('ISSUER_KEY_NOT_FOUND');
+
+    host.pages.set(DID_DOCUMENT, didDocument(did, [hosted]));
+    await age('document_resolved_at', '-26 hours');
+    await verifyDomain(hosted.principalKey);
+    expect(await verdict(hosted, grant)).toBe('ALLOW');
+    expect(((await storedDocument())?.resolved.getTime() ?? 0) - Date.now()).toBeLessThan(60_000);
+  });
+
   it('a host that does not answer in time holds up nobody beyond the deadline of a verify', async () => {
     const { hosted, grant } = await verified();
     let open = () => {};

@@ -2,7 +2,7 @@
  * API nodes within the test's own process, composed from source: an edited handler is tested as it stands. A node shares
  * nothing with the next but the database and the keys, as two processes would.
  */
-import { loadSecrets } from '@svc/config';
+import { loadSecrets, type Secrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
 import { startApi } from '../../src/compose.ts';
@@ -59,6 +59,8 @@ export const startApiNodes = async (
 /** A node within the test's process. */
 export interface InnerNode extends ApiNode {
   readonly service: ServiceDeps;
+  /** What it signs with, read again only where a key has ended. */
+  readonly secrets: Secrets;
 }
 
 interface StartedNode extends InnerNode {
@@ -72,9 +74,10 @@ const startOne = async (
 ): Promise<StartedNode> => {
   const log: string[] = [];
   const config = { ...readConfig(nodeEnv(databaseUrl, env)), port: 0, adminPort: 0 };
+  const secrets = await loadSecrets(config);
   const api = await startApi({
     config,
-    secrets: await loadSecrets(config),
+    secrets,
     databaseUrl,
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     // A test ends when it has its answers: nothing more is on its way.
@@ -82,5 +85,5 @@ const startOne = async (
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const { service, close } = api;
-  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, service, close };
+  return { baseUrl: urlOf(api.address), adminUrl: urlOf(api.adminAddress), log, service, secrets, close };
 };

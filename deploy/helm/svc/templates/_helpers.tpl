@@ -114,6 +114,9 @@ spec:
         - { name: credentials, mountPath: /run/secrets/svc-credentials, readOnly: true }
         {{- if ne $component "runner" }}
         - { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
+        {{- if $.Values.signers.pkcs11.volume }}
+        - { name: pkcs11, mountPath: {{ $.Values.signers.pkcs11.mountPath }}, readOnly: true }
+        {{- end }}
         {{- end }}
         {{- if and $.Values.fence.existingClaim (ne $component "runner") }}
         - { name: fence, mountPath: {{ trimPrefix "file://" $.Values.fence.url | quote }} }
@@ -123,11 +126,15 @@ spec:
       {{- if eq $component "runner" }}
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.runnerDatabase) | nindent 6 }}
       {{- else }}
-      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys) | nindent 6 }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
     - name: signing-keys
       secret:
         secretName: {{ $.Values.secrets.signingKeys.name }}
         defaultMode: 288 # 0440
+    {{- with $.Values.signers.pkcs11.volume }}
+    - name: pkcs11
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
     {{- with $.Values.fence.existingClaim }}
     - name: fence
       persistentVolumeClaim:
@@ -186,7 +193,30 @@ projected:
 {{- if .Values.secrets.provisionKeys.name }}
 - { name: SVC_PROVISION_KEYS_FILE, value: /run/secrets/svc-credentials/provision-keys }
 {{- end }}
+{{- include "svc.signers" . }}
 {{- include "svc.variables" .Values.env }}
+{{- end -}}
+
+{{- /* What reaches private keys outside of the key sets. */ -}}
+{{- define "svc.signers" -}}
+{{- if .Values.secrets.keyPassphrase.name }}
+- { name: SVC_KEY_PASSPHRASE_FILE, value: /run/secrets/svc-credentials/key-passphrase }
+{{- end }}
+{{- if .Values.secrets.pkcs11Pin.name }}
+- { name: SVC_PKCS11_PIN_FILE, value: /run/secrets/svc-credentials/pkcs11-pin }
+{{- end }}
+{{- with .Values.signers }}
+{{- if .pkcs11.volume }}
+- { name: UV_THREADPOOL_SIZE, value: {{ .pkcs11.threads | quote }} }
+{{- include "svc.variables" .pkcs11.env }}
+{{- end }}
+{{- with .awsKms.region }}
+- { name: AWS_REGION, value: {{ . | quote }} }
+{{- end }}
+{{- with .awsKms.endpoint }}
+- { name: AWS_ENDPOINT_URL_KMS, value: {{ . | quote }} }
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "svc.notPublic" -}}

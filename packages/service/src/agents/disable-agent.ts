@@ -2,7 +2,8 @@
  * The kill switch (interface §POST /agents/{did}/disable): revokes every Grant of a Principal that names an Agent, in
  * the two phases of a revocation (protocol §9) with one barrier for all of them.
  *
- * The first phase commits every flag, every newly signed list and one audit row together. Then the barrier is passed
+ * The first phase commits every flag, every newly signed list and one audit row together; where what signs lists is away, the
+ * rest without them, and the answer is 503 until a repeated call or the worker has signed them. Then the barrier is passed
  * once, and its instant is written as `revoked_at`, outside the lock, since that is long work with many Grants. A crash
  * anywhere leaves the Grants denied; a repeated call finds what is unfinished and completes it.
  */
@@ -10,8 +11,8 @@ import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { notFound } from '../errors.ts';
-import { revokeInLists } from '../grants/status-list.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import { type Entry, notSigned, revokeInLists } from '../grants/status-list.ts';
 import { notYetVisible, passBarrier } from '../lib/barrier.ts';
 import { logDisabledAgent, logRevocation } from '../lib/revocation-log.ts';
 import type { AgentRecord } from '../ports/agents.ts';
@@ -53,6 +54,7 @@ export const disableAgent = async (deps: ServiceDeps, request: DisableRequest): 
     turn: principal,
     ...(lane === 'bulk' ? { deadlineMs: RECORD_DEADLINE_MS } : {}),
   });
+  if (recorded.unsigned !== null) throw notYetVisible(recorded.unsigned);
   const revokedGrants = recorded.grants.map(({ id }) => id);
   const finishedAtMs = finishedAt(recorded);
   if (finishedAtMs !== null) return { did, disabledAtMs: finishedAtMs, revokedGrants };
@@ -71,6 +73,8 @@ interface Recorded {
   readonly agent: AgentRecord | null;
   /** Every Grant that names the Agent; ascending ids. */
   readonly grants: readonly Pick<GrantRecord, 'id' | 'revokedAtMs'>[];
+  /** Why lists do not say it yet; null: they do. */
+  readonly unsigned: ServiceError | null;
 }
 
 /**
@@ -89,22 +93,30 @@ const recordRevocations = async (
   if (inForceBefore === 0 && noted?.disabledAtMs !== null) {
     const grants = await tx.grants.listNamingAgent(principal, did);
     if (noted === null && grants.length === 0) throw notFound(`No Agent ${did} of this Principal.`);
-    return { agent: noted, grants };
+    const unstamped = await tx.grants.listUnstampedNamingAgent(principal, did);
+    return { agent: noted, grants, ...(await publish(deps, tx, unstamped)) };
   }
   const locked = await tx.principals.findForUpdate(principal);
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
+  const unstamped = await tx.grants.listUnstampedNamingAgent(principal, did);
   await tx.grants.recordRevocation(inForce.map(({ id }) => id));
-  const lists = await revokeInLists(deps, tx, inForce);
+  const { lists, unsigned } = await publish(deps, tx, [...unstamped, ...inForce]);
   const grants = await tx.grants.listNamingAgent(principal, did);
   const known = await tx.agents.find(principal, did);
-  if (inForce.length === 0 && known?.disabledAtMs !== null) return { agent: known, grants };
+  if (inForce.length === 0 && known?.disabledAtMs !== null) return { agent: known, grants, unsigned };
   if (locked !== null) logDisabledAgent(deps, locked, did);
   const details = { principal, revoked_grants: inForce.length, status_lists: lists };
   await tx.audit.insert(
     auditEvent(deps, caller, { action: 'agent.disable', target: did, requestId, details }),
   );
-  return { agent: await tx.agents.setDisabled(principal, did), grants };
+  return { agent: await tx.agents.setDisabled(principal, did), grants, unsigned };
+};
+
+/** In the same transaction, which goes on where nothing signs lists. `lists`: how many were signed. */
+const publish = async (deps: ServiceDeps, tx: Repositories, grants: readonly Entry[]) => {
+  const signed = await revokeInLists(deps, tx, grants).catch(notSigned);
+  return signed instanceof ServiceError ? { lists: 0, unsigned: signed } : { lists: signed, unsigned: null };
 };
 
 /** When the last of the Grants was revoked, if all had been before this call; null when a stamp is missing. */

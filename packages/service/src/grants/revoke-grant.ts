@@ -3,6 +3,10 @@
  * row: from then on no decision that reads the Grant can allow it. The second is a barrier: it waits for the
  * decisions already under way and stamps `revoked_at`. Only then is the answer 200.
  *
+ * Where what signs lists is away, the first phase is committed without the list: every decision denies, and the answer is
+ * 503 until the list is signed, which a repeated call or the worker does before it stamps. So whoever can cut a token off
+ * keeps no revocation from taking effect (decision 52).
+ *
  * A crash between the two leaves the revocation recorded and effective; a repeated call completes the stamp.
  *
  * A Principal has one turn on each node: what is asked for while it is taken is done together in the next, with one
@@ -14,13 +18,14 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { internal, notFound } from '../errors.ts';
+import { internal, notFound, ServiceError } from '../errors.ts';
 import { notYetVisible } from '../lib/barrier.ts';
 import { Batcher } from '../lib/batcher.ts';
 import { logRevocation } from '../lib/revocation-log.ts';
 import type { Revocable, RevocableGrant, SignedRevocations } from '../ports/grants.ts';
 import { StoreError } from '../ports/store.ts';
-import { STATUS_LIST_CONTENT_TYPE, signRevoked } from './status-list.ts';
+import { publishRevoked } from './publish-revoked.ts';
+import { notSigned, STATUS_LIST_CONTENT_TYPE, signRevoked } from './status-list.ts';
 
 export interface Revocation {
   readonly grantId: GrantId;
@@ -67,45 +72,65 @@ const revokeTogether = async (
 ): Promise<readonly (Revocation | Error)[]> => {
   const [first] = orders;
   if (first === undefined) return [];
-  const grants = await recordRevocations(first.deps, principal, orders);
+  const { grants, unsigned } = await recordRevocations(first.deps, principal, orders);
   const unstamped = [...grants.values()].filter(({ revokedAtMs }) => revokedAtMs === null);
-  const stamps = await stamp(first.deps, principal, unstamped);
+  const problem = unsigned ?? (await publish(first.deps, principal, unstamped));
+  const stamps = problem === null ? await stamp(first.deps, principal, unstamped) : new Map();
   return orders.map(({ grantId }) => {
     const grant = grants.get(grantId);
     if (grant === undefined) return notFound(`No Grant ${grantId} of this Principal.`);
     const revokedAtMs = grant.revokedAtMs ?? stamps.get(grantId);
-    return revokedAtMs === undefined ? internal(`no stamp for ${grantId}`) : { grantId, revokedAtMs };
+    if (revokedAtMs !== undefined) return { grantId, revokedAtMs };
+    return problem === null ? internal(`no stamp for ${grantId}`) : notYetVisible(problem);
   });
 };
 
+interface Recorded {
+  /** The Principal's Grants of those that are asked for, as they were. */
+  readonly grants: ReadonlyMap<GrantId, RevocableGrant>;
+  /** Why their lists do not say it yet; null: those that were in force are in their lists now. */
+  readonly unsigned: ServiceError | null;
+}
+
 /**
- * The Principal's Grants of those that are asked for, as they were. Nothing is locked while the lists are signed: where they
- * have changed meanwhile, on another node, they are signed again under lock. So is what had been revoked before, which must
- * last as what is revoked now.
+ * Nothing is locked while the lists are signed: where they have changed meanwhile, on another node, they are signed again under
+ * lock. So is what had been revoked before, which must last as what is revoked now.
  */
 const recordRevocations = async (
   deps: ServiceDeps,
   principal: DidWeb,
   orders: readonly RevokeOrder[],
-): Promise<ReadonlyMap<GrantId, RevocableGrant>> => {
+): Promise<Recorded> => {
   const { store } = deps;
   // Of two orders for one Grant the first is its revoker.
   const asked = new Map([...orders].reverse().map((order) => [order.grantId, order]));
   const ids = [...asked.keys()];
   const found = await store.revocation.grants.findRevocable(principal, ids);
-  if (found.grants.length === 0) return new Map();
+  if (found.grants.length === 0) return { grants: new Map(), unsigned: null };
   const signed = await signRevocations(deps, principal, found, asked);
-  if (signed !== null && (await store.revocation.grants.recordRevocations(signed))) return byId(found);
+  if (signed !== null && (await store.revocation.grants.recordRevocations(signed)))
+    return { grants: byId(found), unsigned: signed.unsigned };
   return store.transaction(
     async (tx) => {
       const locked = await tx.grants.findRevocableForUpdate(principal, ids);
       const again = await signRevocations(deps, principal, locked, asked);
       if (again !== null && !(await tx.grants.recordRevocations(again)))
         throw internal('a locked list changed');
-      return byId(locked);
+      return { grants: byId(locked), unsigned: again?.unsigned ?? null };
     },
     { lane: 'urgent', turn: principal },
   );
+};
+
+/** Puts into their lists what was recorded while nothing signed them. Answers why they still are not. */
+const publish = async (
+  deps: ServiceDeps,
+  principal: DidWeb,
+  grants: readonly RevocableGrant[],
+): Promise<ServiceError | StoreError | null> => {
+  const before = grants.filter(({ revocationRecordedAtMs }) => revocationRecordedAtMs !== null);
+  if (before.length === 0) return null;
+  return publishRevoked(deps, principal, before);
 };
 
 const byId = ({ grants }: Revocable): ReadonlyMap<GrantId, RevocableGrant> =>
@@ -117,15 +142,16 @@ const signRevocations = async (
   principal: DidWeb,
   { grants, lists }: Revocable,
   asked: ReadonlyMap<GrantId, RevokeOrder>,
-): Promise<SignedRevocations | null> => {
+): Promise<(SignedRevocations & Pick<Recorded, 'unsigned'>) | null> => {
   const inForce = grants.filter(({ revocationRecordedAtMs }) => revocationRecordedAtMs === null);
   if (inForce.length === 0) return null;
   const ids = inForce.map(({ id }) => id);
   logRevocation(deps, { principal, grant_ids: ids });
+  const signed = await signRevoked(deps, lists, inForce).catch(notSigned);
   return {
     principal,
     ids,
-    lists: await signRevoked(deps, lists, inForce),
+    ...(signed instanceof ServiceError ? { lists: [], unsigned: signed } : { lists: signed, unsigned: null }),
     listContentType: STATUS_LIST_CONTENT_TYPE,
     events: ids.map((id) => {
       const order = asked.get(id);

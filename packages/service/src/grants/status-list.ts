@@ -5,9 +5,9 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { encodeBase64urlText, formatSeconds, jcs, sha256Of, signCompactJws } from '@svc/protocol';
-import { buildStatusListCredential, createBitstring, encodeGzipped, setBit } from '@svc/status-list';
+import { buildStatusListCredential, createBitstring, encodeGzipped, getBit, setBit } from '@svc/status-list';
 import type { ServiceDeps } from '../deps.ts';
-import { internal } from '../errors.ts';
+import { internal, ServiceError, serviceUnavailable } from '../errors.ts';
 import type { GrantRecord, Revocable, SignedRevocations } from '../ports/grants.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { SignedStatusList, StatusListRecord } from '../ports/status-lists.ts';
@@ -63,21 +63,34 @@ export const setStatusBits = async (
   await tx.statusLists.update(signed);
 };
 
-type Entry = Pick<GrantRecord, 'statusListUrl' | 'statusIndex'>;
+/** Where a Grant's bit is. */
+export type Entry = Pick<GrantRecord, 'statusListUrl' | 'statusIndex'>;
 
-/** Sets the bits of Grants; each list is signed once, whatever the number of its Grants. Answers how many lists that were. */
+/**
+ * Sets the bits of Grants that their lists lack; each list is signed once, whatever the number of its Grants. Answers how many
+ * lists that were. Rejects with `SERVICE_UNAVAILABLE` where what signs them is away; the transaction may go on.
+ */
 export const revokeInLists = async (
   deps: Deps,
   tx: Repositories,
   grants: readonly Entry[],
 ): Promise<number> => {
-  const indexesByUrl = groupByList(grants);
-  for (const [url, indexes] of indexesByUrl) {
+  let signed = 0;
+  for (const [url, indexes] of groupByList(grants)) {
     const list = await tx.statusLists.findForUpdate(url);
     if (list === null) throw internal(`no list ${url}`);
-    await setStatusBits(deps, tx, list, indexes);
+    const missing = indexes.filter((index) => !getBit(list.bits, index));
+    if (missing.length === 0) continue;
+    await setStatusBits(deps, tx, list, missing);
+    signed += 1;
   }
-  return indexesByUrl.size;
+  return signed;
+};
+
+/** The refusal of what signs lists, which is away; throws whatever else it is. */
+export const notSigned = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return error;
+  throw error;
 };
 
 /** The lists of Grants, given by their URLs, with the bits of these set, each signed once. */
@@ -124,6 +137,9 @@ type SignedList = Pick<StatusListRecord, 'credential' | 'credentialHash' | 'vali
 
 const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promise<SignedList> => {
   const { did, statusKeys } = deps.identity;
+  // Whoever holds locks does not wait for what is known to be away.
+  const fault = statusKeys.signer.findFault?.() ?? null;
+  if (fault !== null) throw serviceUnavailable(fault);
   const validFromMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
   const payload = buildStatusListCredential({
     id: url,

@@ -1,16 +1,19 @@
 /**
- * Completes revocations whose node ended between recording them and stamping them (protocol §9). They deny already; what
- * is missing is the barrier and the time, which only somebody's repeated call would bring otherwise.
+ * Completes revocations whose node ended between recording them and stamping them, or whose list could not be signed (protocol
+ * §9). They deny already; what is missing is the list, the barrier and the time, which only somebody's repeated call would
+ * bring otherwise.
  */
-import type { DidWeb, GrantId } from '@svc/protocol';
+import type { DidWeb } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
+import { publishRevoked } from '../grants/publish-revoked.ts';
+import type { UnstampedGrant } from '../ports/grants.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** A revoker that is still at work takes less. */
 const ABANDONED_AFTER_SECONDS = 10;
 const BATCH = 1_000;
 
-type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'log'>;
+type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'crypto' | 'identity' | 'log'>;
 
 export interface CompletedRevocations {
   readonly stamped: number;
@@ -22,9 +25,9 @@ export const completeRevocations = async (deps: Deps, stop: AbortSignal): Promis
   while (!stop.aborted) {
     const found = await deps.store.grants.listUnstamped(ABANDONED_AFTER_SECONDS, BATCH);
     let stampedNow = 0;
-    for (const [principal, ids] of byPrincipal(found)) {
+    for (const [principal, grants] of byPrincipal(found)) {
       if (stop.aborted) break;
-      stampedNow += await stamp(deps, principal, ids);
+      stampedNow += await complete(deps, principal, grants);
     }
     stamped += stampedNow;
     if (found.length < BATCH || stampedNow === 0) break;
@@ -32,28 +35,32 @@ export const completeRevocations = async (deps: Deps, stop: AbortSignal): Promis
   return { stamped };
 };
 
-const byPrincipal = (
-  grants: readonly { readonly id: GrantId; readonly principal: DidWeb }[],
-): Map<DidWeb, GrantId[]> => {
-  const groups = new Map<DidWeb, GrantId[]>();
-  for (const { id, principal } of grants) {
-    const ids = groups.get(principal);
-    if (ids === undefined) groups.set(principal, [id]);
-    else ids.push(id);
+const byPrincipal = (found: readonly UnstampedGrant[]): Map<DidWeb, UnstampedGrant[]> => {
+  const groups = new Map<DidWeb, UnstampedGrant[]>();
+  for (const grant of found) {
+    const grants = groups.get(grant.principal);
+    if (grants === undefined) groups.set(grant.principal, [grant]);
+    else grants.push(grant);
   }
   return groups;
 };
 
-const stamp = async (
-  { store, clock, log }: Deps,
+/** Answers how many are stamped now. */
+const complete = async (
+  deps: Deps,
   principal: DidWeb,
-  ids: readonly GrantId[],
+  grants: readonly UnstampedGrant[],
 ): Promise<number> => {
+  const { store, clock, log } = deps;
+  const ids = grants.map(({ id }) => id);
   try {
-    return (await store.revocation.stampRevoked(principal, ids, clock.nowMs())).size;
+    const problem = await publishRevoked(deps, principal, grants);
+    if (problem === null) return (await store.revocation.stampRevoked(principal, ids, clock.nowMs())).size;
+    const error = problem instanceof StoreError ? problem.message : (problem.detail ?? problem.message);
+    log.warn('revocation.not_completed', { principal, grants: ids.length, error });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.warn('revocation.not_completed', { principal, grants: ids.length, error: error.message });
-    return 0;
   }
+  return 0;
 };

@@ -20,10 +20,10 @@ export const passBarrier = async (
   }
 };
 
-/** What a caller hears when the first phase is committed and the second did not get through. */
-export const notYetVisible = (cause: StoreError): ServiceError =>
+/** What a caller hears when the first phase is committed, and the list is not signed or the second phase did not get through. */
+export const notYetVisible = (cause: StoreError | ServiceError): ServiceError =>
   new ServiceError(
     'SERVICE_UNAVAILABLE',
     'The revocation is recorded but not yet visible everywhere. Repeat the call.',
-    { cause, detail: cause.message },
+    { cause, detail: cause instanceof ServiceError ? (cause.detail ?? cause.message) : cause.message },
   );

@@ -19,6 +19,9 @@ export interface GrantRecord {
 /** What a revocation asks of a Grant. */
 export type RevocableGrant = Omit<GrantRecord, 'principal' | 'agent' | 'allocatedAtMs'>;
 
+/** Recorded as revoked, and not stamped: its list may not say it yet. */
+export type UnstampedGrant = Pick<GrantRecord, 'id' | 'principal' | 'statusListUrl' | 'statusIndex'>;
+
 export interface Revocable {
   /** Ascending ids. */
   readonly grants: readonly RevocableGrant[];
@@ -31,7 +34,7 @@ export type ListToRevokeIn = Pick<StatusListRecord, 'bits' | 'version'>;
 export interface SignedRevocations {
   readonly principal: DidWeb;
   readonly ids: readonly GrantId[];
-  /** With the version from which each was made. */
+  /** With the version from which each was made. None: what signs them is away, and the revocations are recorded without. */
   readonly lists: readonly (SignedStatusList & Pick<StatusListRecord, 'version'>)[];
   readonly listContentType: string;
   readonly events: readonly AuditRecord[];
@@ -78,7 +81,9 @@ export interface GrantRepository {
   /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
   setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
   /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */
-  listUnstamped(seconds: number, limit: number): Promise<Pick<GrantRecord, 'id' | 'principal'>[]>;
+  listUnstamped(seconds: number, limit: number): Promise<UnstampedGrant[]>;
+  /** Those of a Principal that name an Agent. */
+  listUnstampedNamingAgent(principal: DidWeb, agent: DidKey): Promise<UnstampedGrant[]>;
 }
 
 /** Revocations (protocol §9), on connections that are kept for them. */

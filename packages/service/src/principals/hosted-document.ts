@@ -2,11 +2,11 @@
  * DID documents of hosted Principals (protocol §13): fetched from their host, stored as evidence, and put in force in
  * one transaction, so that no Receipt can name a document that is not stored.
  */
-import { type DidWeb, parseDidDocument, sha256Of } from '@svc/protocol';
+import { type DidWeb, parseDidDocument, sha256Of, TRUST_CONFIG } from '@svc/protocol';
 import { findTenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { DidResolution, ResolvedKey } from '../ports/hosted-principals.ts';
-import type { PrincipalRecord } from '../ports/principals.ts';
+import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';
 import { storeDocument } from './store-document.ts';
 
@@ -25,6 +25,13 @@ const seenWith = ({ keys: seen }: PrincipalRecord, keys: readonly { readonly kid
 
 /** Each change is stored, and kept if a Receipt names it. */
 const MAX_CHANGES_PER_HOUR = 30;
+
+/**
+ * Put in force while the database's clock was ahead, so nobody knows how old it is: taken for new until then, it would keep
+ * out the document that withdraws its keys.
+ */
+export const isDatedAhead = ({ resolvedAtMs }: Pick<IssuerDocumentRecord, 'resolvedAtMs'>, nowMs: number) =>
+  resolvedAtMs - nowMs > TRUST_CONFIG.clockSkewSeconds * 1000;
 
 type Resolved = Extract<DidResolution, { kind: 'resolved' }>;
 
@@ -101,7 +108,7 @@ export interface Put {
  * for: a slow answer never replaces a newer one. `overtaken`: that one has other bytes.
  */
 export const putResolved = async (
-  deps: Pick<ServiceDeps, 'crypto'>,
+  deps: Pick<ServiceDeps, 'crypto' | 'clock'>,
   tx: Repositories,
   locked: PrincipalRecord,
   resolved: Resolved,
@@ -110,7 +117,8 @@ export const putResolved = async (
   const { text, contentType, keys } = resolved;
   const { did, document } = locked;
   const hash = sha256Of(deps.crypto, text);
-  if (document !== null && document.resolvedAtMs >= askedAtMs)
+  const isKnownAge = document !== null && !isDatedAhead(document, deps.clock.nowMs());
+  if (isKnownAge && document.resolvedAtMs >= askedAtMs)
     return { principal: locked, overtaken: document.hash !== hash };
   if (seenWith(locked, keys) > MAX_KEYS_EVER_SEEN)
     return { principal: locked, overtaken: false, refused: `it brings more than ${MAX_KEYS_EVER_SEEN} keys` };

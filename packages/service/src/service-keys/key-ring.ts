@@ -90,7 +90,7 @@ export class KeyRing implements ServiceKeySets {
     this.noteStatusSigner(faultOf(this.statusKeys));
   }
 
-  /** Nothing but revocations and days that are to be closed needs it, so decisions go on. */
+  /** Nothing but published revocations and days that are to be closed needs it, so decisions go on. */
   private noteStatusSigner(fault: string | null): void {
     if ((fault === null) === (this.statusFault === null)) return;
     const { kid } = this.statusKeys.signer;

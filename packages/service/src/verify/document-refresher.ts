@@ -16,7 +16,7 @@ import { withinMs } from '../lib/deadline.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import { StoreError } from '../ports/store.ts';
-import { refreshHostedDocument } from '../principals/hosted-document.ts';
+import { isDatedAhead, refreshHostedDocument } from '../principals/hosted-document.ts';
 
 /** A verify answers within 1.7 s, and its commit may take 0.9 s of them. */
 const WAIT_MS = 700;
@@ -57,11 +57,13 @@ export class DocumentRefresher {
 
   constructor(private readonly deps: Deps) {}
 
-  /** True when the document in force is older than the cache time, or there is none. */
+  /** True when the document in force is older than the cache time or of an age that nobody knows, or there is none. */
   isDue({ kind, verificationState, document }: Refreshable): boolean {
     if (kind !== 'hosted' || verificationState !== 'verified') return false;
-    const usedUntilMs = (document?.resolvedAtMs ?? 0) + TRUST_CONFIG.didDocumentCacheSeconds * 1000;
-    return this.deps.clock.nowMs() >= usedUntilMs;
+    if (document === null) return true;
+    const nowMs = this.deps.clock.nowMs();
+    const usedUntilMs = document.resolvedAtMs + TRUST_CONFIG.didDocumentCacheSeconds * 1000;
+    return nowMs >= usedUntilMs || isDatedAhead(document, nowMs);
   }
 
   /** The Principal as stored after a refresh; null when none came in time. */

@@ -16,6 +16,7 @@ import {
   type Presented,
   type PrincipalFact,
   parseDidDocument,
+  type StatusFact,
   sha256Of,
   unavailable,
 } from '@svc/protocol';
@@ -25,6 +26,7 @@ import { Batcher } from '../lib/batcher.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { AllocatedGrant, FactsQuery, FactsRecord } from '../ports/verify-store.ts';
+import { isDatedAhead } from '../principals/hosted-document.ts';
 import { effectiveState } from '../principals/verification-state.ts';
 import { DocumentRefresher } from './document-refresher.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
@@ -84,6 +86,7 @@ export class FactLoader {
     if (!grant.ok) return NOTHING;
     const { principal: known, allocation } = await this.find(grant.value, tenant);
     const principal = known === null ? null : await this.withFreshDocument(known, noteOutsideWait);
+    const status = allocation === null ? null : await this.findStatus(allocation);
     return {
       facts: {
         principal:
@@ -91,11 +94,8 @@ export class FactLoader {
             ? absent
             : found(principalFact(principal.record, grant.value.kid, this.deps.clock.nowMs())),
         document: principal === null ? absent : documentFact(principal),
-        allocation: allocation === null ? absent : found(allocationFact(allocation)),
-        status:
-          allocation === null
-            ? absent
-            : await this.statusLists.find(allocation.statusListUrl, allocation.statusIndex),
+        allocation: allocation === null || status === null ? absent : found(allocationFact(allocation)),
+        status: status ?? absent,
         spent: found(proofSpent),
       },
       usedPrincipal: principal?.record ?? null,
@@ -139,6 +139,20 @@ export class FactLoader {
     };
   }
 
+  /**
+   * Null: the Grant is revoked, and its list does not say so yet, since what signs lists is away (protocol §9). It counts as
+   * not allocated then: no evidence shows what is only in storage.
+   */
+  private async findStatus(allocation: AllocatedGrant): Promise<Answer<StatusFact> | null> {
+    const { statusListUrl: url, statusIndex, revocationRecordedAtMs } = allocation;
+    const status = await this.statusLists.find(url, statusIndex);
+    if (revocationRecordedAtMs === null || !isClear(status)) return status;
+    // It may have been read before it was signed.
+    this.statusLists.forget(url);
+    const latest = await this.statusLists.find(url, statusIndex);
+    return isClear(latest) ? null : latest;
+  }
+
   /** The same Principal when its document needs no refresh, or no fresher one was had in time. */
   private async withFreshDocument(
     known: LoadedPrincipal,
@@ -176,6 +190,8 @@ export class FactLoader {
   }
 }
 
+const isClear = (status: Answer<StatusFact>): boolean => status.answer === 'found' && !status.value.revoked;
+
 const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs: number): PrincipalFact => {
   return { verification: effectiveState(principal, nowMs), key: keyStateOf(principal.keys, kid) };
 };
@@ -186,6 +202,7 @@ const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs:
  */
 const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer<DocumentFact> => {
   if (record.document === null || document === null) return unavailable;
+  if (record.kind === 'hosted' && isDatedAhead(record.document, loadedAtMs)) return unavailable;
   const resolvedAtMs =
     record.kind === 'managed' ? loadedAtMs : Math.min(loadedAtMs, record.document.resolvedAtMs);
   return found({ document, hash: record.document.hash, resolvedAtMs });

@@ -6,12 +6,15 @@ import type {
   ListToRevokeIn,
   Revocable,
   RevocableGrant,
+  UnstampedGrant,
 } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 
 const columns = `id, principal, agent, status_list_url as "statusListUrl", status_index as "statusIndex",
   allocated_at as "allocatedAtMs", revocation_recorded_at as "revocationRecordedAtMs", revoked_at as "revokedAtMs"`;
+
+const unstampedColumns = `id, principal, status_list_url as "statusListUrl", status_index as "statusIndex"`;
 
 type RevocableRow = RevocableGrant & {
   readonly [Member in keyof ListToRevokeIn]: ListToRevokeIn[Member] | null;
@@ -109,11 +112,17 @@ export function grantRepository(database: Database): GrantRepository {
       });
     },
     listUnstamped: (seconds, limit) =>
-      database.read<Pick<GrantRecord, 'id' | 'principal'>>({
-        text: `select id, principal from grants
+      database.read<UnstampedGrant>({
+        text: `select ${unstampedColumns} from grants
           where revoked_at is null and revocation_recorded_at < svc_now() - make_interval(secs => $1)
           order by revocation_recorded_at, id limit $2`,
         values: [seconds, limit],
+      }),
+    listUnstampedNamingAgent: (principal, agent) =>
+      database.read<UnstampedGrant>({
+        text: `select ${unstampedColumns} from grants
+          where principal = $1 and agent = $2 and revocation_recorded_at is not null and revoked_at is null order by id`,
+        values: [principal, agent],
       }),
     async recordRevocation(ids) {
       // Rows are locked in the order of their ids: two revocations of overlapping sets must not deadlock.

@@ -1,0 +1,139 @@
+/**
+ * What signs status lists is away: whoever can bring that about keeps no revocation from taking effect (protocol §9, decision 52).
+ * Two nodes; their signers are taken away in the process, as a token is that was pulled out.
+ */
+import { checkDatabase, type Fault } from '@svc/fsck';
+import { completeRevocations, serviceUnavailable } from '@svc/service';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { withOwnDeployment } from '../world/deployment.ts';
+import { call, type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const deployment = withOwnDeployment({}, 2);
+let tenants: Tenants;
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+});
+
+/** Answers how it comes back. */
+const takeSignersAway = (): (() => void) => {
+  const signers = deployment.processes.map(({ secrets }) => secrets.statusKeys.signer);
+  const before = signers.map(({ sign }) => sign);
+  const away = async (): Promise<Uint8Array> => {
+    throw serviceUnavailable('token svc: no such token is there');
+  };
+  for (const signer of signers) Object.assign(signer, { sign: away });
+  const bringBack = () => {
+    for (const [i, signer] of signers.entries()) Object.assign(signer, { sign: before[i] });
+  };
+  onTestFinished(bringBack);
+  return bringBack;
+};
+
+const decideOn = async (url: string, grant: HeldGrant): Promise<string> => {
+  const { rpKey: key } = tenants;
+  const receipt = receiptOf(
+    await call(url, 'POST', '/verify', { key, body: await verifyBody(tenants, grant) }),
+  );
+  return receipt.reason ?? receipt.decision;
+};
+const decideOnEach = (grant: HeldGrant) =>
+  Promise.all(deployment.processes.map(({ baseUrl }) => decideOn(baseUrl, grant)));
+const revoke = (grant: HeldGrant, at = 0) =>
+  call(deployment.processes[at]?.baseUrl ?? '', 'POST', '/revoke', {
+    key: tenants.principalKey,
+    body: { grant_id: grant.grantId },
+  });
+const recordOf = async ({ grantId }: HeldGrant) => {
+  const grant = await deployment.process.service.store.grants.find(grantId);
+  const list = await deployment.process.service.store.statusLists.findByUrl(grant?.statusListUrl ?? '');
+  if (grant === null || list === null) throw new Error('no Grant, or no list');
+  const { revocationRecordedAtMs, revokedAtMs, statusIndex } = grant;
+  return {
+    isRecorded: revocationRecordedAtMs !== null,
+    isStamped: revokedAtMs !== null,
+    isInList: (((list.bits[statusIndex >> 3] ?? 0) >> (7 - (statusIndex & 7))) & 1) === 1,
+  };
+};
+const faultsOf = async (): Promise<readonly Fault[]> => {
+  const faults: Fault[] = [];
+  const { databaseUrl } = deployment;
+  await checkDatabase({ databaseUrl, onFault: (fault) => faults.push(fault) });
+  return faults;
+};
+const auditedAs = async (action: string, target: string) =>
+  (
+    await deployment.sql.query('select 1 from audit_events where action = $1 and target = $2', [
+      action,
+      target,
+    ])
+  ).rowCount;
+/** What a worker does that finds them old enough. */
+const completeAsWorker = async () => {
+  await deployment.sql.query(
+    `update grants set revocation_recorded_at = revocation_recorded_at - interval '1 minute' where revoked_at is null`,
+  );
+  const [, node] = deployment.processes;
+  if (node === undefined) throw new Error('no second node');
+  return completeRevocations(node.service, new AbortController().signal);
+};
+const NOT_YET = {
+  status: 503,
+  text: expect.stringMatching(/"SERVICE_UNAVAILABLE".*recorded but not yet visible/),
+};
+const PENDING = { isRecorded: true, isStamped: false, isInList: false };
+const DONE = { isRecorded: true, isStamped: true, isInList: true };
+
+it('a revocation denies on every node from then on, is answered 503, and the worker publishes it once lists are signed again', async () => {
+  const [grant, revokedBefore] = [await issueGrant(tenants), await issueGrant(tenants)];
+  const first = await revoke(revokedBefore);
+  // Each node has the Grant and its list in memory.
+  expect(await decideOnEach(grant)).toEqual(['ALLOW', 'ALLOW']);
+  const bringBack = takeSignersAway();
+  expect(await revoke(grant)).toMatchObject(NOT_YET);
+  expect(await decideOnEach(grant)).toEqual(['AUTHORITY_REVOKED', 'AUTHORITY_REVOKED']);
+  expect(await recordOf(grant)).toEqual(PENDING);
+  expect(await revoke(grant, 1)).toMatchObject(NOT_YET);
+  expect(await completeAsWorker()).toEqual({ stamped: 0 });
+  expect(await recordOf(grant)).toEqual(PENDING);
+  expect(await revoke(revokedBefore, 1)).toMatchObject({ status: 200, text: first.text });
+  expect(await faultsOf()).toEqual([]);
+  bringBack();
+  expect(await completeAsWorker()).toEqual({ stamped: 1 });
+  expect(await recordOf(grant)).toEqual(DONE);
+  expect(await decideOnEach(grant)).toEqual(['AUTHORITY_REVOKED', 'AUTHORITY_REVOKED']);
+  expect((await revoke(grant)).status).toBe(200);
+  expect(await auditedAs('grant.revoke', grant.grantId)).toBe(1);
+  expect(await faultsOf()).toEqual([]);
+});
+
+it('its owner who repeats it then hears 200, and not before the list says it', async () => {
+  const grant = await issueGrant(tenants);
+  const bringBack = takeSignersAway();
+  expect(await revoke(grant)).toMatchObject(NOT_YET);
+  bringBack();
+  expect((await revoke(grant, 1)).status).toBe(200);
+  expect(await recordOf(grant)).toEqual(DONE);
+});
+
+it('the kill switch ends an Agent and its Grants, also those that were revoked so before, and is 200 once their list says it', async () => {
+  const grants = [await issueGrant(tenants), await issueGrant(tenants)] as const;
+  const bringBack = takeSignersAway();
+  expect(await revoke(grants[0])).toMatchObject(NOT_YET);
+  const disable = (at: number) =>
+    call(
+      deployment.processes[at]?.baseUrl ?? '',
+      'POST',
+      `/agents/${encodeURIComponent(tenants.agent.did)}/disable`,
+      { key: tenants.principalKey },
+    );
+  expect(await disable(0)).toMatchObject(NOT_YET);
+  for (const grant of grants)
+    expect(await decideOnEach(grant)).toEqual(['AUTHORITY_REVOKED', 'AUTHORITY_REVOKED']);
+  expect(await disable(1)).toMatchObject(NOT_YET);
+  for (const grant of grants) expect(await recordOf(grant)).toEqual(PENDING);
+  bringBack();
+  expect((await disable(1)).status).toBe(200);
+  for (const grant of grants) expect(await recordOf(grant)).toEqual(DONE);
+  expect(await auditedAs('agent.disable', tenants.agent.did)).toBe(1);
+  expect(await faultsOf()).toEqual([]);
+});
