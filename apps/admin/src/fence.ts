@@ -63,7 +63,7 @@ export const fenceResetCommand: Command = {
   name: 'fence reset',
   help: `begins the fence anew at what this database has, where it was lost or is older than the database remembers. Whoever
 does this vouches that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof
-that could have been spent elsewhere is fresh, after some five minutes.
+that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not.
   ${VOUCHED}   needed
   --without-quarantine        decisions begin at once: a Proof that this database does not know to be spent is allowed again`,
   options: { 'database-is-the-latest': { type: 'boolean' }, 'without-quarantine': { type: 'boolean' } },
@@ -75,6 +75,10 @@ that could have been spent elsewhere is fresh, after some five minutes.
   },
 };
 
+const NOT_THE_LATEST =
+  'the database lacks what the fence names: it was restored or replaced, and what was revoked since would be allowed ' +
+  'again. Run svc-admin restore. Where nothing of that may count, move the fence away first, or name another place.';
+
 const reset = async (
   { store, identity, random }: ServiceDeps,
   outside: Opened,
@@ -82,8 +86,12 @@ const reset = async (
 ): Promise<number> => {
   const found = await outside.find(HEAD_KEY);
   const former = found === null ? null : parseHead(identity.did, found.text);
-  const formerSeq = former === null || 'problem' in former ? 0 : former.seq;
-  const { epoch, seq } = await store.restores.findLast();
+  const formerHead = former === null || 'problem' in former ? null : former;
+  const { epoch, firstSeq, seq } = await store.restores.findLast();
+  // One that is older than all beats is a fence that was set back itself; without a beat there was none, or it was given up.
+  const isOlder = formerHead === null || firstSeq === 0 || formerHead.seq < firstSeq;
+  if (!isOlder && !(await store.restores.isKnownHead(formerHead))) throw new UsageError(NOT_THE_LATEST);
+  const formerSeq = formerHead?.seq ?? 0;
   const nonce = Buffer.from(random.bytes(16)).toString('hex');
   const atMs = Math.floor(await store.now());
   const head = { epoch, seq: Math.max(seq, formerSeq) + 1, nonce, atMs };

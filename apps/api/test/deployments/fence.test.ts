@@ -210,6 +210,22 @@ it('a fence that is begun anew forbids decisions until no Proof is fresh, and a 
   expect(rows[0]?.ahead).toBeGreaterThan(280);
 }, 60_000);
 
+it('is not begun anew on a database that the fence knows to be behind: that is a restore, whoever vouches for it', async () => {
+  const fence = createFence();
+  await start(1, fence.env);
+  await api?.stop();
+  api = null;
+  const head = await headOf(fence);
+  await sql.query('delete from fence_beats where seq >= $1', [head?.seq]);
+  await sql.query(`insert into fence_beats (seq, nonce, at) values ($1, 'another', now())`, [head?.seq]);
+  for (const more of [[], ['--without-quarantine']])
+    expect(
+      await svcAdmin(database.url, fence.env, 'fence', 'reset', '--database-is-the-latest', ...more),
+    ).toMatchObject({ code: 2, text: expect.stringContaining('Run svc-admin restore') });
+  expect(await headOf(fence)).toEqual(head);
+  expect((await readiness(await start(1, fence.env))).checks.fence).toContain('svc-admin restore');
+}, 60_000);
+
 const putAt = async ({ outside }: TestFence, text: string) => {
   await outside.put(HEAD_KEY, text, (await outside.find(HEAD_KEY))?.tag ?? null);
 };

@@ -34,8 +34,8 @@ export interface RestoreRepository {
   knownUntilMs(): Promise<number>;
   /** Whether this head is a beat of the lineage. */
   isKnownHead(head: Pick<FenceHead, 'seq' | 'nonce'>): Promise<boolean>;
-  /** How many restores there were, and the number of the latest beat; 0 for none. */
-  findLast(): Promise<{ readonly epoch: number; readonly seq: number }>;
+  /** How many restores there were, and the numbers of the earliest and the latest beat; 0 for none. */
+  findLast(): Promise<{ readonly epoch: number; readonly firstSeq: number; readonly seq: number }>;
   insert(restore: Omit<RestoreRecord, 'restoredAtMs'>): Promise<void>;
   /** Makes the head a beat of the lineage, in the place of what the database has there and after. */
   adopt(head: FenceHead): Promise<void>;

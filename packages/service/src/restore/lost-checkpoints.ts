@@ -6,7 +6,8 @@ import type { JsonObject, Sha256 } from '@svc/protocol';
 import { verifyCheckpoint } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
-import { buildServiceDidDocument } from '../service-keys/service-identity.ts';
+import { ALWAYS } from '../service-keys/key-set.ts';
+import { buildServiceDidDocument, type ServiceIdentity } from '../service-keys/service-identity.ts';
 import type { Kept } from './kept.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto'>;
@@ -24,6 +25,16 @@ export const listLostCheckpoints = async (
   return lost;
 };
 
+/**
+ * The document without the times of its keys: it was published, whatever has become of its key since, and this database may
+ * know a key of the lost span only from now on.
+ */
+const documentOfAnyTime = ({ statusKeys, ...identity }: ServiceIdentity): string =>
+  buildServiceDidDocument({
+    ...identity,
+    statusKeys: { ...statusKeys, published: statusKeys.published.map((key) => ({ ...key, time: ALWAYS })) },
+  });
+
 /** Only what the service signed counts; the content root it never publishes. */
 const readCheckpoint = (
   { identity, crypto }: Deps,
@@ -33,7 +44,7 @@ const readCheckpoint = (
   const text = String(jws);
   const verified = verifyCheckpoint({
     checkpoint: text,
-    serviceDidDocument: buildServiceDidDocument(identity),
+    serviceDidDocument: documentOfAnyTime(identity),
     crypto,
   });
   if (!verified.ok || verified.checkpoint.day !== day)

@@ -57,9 +57,13 @@ export function restoreRepository(database: Database): RestoreRepository {
     },
     async findLast() {
       const text = `select coalesce((select max(epoch) from restores), 0) as epoch,
+        coalesce((select min(seq) from fence_beats), 0) as "firstSeq",
         coalesce((select max(seq) from fence_beats), 0) as seq`;
-      const [row] = await database.read<{ epoch: number; seq: number }>({ text, values: [] });
-      return row ?? { epoch: 0, seq: 0 };
+      const [row] = await database.read<{ epoch: number; firstSeq: number; seq: number }>({
+        text,
+        values: [],
+      });
+      return row ?? { epoch: 0, firstSeq: 0, seq: 0 };
     },
     insert: (restore) =>
       write(insertSql, [

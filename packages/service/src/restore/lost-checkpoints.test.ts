@@ -1,0 +1,51 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { emptyRoot } from '@svc/merkle';
+import type { DidWeb, JsonObject } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { buildCheckpoint, signCheckpoint } from '@svc/transparency';
+import { expect, it } from 'vitest';
+import type { ServiceDeps } from '../deps.ts';
+import { type KeySet, parseKeySet } from '../service-keys/key-set.ts';
+import { listLostCheckpoints } from './lost-checkpoints.ts';
+
+const DID = 'did:web:svc.example' as DidWeb;
+const DAY = '2026-11-20';
+const CLOSED_MS = Date.parse('2026-11-21T00:00:05Z');
+const keysOf = (purpose: 'receipt' | 'status'): KeySet => {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return parseKeySet({ keys: [{ ...jwk, kid: `${purpose}-1` }] }, purpose, DID);
+};
+const receiptKeys = keysOf('receipt');
+const statusKeys = keysOf('status');
+
+/** As a restored database knows the status key; `kept` is what lies beside the fence. */
+const list = (published: KeySet['published'], kept: JsonObject) =>
+  listLostCheckpoints(
+    {
+      store: { checkpoints: { find: async () => null } },
+      identity: { did: DID, receiptKeys, statusKeys: { ...statusKeys, published } },
+      crypto: nativeCrypto,
+    } as unknown as ServiceDeps,
+    [{ name: DAY, kept }],
+  );
+const keptCheckpoint = async (signer: KeySet['signer']): Promise<JsonObject> => {
+  const checkpoint = buildCheckpoint({
+    ...{ serviceDid: DID, day: DAY, treeSize: 0, root: emptyRoot(), previousRoot: null },
+    ...{ firstReceiptId: null, lastReceiptId: null, closedAtSeconds: CLOSED_MS / 1000 },
+  });
+  return { jws: await signCheckpoint(checkpoint, signer), content_root: `sha256:${'0'.repeat(64)}` };
+};
+
+it.each([
+  ['was published in the lost span', { fromMs: CLOSED_MS + 3_600_000, untilMs: null, isCompromised: false }],
+  ['has ended since', { fromMs: null, untilMs: CLOSED_MS - 1_000, isCompromised: false }],
+  ['leaked in it', { fromMs: null, untilMs: CLOSED_MS + 1_000, isCompromised: true }],
+])('a checkpoint is put back under a key that %s: the restore would otherwise never end', async (_, time) => {
+  const published = statusKeys.published.map((key) => ({ ...key, time }));
+  expect(await list(published, await keptCheckpoint(statusKeys.signer))).toMatchObject([{ day: DAY }]);
+});
+
+it('one that the service never signed is refused', async () => {
+  const forged = keptCheckpoint(keysOf('status').signer);
+  await expect(list(statusKeys.published, await forged)).rejects.toThrow("is not the service's");
+});
