@@ -96,7 +96,7 @@ function treacherousIn(path) {
     if (cell.places.length > 1 && /[/\\\p{Cc}]/u.test(cell.character) && cell.character < '\x80') close(cell);
     if (!/[/\\]/.test(cell.character)) segment.push(cell);
     else {
-      if (/^\.{1,2}(;|$)/.test(segment.map(({ character }) => character).join('')))
+      if (/^\.{1,2}([;?#]|$)/.test(segment.map(({ character }) => character).join('')))
         for (const one of segment) close(one);
       segment = [];
     }
@@ -150,6 +150,8 @@ const lookAlikes = {
   '\\': '\u2216\u29f5\ufe68\uff3c',
   '.': '\u2024\u2025\ufe52\uff0e',
   ';': '\ufe54\uff1b',
+  '?': '\ufe56\uff1f',
+  '#': '\ufe5f\uff03',
   '%': '\ufe6a\uff05',
 };
 

@@ -12,7 +12,7 @@ import { statusListFile } from './status-list-cases.ts';
 import { keysFile } from './test-keys.ts';
 
 /** Raised with every change of the set: see vectors/README.md. */
-export const CONFORMANCE_VERSION = '2.1.0';
+export const CONFORMANCE_VERSION = '2.2.0';
 
 export const MANIFEST = 'manifest.json';
 

@@ -11,7 +11,8 @@ export type Span = readonly [start: number, end: number];
 
 const DOT = 0x2e;
 const SLASH = 0x2f;
-const SEMICOLON = 0x3b;
+/** What ends the name of a segment for some: parameters, and the query or fragment of a URL that was decoded too early. */
+const ENDS = [0x3b, 0x3f, 0x23];
 const BACKSLASH = 0x5c;
 
 /** Of a path in `normalizeHtu` form. */
@@ -45,10 +46,10 @@ const listSegments = (characters: readonly Decoded[]): readonly (readonly Decode
   return segments;
 };
 
-/** `.` or `..`, whatever parameters follow. */
+/** `.` or `..`, whatever parameters, query or fragment follow. */
 const isDotSegment = (segment: readonly Decoded[]): boolean => {
-  const semicolon = segment.findIndex(({ code }) => code === SEMICOLON);
-  const name = semicolon < 0 ? segment : segment.slice(0, semicolon);
+  const end = segment.findIndex(({ code }) => ENDS.includes(code));
+  const name = end < 0 ? segment : segment.slice(0, end);
   return (name.length === 1 || name.length === 2) && name.every(({ code }) => code === DOT);
 };
 

@@ -81,6 +81,8 @@ const LOOK_ALIKES: ReadonlyMap<number, number> = new Map(
     '\\': [0xff3c, 0xfe68, 0x2216, 0x29f5],
     '.': [0xff0e, 0xfe52, 0x2024, 0x2025],
     ';': [0xff1b, 0xfe54],
+    '?': [0xff1f, 0xfe56],
+    '#': [0xff03, 0xfe5f],
     '%': [0xff05, 0xfe6a],
   }).flatMap(([character, codes]) => codes.map((code) => [code, character.charCodeAt(0)] as const)),
 );

@@ -263,7 +263,18 @@ describe('what no wildcard passes', () => {
   it('a dot segment, whatever its dots, its separators and its parameters are written like', () => {
     const dots = ['..', ...spellings('.').flatMap((dot) => [`.${dot}`, `${dot}.`, dot + dot, dot])];
     for (const name of dots)
-      for (const end of ['%2F', '%255C', ';/', ';a=1/x', '%3B/', '%253bx/'])
+      for (const end of [
+        '%2F',
+        '%255C',
+        ';/',
+        ';a=1/x',
+        '%3B/',
+        '%253bx/',
+        '%3F',
+        '%3Fx/',
+        '%2523x',
+        '%EF%BC%9F',
+      ])
         for (const pattern of [`${V1}**`, `${V1}*${end}`, `${V1}*${end}**`])
           expect([pattern, name + end, matchesUrl(pattern, `${V1}${name}${end}`)]).toEqual([
             pattern,
@@ -284,6 +295,10 @@ describe('what no wildcard passes', () => {
     '%252',
     'a%252520b',
     '%3B',
+    '%3F',
+    'a%3F..',
+    '...%3F',
+    '..a%23',
     ';',
     ';..',
   ])('but %s is passed', (name) => {
