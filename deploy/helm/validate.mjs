@@ -107,6 +107,18 @@ const checkRunner = (ask, document, { spec }) => {
   ask(document, spec.serviceAccountName.endsWith('-runner'), 'the runner has the rights of the others');
 };
 
+/** The worker asks hosts too, and signs status lists alone. */
+const checkWorker = (ask, document, { spec }) => {
+  const [{ env }] = spec.containers;
+  const held = env.map(({ name }) => name).filter((name) => /TOKEN|PROVISION|RECEIPT|SANDBOX/.test(name));
+  ask(document, held.length === 0, `the worker is given ${held.join(', ')}`);
+  const keys = spec.volumes.find(({ name }) => name === 'signing-keys')?.secret;
+  const isStatus = ({ key }) => key.startsWith('status-');
+  ask(document, keys?.items?.length > 0 && keys.items.every(isStatus), 'the worker has keys of Receipts');
+  const files = filesOf({ spec }).filter((path) => /token|provision/.test(path));
+  ask(document, files.length === 0, `the worker has ${files.join(', ')}`);
+};
+
 const checkMeaning = (documents) => {
   const protocol = readFileSync(join(here, '../../docs/protocol.md'), 'utf8');
   const deployments = documents.filter(({ kind }) => kind === 'Deployment');
@@ -136,6 +148,8 @@ const checkMeaning = (documents) => {
     }
     if (document.kind === 'Deployment' && document.metadata.name.endsWith('-runner'))
       checkRunner(ask, document, pod);
+    if (document.kind === 'Deployment' && document.metadata.name.endsWith('-worker'))
+      checkWorker(ask, document, pod);
     if (document.kind === 'Deployment')
       ask(
         document,

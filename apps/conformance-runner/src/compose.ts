@@ -2,13 +2,7 @@
  * From the environment to a runner and what it stands on: the queue of runs and the way out. No key of the service, no token, no
  * fence: whoever takes this process over finds none.
  */
-import {
-  type Environment,
-  fileVariable,
-  RUNNER_VARIABLES,
-  type RunnerConfig,
-  SECRET_NAMES,
-} from '@svc/config';
+import type { Environment, RunnerConfig } from '@svc/config';
 import {
   createRunReporter,
   createRunTransport,
@@ -47,21 +41,4 @@ export const openRunner = async (env: Environment, logger: Logger): Promise<Open
   };
   const close = () => opened.close().finally(() => tracing.close());
   return { config, registry, runner, isReachable: opened.isReachable, close };
-};
-
-const KEY_FILES = ['SVC_RECEIPT_KEYS', 'SVC_STATUS_KEYS', 'SVC_SANDBOX_KEYS', 'SVC_KEY_PASSPHRASE_FILE'];
-const NOT_NEEDED = [...SECRET_NAMES, ...KEY_FILES].filter(
-  (name) => !RUNNER_VARIABLES.some((one) => one === name),
-);
-
-/** Takes what is of no use here out of `env`, and says so: it should not have been given. */
-export const dropSecrets = (env: NodeJS.ProcessEnv, logger: Logger): void => {
-  for (const name of [...NOT_NEEDED, ...NOT_NEEDED.map(fileVariable)]) {
-    if ((env[name] ?? '') === '') continue;
-    delete env[name];
-    logger.warn(
-      { note: `${name} is set, and of no use to the runner: take it out of its environment` },
-      'secrets',
-    );
-  }
 };

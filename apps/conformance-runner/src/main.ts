@@ -7,6 +7,7 @@ import {
   closeOnSignal,
   createAdminService,
   createLogger,
+  dropSecrets,
   endOnCrash,
   explainStartFailure,
   type Readiness,
@@ -15,7 +16,7 @@ import {
   startConformanceRunner,
 } from '@svc/process';
 import type { Logger } from 'pino';
-import { dropSecrets, type OpenedRunner, openRunner } from './compose.ts';
+import { type OpenedRunner, openRunner } from './compose.ts';
 
 const HELP = `The conformance runner of the verification service: takes the runs that were started over the API and sends the
 vectors to their endpoints. Any number of runners may run at once.
@@ -33,7 +34,7 @@ const main = async (): Promise<void> => {
   if (parameters.has('--help')) return console.log(HELP + describeVariables(RUNNER_VARIABLES));
   const logger = createLogger('info');
   endOnCrash(logger);
-  dropSecrets(process.env, logger);
+  dropSecrets(process.env, { program: 'runner', needed: RUNNER_VARIABLES }, logger);
   const opened = await openRunner(process.env, logger);
   if (parameters.has('--once')) await runOnce(opened);
   else await runUntilStopped(opened, logger);

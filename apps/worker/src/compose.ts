@@ -1,31 +1,29 @@
-/** From the environment to the jobs of this process and what they stand on. */
-import { type Config, type Environment, loadSecrets } from '@svc/config';
+/**
+ * From the environment to the jobs of this process and what they stand on: the keys that sign status lists and checkpoints, and no
+ * other, no token, nothing of the sandbox (decision 53).
+ */
+import { type Environment, loadWorkerSecrets, type WorkerConfig } from '@svc/config';
 import {
-  ConfigurationError,
   type Job,
   maintenanceJobs,
   type OpenedService,
   openService,
   openTracing,
-  readConfig,
+  readWorkerConfig,
 } from '@svc/process';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
 export interface Worker extends OpenedService {
-  readonly config: Config;
+  readonly config: WorkerConfig;
   readonly registry: Registry;
   readonly jobs: readonly Job[];
 }
 
 /** Throws `ConfigurationError`; rejects when the database cannot be asked. */
 export const openWorker = async (env: Environment, logger: Logger): Promise<Worker> => {
-  const config = readConfig(env);
-  if (config.database.kind !== 'external')
-    throw new ConfigurationError([
-      'DATABASE_URL is required: the embedded database belongs to the process that starts it',
-    ]);
-  const secrets = await loadSecrets(config);
+  const config = readWorkerConfig(env);
+  const secrets = await loadWorkerSecrets(config);
   const registry = new Registry();
   const databaseUrl = config.database.url;
   const tracing = await openTracing(env, 'svc-worker', logger);

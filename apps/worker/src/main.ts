@@ -1,5 +1,5 @@
 /** The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists variables. */
-import { describeVariables } from '@svc/config';
+import { describeVariables, WORKER_VARIABLES } from '@svc/config';
 import {
   closeOnSignal,
   createAdminService,
@@ -8,6 +8,7 @@ import {
   createJobMetrics,
   createLogger,
   createServiceReadiness,
+  dropSecrets,
   endOnCrash,
   explainStartFailure,
   type JobMetrics,
@@ -29,15 +30,17 @@ number of workers may run at once.
   --once    one round of every job, then end; the exit code is 1 if one failed, was held or was stopped by a signal
   --help    this text
 
-It is configured by the environment of the API, and DATABASE_URL is required:
+DATABASE_URL is required; addresses, fence and status keys must be those of the API. Other variables of the API are not read: it
+signs no Receipt and lets nobody in.
 
 `;
 
 const main = async (): Promise<void> => {
   const parameters = readParameters(process.argv.slice(2), ['--once', '--help']);
-  if (parameters.has('--help')) return console.log(HELP + describeVariables());
+  if (parameters.has('--help')) return console.log(HELP + describeVariables(WORKER_VARIABLES));
   const logger = createLogger('info');
   endOnCrash(logger);
+  dropSecrets(process.env, { program: 'worker', needed: WORKER_VARIABLES }, logger);
   const worker = await openWorker(process.env, logger);
   if (parameters.has('--once')) process.exitCode = await runOnce(worker, logger);
   else await runUntilStopped(worker, logger);

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly parameters?: readonly string[];
   /** Of the test file, unless given: where the service's keys are. */
   readonly keysDir?: string;
+  /** Added to what every worker of the tests has. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One for all processes of a test file, as for its database: a kid of the service is never another key. */
@@ -33,6 +35,7 @@ export const startWorker = ({
   hosts,
   parameters = [],
   keysDir = dataDir,
+  env = {},
 }: WorkerOptions): WorkerProcess =>
   startProgram(
     programFile('apps/worker'),
@@ -42,6 +45,7 @@ export const startWorker = ({
       SVC_ADMIN_PORT: '0',
       SVC_DATA_DIR: keysDir,
       SVC_OUTBOUND_MAP: JSON.stringify(hosts),
+      ...env,
     },
     parameters,
   );

@@ -114,3 +114,30 @@ export interface RunnerConfig
 export type ParsedRunnerConfig =
   | { readonly ok: true; readonly config: RunnerConfig }
   | { readonly ok: false; readonly faults: readonly string[] };
+
+/** What only calls need, and whoever answers them. */
+type OfCalls =
+  | 'host'
+  | 'port'
+  | 'processes'
+  | 'statusHost'
+  | 'adminToken'
+  | 'provisionKeys'
+  | 'receiptKeysPath'
+  | 'sandboxKeysPath'
+  | 'demo'
+  | 'demoPerDay'
+  | 'selfServe'
+  | 'trustProxyHops';
+
+/** What API and worker have alike. */
+export type ServiceConfig = Omit<Config, OfCalls>;
+
+/** What the worker is told: it closes days and signs status lists, signs no Receipt, and lets nobody in. */
+export type WorkerConfig = ServiceConfig & {
+  readonly database: Extract<Database, { readonly kind: 'external' }>;
+};
+
+export type ParsedWorkerConfig =
+  | { readonly ok: true; readonly config: WorkerConfig }
+  | { readonly ok: false; readonly faults: readonly string[] };

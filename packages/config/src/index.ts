@@ -6,9 +6,12 @@ export type {
   OutboundMap,
   ParsedConfig,
   ParsedRunnerConfig,
+  ParsedWorkerConfig,
   RunnerConfig,
   SelfServeLimits,
+  ServiceConfig,
   TenantLimits,
+  WorkerConfig,
 } from './config.ts';
 export { openDataDir } from './data-dir.ts';
 export { describeVariables, fileVariable, SECRET_NAMES, VARIABLES } from './env.ts';
@@ -24,6 +27,13 @@ export {
   readKeySetFile,
   withdrawKey,
 } from './key-set-file.ts';
-export { type Environment, parseConfig, parseRunnerConfig, RUNNER_VARIABLES } from './parse-config.ts';
+export {
+  type Environment,
+  parseConfig,
+  parseRunnerConfig,
+  parseWorkerConfig,
+  RUNNER_VARIABLES,
+  WORKER_VARIABLES,
+} from './parse-config.ts';
 export { readSecretFiles } from './secret-files.ts';
-export { loadSecrets, type Secrets } from './secrets.ts';
+export { loadSecrets, loadWorkerSecrets, type Secrets, type SigningSecrets } from './secrets.ts';

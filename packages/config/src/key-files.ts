@@ -30,9 +30,13 @@ export interface KeyFile {
   readonly source: string;
 }
 
-export const findKeyFile = (purpose: KeyPurpose, config: Config): KeyFile => {
+/** Where key sets are; one that the process has no use for is not there. */
+export type KeyPaths = Pick<Config, 'dataDir'> &
+  Partial<Pick<Config, 'receiptKeysPath' | 'statusKeysPath' | 'sandboxKeysPath'>>;
+
+export const findKeyFile = (purpose: KeyPurpose, config: KeyPaths): KeyFile => {
   const { variable, file, path: name } = SOURCE[purpose];
-  const configured = config[name];
+  const configured = config[name] ?? null;
   const path = configured ?? join(config.dataDir, file);
   const isOwn = configured === null;
   return { path, isOwn, source: `${isOwn ? 'SVC_DATA_DIR' : variable}: ${path}` };

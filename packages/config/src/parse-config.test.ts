@@ -38,6 +38,7 @@ describe('configuration', () => {
       statusBaseUrl: 'http://localhost:8080/status-lists',
       statusHost: null,
       database: { kind: 'embedded' },
+      promisesStandby: false,
       fence: null,
       dataDir: '.data',
       adminToken: null,

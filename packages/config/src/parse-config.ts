@@ -6,7 +6,9 @@ import type {
   FenceConfig,
   ParsedConfig,
   ParsedRunnerConfig,
+  ParsedWorkerConfig,
   SelfServeLimits,
+  ServiceConfig,
   TenantLimits,
 } from './config.ts';
 import {
@@ -52,16 +54,59 @@ export const RUNNER_VARIABLES: readonly VariableName[] = [
   'SVC_OUTBOUND_MAP',
 ];
 
+const NEEDS_DATABASE =
+  'DATABASE_URL is required: the embedded database belongs to the process that starts it';
+
 export const parseRunnerConfig = (env: Environment): ParsedRunnerConfig => {
   const { read, faults } = readVariables(env, RUNNER_VARIABLES);
   const { DATABASE_URL: databaseUrl } = read;
   if (databaseUrl === undefined && read.SVC_ENV !== 'production' && faults.length === 0)
-    faults.push('DATABASE_URL is required: the embedded database belongs to the process that starts it');
+    faults.push(NEEDS_DATABASE);
   if (databaseUrl === undefined || faults.length > 0) return { ok: false, faults };
   const config = { ...placeOf(read), databaseUrl, outboundMap: read.SVC_OUTBOUND_MAP ?? null };
   const domain = domainFaults(config.domain);
   return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
 };
+
+/** The variables of the worker: others are neither read nor required. */
+export const WORKER_VARIABLES: readonly VariableName[] = [
+  ...RUNNER_VARIABLES,
+  'SVC_SYNCHRONOUS_STANDBY',
+  'SVC_FENCE',
+  'SVC_FENCE_ENDPOINT',
+  'SVC_FENCE_MAX_AGE_MS',
+  'SVC_DATA_DIR',
+  'SVC_STATUS_KEYS',
+  'SVC_KEY_PASSPHRASE_FILE',
+  'SVC_PKCS11_PIN_FILE',
+];
+
+export const parseWorkerConfig = (env: Environment): ParsedWorkerConfig => {
+  const { read, faults } = readVariables(env, WORKER_VARIABLES);
+  const { DATABASE_URL: url } = read;
+  if (url === undefined && read.SVC_ENV !== 'production' && faults.length === 0) faults.push(NEEDS_DATABASE);
+  faults.push(...crossFaults(read));
+  if (url === undefined || faults.length > 0) return { ok: false, faults };
+  const config = { ...workerPartOf(buildConfig(read)), database: { kind: 'external' as const, url } };
+  const domain = domainFaults(config.domain);
+  return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
+};
+
+const workerPartOf = ({
+  host: _host,
+  port: _port,
+  processes: _processes,
+  statusHost: _statusHost,
+  adminToken: _adminToken,
+  provisionKeys: _provisionKeys,
+  receiptKeysPath: _receiptKeysPath,
+  sandboxKeysPath: _sandboxKeysPath,
+  demo: _demo,
+  demoPerDay: _demoPerDay,
+  selfServe: _selfServe,
+  trustProxyHops: _trustProxyHops,
+  ...rest
+}: Config): ServiceConfig => rest;
 
 /** The values of `names`. Unknown `SVC_…` are a fault, known ones that are not among `names` are left alone. */
 const readVariables = (

@@ -5,24 +5,36 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type KeyPurpose, type KeySet, KeySetError, openKeySet, SANDBOX_SLUG } from '@svc/service';
+import {
+  type KeyPurpose,
+  type KeySet,
+  KeySetError,
+  keysOfOthers,
+  openKeySet,
+  SANDBOX_SLUG,
+  type ServiceKeySets,
+} from '@svc/service';
 import { Signers } from '@svc/signers';
-import type { Config } from './config.ts';
+import type { Config, WorkerConfig } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
-import { findKeyFile, keySourcesOf, newPrivateJwk, readSecretFile } from './key-files.ts';
+import { findKeyFile, type KeyPaths, keySourcesOf, newPrivateJwk, readSecretFile } from './key-files.ts';
 
-export interface Secrets {
-  readonly receiptKeys: KeySet;
-  readonly statusKeys: KeySet;
+/** What a process signs with, or knows of what others sign with. */
+export interface SigningSecrets extends ServiceKeySets {
+  /** What is wrong with them and tolerated in development: sentences for people, without a secret. */
+  readonly notes: readonly string[];
+  /** What reaches the private keys. Whoever has loaded the secrets closes it at the end. */
+  readonly signers: Signers;
+  /** The key files as they are by then. Rejects as the first time. What is open stays open. */
+  loadAgain(): Promise<ServiceKeySets>;
+}
+
+export interface Secrets extends SigningSecrets {
   /** The sandbox Principal's key. Null: this deployment has no sandbox. */
   readonly sandboxKeys: KeySet | null;
   readonly adminToken: string;
   /** True if the token was generated in this start and has not been shown yet. */
   readonly adminTokenIsGenerated: boolean;
-  /** What is wrong with them and tolerated in development: sentences for people, without a secret. */
-  readonly notes: readonly string[];
-  /** What reaches the private keys. Whoever has loaded the secrets closes it at the end. */
-  readonly signers: Signers;
 }
 
 /**
@@ -41,14 +53,30 @@ export const loadSecrets = async (config: Config, signers = new Signers()): Prom
     adminTokenIsGenerated: config.adminToken === null,
     notes,
     signers,
+    loadAgain: () => loadSecrets(config, signers),
   };
+};
+
+/**
+ * Those of the worker: what signs status lists and checkpoints. The keys of Receipts it knows from the database, and it can
+ * sign none. Rejects as `loadSecrets` does.
+ */
+export const loadWorkerSecrets = async (
+  config: WorkerConfig,
+  signers = new Signers(),
+): Promise<SigningSecrets> => {
+  const notes: string[] = [];
+  const did = `did:web:${config.domain}`;
+  const statusKeys = await loadKeySet('status', { config, did, notes, signers });
+  const loadAgain = () => loadWorkerSecrets(config, signers);
+  return { receiptKeys: keysOfOthers('receipt'), statusKeys, notes, signers, loadAgain };
 };
 
 /** Self-serve issues Grants of the sandbox Principal. */
 const hasSandbox = ({ demo, selfServe }: Config): boolean => demo || selfServe !== null;
 
 interface Loading {
-  readonly config: Config;
+  readonly config: KeyPaths & Pick<Config, 'env' | 'keyPassphrasePath' | 'pkcs11PinPath'>;
   readonly did: string;
   readonly notes: string[];
   readonly signers: Signers;

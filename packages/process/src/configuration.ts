@@ -4,9 +4,11 @@ import {
   type Environment,
   parseConfig,
   parseRunnerConfig,
+  parseWorkerConfig,
   type RunnerConfig,
   readSecretFiles,
   SECRET_NAMES,
+  type WorkerConfig,
 } from '@svc/config';
 import { messageOf } from './error-in-log.ts';
 
@@ -29,6 +31,10 @@ export const readConfig = (env: Environment): Config => readWith(parseConfig, re
 /** That of the conformance runner: of the secrets it reads the database's address. Throws `ConfigurationError`. */
 export const readRunnerConfig = (env: Environment): RunnerConfig =>
   readWith(parseRunnerConfig, readSecretFiles(env, ['DATABASE_URL']));
+
+/** That of the worker, alike. Throws `ConfigurationError`. */
+export const readWorkerConfig = (env: Environment): WorkerConfig =>
+  readWith(parseWorkerConfig, readSecretFiles(env, ['DATABASE_URL']));
 
 const readWith = <T>(
   parse: (env: Environment) => Parsed<T>,

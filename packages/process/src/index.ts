@@ -7,6 +7,7 @@ export {
   readConfig,
   readParameters,
   readRunnerConfig,
+  readWorkerConfig,
 } from './configuration.ts';
 export { type OpenedRuns, openRuns } from './conformance/open-runs.ts';
 export { createRunReporter } from './conformance/report-runs.ts';
@@ -20,6 +21,7 @@ export {
 export { createRunTransport } from './conformance/transport.ts';
 export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
 export { type ContentHealth, createContentHealth } from './content-health.ts';
+export { dropSecrets } from './drop-secrets.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export { createFenceMetrics } from './fence-metrics.ts';
 export type { LogDestination } from './log-destination.ts';

@@ -1,5 +1,5 @@
 /** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
-import { type Config, loadSecrets, type Secrets } from '@svc/config';
+import type { ServiceConfig, SigningSecrets } from '@svc/config';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -35,8 +35,8 @@ export interface OpenedService {
 }
 
 export interface ServiceSources {
-  readonly config: Config;
-  readonly secrets: Secrets;
+  readonly config: ServiceConfig;
+  readonly secrets: SigningSecrets;
   readonly databaseUrl: string;
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
@@ -61,10 +61,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
-    const keys = await KeyRing.start(
-      { store, holds, log, did, load: () => loadSecrets(config, secrets.signers) },
-      secrets,
-    );
+    const keys = await KeyRing.start({ store, holds, log, did, load: () => secrets.loadAgain() }, secrets);
     if (registry !== undefined) createServiceMetrics(registry, holds, keys);
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
@@ -124,7 +121,7 @@ const refuseLineage = async (store: Store): Promise<void> => {
 };
 
 /** Its keys are those of the moment in which they are asked for. */
-const identityOf = (config: Config, keys: KeyRing): ServiceIdentity => ({
+const identityOf = (config: ServiceConfig, keys: KeyRing): ServiceIdentity => ({
   did: `did:web:${config.domain}` as DidWeb,
   domain: config.domain,
   sandboxPrincipal: managedPrincipalDid(config, SANDBOX_SLUG),
@@ -139,7 +136,7 @@ const identityOf = (config: Config, keys: KeyRing): ServiceIdentity => ({
   },
 });
 
-const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: Config): EntitlementPolicy => ({
+const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: ServiceConfig): EntitlementPolicy => ({
   isEnforced: entitlements === 'enforce',
   compOrgs: new Set([...compOrgs, ...selfTestOrgs]),
 });
@@ -148,7 +145,7 @@ const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: Config): 
 const outsideOf = ({
   env,
   outboundMap,
-}: Config): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts'> => {
+}: ServiceConfig): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts'> => {
   const outbound = createOutbound({ mode: env, outboundMap });
   return {
     didResolver: { resolve: (did, tenant) => resolveDidWeb(outbound.as(tenant), did) },

@@ -73,7 +73,7 @@ spec:
         {{- include "svc.place" $ | nindent 8 }}
         {{- include "svc.variables" $.Values.runner.env | nindent 8 }}
         {{- else }}
-        {{- include "svc.env" $ | nindent 8 }}
+        {{- include "svc.env" (list $ $component) | nindent 8 }}
         {{- end }}
         {{- if eq $component "api" }}
         - { name: SVC_PROCESSES, value: {{ $.Values.api.processes | quote }} }
@@ -125,12 +125,23 @@ spec:
     - name: credentials
       {{- if eq $component "runner" }}
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.runnerDatabase) | nindent 6 }}
+      {{- else if eq $component "worker" }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
       {{- else }}
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
+      {{- end }}
+    {{- if ne $component "runner" }}
     - name: signing-keys
       secret:
         secretName: {{ $.Values.secrets.signingKeys.name }}
         defaultMode: 288 # 0440
+        {{- if eq $component "worker" }}
+        # It signs status lists and checkpoints, and no Receipt.
+        items:
+          {{- range prepend $.Values.worker.keyFiles "status-keys.json" }}
+          - { key: {{ . }}, path: {{ . }} }
+          {{- end }}
+        {{- end }}
     {{- with $.Values.signers.pkcs11.volume }}
     - name: pkcs11
       {{- toYaml . | nindent 6 }}
@@ -140,7 +151,7 @@ spec:
       persistentVolumeClaim:
         claimName: {{ . }}
     {{- end }}
-      {{- end }}
+    {{- end }}
 {{- end -}}
 
 {{- /* (dict "file-name" .Values.secrets.one …): each a file; without a name there is none. */ -}}
@@ -179,22 +190,26 @@ projected:
 - { name: DATABASE_URL_FILE, value: /run/secrets/svc-credentials/database-url }
 {{- end -}}
 
+{{- /* (list $ "api"): what API and worker are told; calls, and who may make them, are the API's matter. */ -}}
 {{- define "svc.env" -}}
-{{ include "svc.place" . }}
+{{- $ := index . 0 }}{{ $component := index . 1 -}}
+{{ include "svc.place" $ }}
+{{- if eq $component "api" }}
 - { name: SVC_HOST, value: 0.0.0.0 }
-- { name: SVC_TRUST_PROXY, value: {{ .Values.trustProxy | quote }} }
+- { name: SVC_TRUST_PROXY, value: {{ $.Values.trustProxy | quote }} }
 - { name: SVC_RECEIPT_KEYS, value: /run/secrets/svc/receipt-keys.json }
-- { name: SVC_STATUS_KEYS, value: /run/secrets/svc/status-keys.json }
-- { name: SVC_FENCE, value: {{ required "fence.url: where the fence lies, apart from the database" .Values.fence.url | quote }} }
-{{- with .Values.fence.endpoint }}
-- { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
-{{- end }}
 - { name: SVC_ADMIN_TOKEN_FILE, value: /run/secrets/svc-credentials/admin-token }
-{{- if .Values.secrets.provisionKeys.name }}
+{{- if $.Values.secrets.provisionKeys.name }}
 - { name: SVC_PROVISION_KEYS_FILE, value: /run/secrets/svc-credentials/provision-keys }
 {{- end }}
-{{- include "svc.signers" . }}
-{{- include "svc.variables" .Values.env }}
+{{- end }}
+- { name: SVC_STATUS_KEYS, value: /run/secrets/svc/status-keys.json }
+- { name: SVC_FENCE, value: {{ required "fence.url: where the fence lies, apart from the database" $.Values.fence.url | quote }} }
+{{- with $.Values.fence.endpoint }}
+- { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- include "svc.signers" $ }}
+{{- include "svc.variables" $.Values.env }}
 {{- end -}}
 
 {{- /* What reaches private keys outside of the key sets. */ -}}

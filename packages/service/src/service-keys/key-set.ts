@@ -7,6 +7,7 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import type { KeyTime } from '@svc/transparency';
+import { internal } from '../errors.ts';
 import type { Signer } from '../ports/platform.ts';
 
 export type KeyPurpose = 'receipt' | 'status' | 'key';
@@ -37,6 +38,17 @@ export interface ServiceSigner extends Signer {
 
 /** Reaches a private key outside of the set. Rejects with `KeySetError` unless what it signs verifies under this key. */
 export type OpenPrivateKey = (uri: string, key: PublishedKey) => Promise<ServiceSigner>;
+
+/** Of a process that signs nothing with them: who they are it learns from the database (key-ring.ts). */
+export const keysOfOthers = (purpose: KeyPurpose): KeySet => ({
+  signer: {
+    kid: '',
+    sign: () => {
+      throw internal(`this process has no ${purpose} key`);
+    },
+  },
+  published: [],
+});
 
 interface OkpJwk {
   readonly kty: 'OKP';

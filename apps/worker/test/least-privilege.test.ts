@@ -1,0 +1,33 @@
+/** What the worker holds: it asks hosts of Principals, so nothing that signs Receipts, and nothing that opens the service. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withDatabase } from '@svc/testkit';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, expect, it } from 'vitest';
+import { startWorker } from './harness.ts';
+
+const database = withDatabase();
+const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-secrets-'));
+afterAll(() => rmSync(keysDir, { recursive: true, force: true }));
+
+it('of the secrets of a deployment it reads its status keys alone, and says what it should not have been given', async () => {
+  // Each would end a process that reads it: a file that is not there, a token that is too short.
+  const missing = join(keysDir, 'missing');
+  const given = {
+    SVC_RECEIPT_KEYS: missing,
+    SVC_SANDBOX_KEYS: missing,
+    SVC_PROVISION_KEYS_FILE: missing,
+    SVC_ADMIN_TOKEN: 'short',
+  };
+  const env = { ...given, SVC_SELF_SERVE: '1' };
+  const worker = startWorker({ databaseUrl: database.url, hosts: {}, keysDir, env, parameters: ['--once'] });
+  expect([await worker.ended, worker.log.filter((line) => line.includes('job.failed'))]).toEqual([0, []]);
+  const notes = worker.log.filter((line) => line.includes('"secrets"')).map((line) => JSON.parse(line).note);
+  expect(notes.map((note: string) => note.split(' ')[0]).toSorted()).toEqual(Object.keys(given).toSorted());
+  expect(worker.log.join()).not.toContain('short');
+  // Nor does it make what it does not read.
+  expect(readdirSync(keysDir)).toEqual(['status-keys.json']);
+  const published = await runSql<{ kid: string }>(database.url, 'select kid from service_keys');
+  expect(published.map(({ kid }) => kid.split('#')[1])).toEqual(['status-1']);
+});
