@@ -16,11 +16,17 @@ export interface Command {
   run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
 }
 
-/** From the environment, or the file that it names. Throws `UsageError`. */
-export const databaseUrlFrom = (given: Environment): string => {
+/** From the environment, or the file that it names; null where neither does. Throws `UsageError`. */
+export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
-  const url = env.DATABASE_URL;
-  if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set: it names the database');
+  return env.DATABASE_URL || null;
+};
+
+/** The same where a database is needed. */
+export const databaseUrlFrom = (given: Environment): string => {
+  const url = findDatabaseUrl(given);
+  if (url === null)
+    throw new UsageError('neither DATABASE_URL nor DATABASE_URL_FILE is set: one of them names the database');
   return url;
 };

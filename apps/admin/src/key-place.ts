@@ -5,6 +5,7 @@ import { readConfig } from '@svc/process';
 import type { ServiceKeyRecord } from '@svc/service';
 import { Signers } from '@svc/signers';
 import { createStore } from '@svc/store-pg';
+import { findDatabaseUrl } from './command.ts';
 
 export interface KeyPlace {
   readonly file: KeySetFile;
@@ -27,8 +28,8 @@ export const openKeyPlace = async (
   const purpose = findPurpose(fragment);
   if (purpose === null)
     throw new UsageError(`${name} is no key: receipt-<n> and status-<n> are, of receipt and status`);
-  const url = env.DATABASE_URL ?? '';
-  const stored = url === '' ? [] : await listStored(url);
+  const url = findDatabaseUrl(env);
+  const stored = url === null ? [] : await listStored(url);
   const signers = new Signers();
   try {
     const at = findKeyFile(purpose, config);

@@ -46,8 +46,8 @@ const HELP = `svc-admin <command>
 ${COMMANDS.map(describe).join('\n')}
   --help       this text
 
-DATABASE_URL names the database; what is about keys or the fence reads the environment of the API. Exit codes: 0 well,
-1 something was found (each is named), 2 it could not be told.
+DATABASE_URL names the database, or DATABASE_URL_FILE a file that does; what is about keys or the fence reads the environment
+of the API. Exit codes: 0 well, 1 something was found (each is named), 2 it could not be told.
 `;
 
 const main = async (given: readonly string[]): Promise<number> => {

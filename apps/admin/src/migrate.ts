@@ -12,17 +12,21 @@ where it runs as that role; with another one this comes first.
   options: { 'service-role': { type: 'string' }, 'runner-role': { type: 'string' } },
   run: async (values, env) => {
     const databaseUrl = databaseUrlFrom(env);
-    const ran = await migrate(databaseUrl);
     const { 'service-role': role, 'runner-role': runner } = values;
     if (role !== undefined && role === runner)
       throw new UsageError(
         '--service-role and --runner-role must differ: one would take what the other gave',
       );
-    if (typeof role === 'string') await grantService(databaseUrl, role);
-    if (typeof runner === 'string') await grantRunner(databaseUrl, runner);
+    const ran = await migrate(databaseUrl);
     console.log(ran.length === 0 ? 'The schema was up to date.' : `Migrated: ${ran.join(', ')}.`);
-    if (typeof role === 'string') console.log(`${role} may run the service.`);
-    if (typeof runner === 'string') console.log(`${runner} may run conformance runs.`);
+    if (typeof role === 'string') {
+      await grantService(databaseUrl, role);
+      console.log(`${role} may run the service.`);
+    }
+    if (typeof runner === 'string') {
+      await grantRunner(databaseUrl, runner);
+      console.log(`${runner} may run conformance runs.`);
+    }
     return 0;
   },
 };

@@ -1,6 +1,7 @@
 /** The files that hold the service's signing keys: where they are, who may read them, and how they are replaced. */
 import { generateKeyPairSync } from 'node:crypto';
 import {
+  chmodSync,
   chownSync,
   closeSync,
   constants,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -90,7 +92,7 @@ export const keySourcesOf = (
     return text;
   },
   writeSecret: (secretPath, text) =>
-    orKeySetError(secretPath, 'written', () => writeFileSync(secretPath, text, { mode: 0o600, flag: 'wx' })),
+    orKeySetError(secretPath, 'written', () => writeBeside(path, secretPath, text)),
 });
 
 const orKeySetError = <T>(path: string, what: string, work: () => T): T => {
@@ -102,6 +104,23 @@ const orKeySetError = <T>(path: string, what: string, work: () => T): T => {
 };
 
 export const newPrivateJwk = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+
+/**
+ * A new file for whoever reads the set: with the set's owner and rights, where there is one. Otherwise a key that root makes could
+ * not be read by the service. Throws what the file system throws, and nothing is left then.
+ */
+const writeBeside = (setPath: string, path: string, text: string): void => {
+  const set = statSync(setPath, { throwIfNoEntry: false });
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  if (set === undefined || isWindows) return;
+  try {
+    chownSync(path, set.uid, set.gid);
+    chmodSync(path, set.mode & 0o770 & ~OTHERS);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+};
 
 /** Appears whole or not at all, with the owner of before and never with more rights. Throws what the file system throws. */
 export const replaceFile = (path: string, text: string): void => {

@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -231,6 +232,25 @@ describe('rotation', () => {
     expect(existsSync(join(config.dataDir, 'receipt-1.pem'))).toBe(false);
     expect((await load()).receiptKeys.published.map(({ canSign }) => canSign)).toEqual([true, false]);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'by root or by anybody else makes a key that whoever reads the set can read',
+    async () => {
+      const { file, load, config } = await open();
+      await load();
+      encryptKeys(file);
+      chmodSync(file.path, 0o640);
+      if (process.getuid?.() === 0) chownSync(file.path, 4_321, 1_234);
+      addKey(file, await makeKey(file, 'receipt-2', null));
+      const rightsOf = (path: string) => {
+        const { uid, gid, mode } = statSync(path);
+        return { uid, gid, mode: mode & 0o777 };
+      };
+      const rights = rightsOf(file.path);
+      expect(rights.mode).toBe(0o640);
+      expect(rightsOf(join(config.dataDir, 'receipt-2.pem'))).toEqual(rights);
+    },
+  );
 
   it('begins a set where there is none, and takes a file that an attempt left which was cut off', async () => {
     const { file, signs, config } = await open({ SVC_RECEIPT_KEYS: join(folder, 'keys.json') });

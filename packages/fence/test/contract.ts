@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 const WRITERS = 8;
 const ROUNDS = 20;
+/** More than any place keeps of the states of an object. */
+const OVERTAKEN = 12;
 
 export const describeOutside = (name: string, open: () => OutsideStore): void => {
   describe(name, () => {
@@ -26,6 +28,19 @@ export const describeOutside = (name: string, open: () => OutsideStore): void =>
       expect(await outside.put('head', 'x', first?.tag ?? '')).toBe(false);
       expect(await outside.put('head', 'x', null)).toBe(false);
       expect(await outside.find('head')).toMatchObject({ text: '2' });
+    });
+
+    it('refuses a writer that was overtaken many times, and keeps what is there', async () => {
+      const outside = open();
+      await outside.put('head', '0', null);
+      const late = await outside.find('head');
+      for (let step = 1; step <= OVERTAKEN; step++) {
+        const found = await outside.find('head');
+        expect(await outside.put('head', String(step), found?.tag ?? null)).toBe(true);
+      }
+      expect(await outside.put('head', 'late', late?.tag ?? '')).toBe(false);
+      expect(await outside.put('head', 'late', null)).toBe(false);
+      expect(await outside.find('head')).toMatchObject({ text: String(OVERTAKEN) });
     });
 
     it('lets one of many at once through, each time, and loses none of them', async () => {

@@ -23,6 +23,11 @@ export type AtStake = 'nothing' | 'stored';
 
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
+/** No such table, function or column, or no right to it: the schema is not that of this version, or not granted to this role. */
+const NOT_AS_MIGRATED = new Set(['42P01', '42883', '42703', '42501']);
+const MIGRATE_FIRST =
+  'the schema, or what this role may do, is not as this version needs it; as the owner of the database run svc-admin migrate, ' +
+  'with --service-role or --runner-role for a role that is not the owner';
 
 /** True when the server answered with an error, rolled back, and the connection lives on. */
 export function isServerAnswer(error: unknown): error is pg.DatabaseError {
@@ -45,7 +50,8 @@ export function toStoreError(error: unknown, atStake: AtStake): StoreError {
   }
   if (error.code === UNIQUE_VIOLATION) return new StoreError('conflict', message, { cause: error });
   if (error.code === LOCK_NOT_AVAILABLE) return new StoreError('lock_timeout', message, { cause: error });
-  return new StoreError('refused', message, { cause: error });
+  const isMigrated = !NOT_AS_MIGRATED.has(error.code ?? '');
+  return new StoreError('refused', isMigrated ? message : `${message}: ${MIGRATE_FIRST}`, { cause: error });
 }
 
 /** The error of a connection that was not had: nothing was sent. */

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
 import type pg from 'pg';
 import { openClient } from './client.ts';
-import { toStoreError, toUnavailable } from './errors.ts';
+import { isServerAnswer, toStoreError, toUnavailable } from './errors.ts';
 import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
@@ -50,6 +50,8 @@ export async function migrate(
     await assertWhole(client);
     await ensurePartitionsOn(client);
     return missing.map(({ name }) => name);
+  } catch (error) {
+    throw isServerAnswer(error) ? toStoreError(error, 'nothing') : error;
   } finally {
     await client.end();
   }
@@ -138,21 +140,53 @@ async function assertWhole(client: pg.Client): Promise<void> {
   }
 }
 
-/** Gives a role what the running service needs. By the owner of the schema, after each migration. */
+/**
+ * Gives a role what the running service needs. By the owner of the schema, after each migration. Rejects with `StoreError`
+ * `refused` where there is no such role, or where it may act as an owner: no rule of the schema would hold against it.
+ */
 export const grantService = (databaseUrl: string, role: string): Promise<void> =>
-  call(databaseUrl, 'select svc_grant_service($1)', role);
+  grant(databaseUrl, 'select svc_grant_service($1)', role);
 
 /** The same for what a conformance runner needs: the queue of runs. */
 export const grantRunner = (databaseUrl: string, role: string): Promise<void> =>
-  call(databaseUrl, 'select svc_grant_runner($1)', role);
+  grant(databaseUrl, 'select svc_grant_runner($1)', role);
 
-async function call(databaseUrl: string, statement: string, role: string): Promise<void> {
+async function grant(databaseUrl: string, statement: string, role: string): Promise<void> {
   const client = await connect(databaseUrl);
   try {
+    await assertOwnsNothing(client, role);
     await client.query(statement, [role]);
+  } catch (error) {
+    throw isServerAnswer(error) ? toStoreError(error, 'nothing') : error;
   } finally {
     await client.end();
   }
+}
+
+// A superuser is a member of every role. Whoever owns a schema may drop what is in it.
+const ownershipSql = `
+  select pg_get_userbyid(c.relowner) as owner, pg_has_role($1::name, c.relowner, 'member') as "isOwner",
+    has_schema_privilege($1::name, n.oid, 'create') or pg_has_role($1::name, n.nspowner, 'member') as "mayCreate"
+  from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where c.oid = 'receipts'::regclass`;
+
+/** The owner would also lose its own rights by the grant, and could not migrate any more. */
+async function assertOwnsNothing(client: pg.Client, role: string): Promise<void> {
+  const { rows } = await client.query<{ owner: string; isOwner: boolean; mayCreate: boolean }>(ownershipSql, [
+    role,
+  ]);
+  const { owner = '', isOwner = false, mayCreate = false } = rows[0] ?? {};
+  if (isOwner)
+    throw new StoreError(
+      'refused',
+      `${role} may do all that ${owner} may, which owns the tables: no append-only rule would hold against it. ` +
+        'Name a role that is neither the owner, nor a member of it, nor a superuser',
+    );
+  if (mayCreate)
+    throw new StoreError(
+      'refused',
+      `${role} may create tables in the schema public: make another role the owner of the database, ` +
+        'and run: revoke create on schema public from public',
+    );
 }
 
 async function runWithin(

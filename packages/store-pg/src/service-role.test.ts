@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { withDatabase } from '@svc/testkit';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { grantService, migrate } from './migrate.ts';
+import { grantRunner, grantService, migrate } from './migrate.ts';
 
 const database = withDatabase();
 const role = `svc_role_${randomBytes(4).toString('hex')}`;
@@ -14,6 +14,8 @@ const roleUrl = () => Object.assign(new URL(database.url), { username: role, pas
 
 beforeAll(async () => {
   await runSql(database.url, `create role ${role} login password 'p'`);
+  // What somebody gave it before is taken back.
+  await runSql(database.url, `grant truncate, trigger, delete on audit_events, receipts to ${role}`);
   await grantService(database.url, role);
 });
 afterAll(async () => {
@@ -23,6 +25,33 @@ afterAll(async () => {
 
 const asRole = (sql: string) => withSession(roleUrl(), (session) => session.query(sql));
 const DENIED = { code: '42501' };
+
+/** Nothing of it stays. */
+const asOwner = (sql: string) =>
+  withSession(database.url, async (session) => {
+    await session.query('begin');
+    await session.query(sql);
+    await session.query('rollback');
+  });
+
+/** What the rules rest on, and would be gone before a change that they refuse. */
+const AGAINST_RULES = [
+  'alter table receipts disable trigger all',
+  'alter table receipts_20310101 disable trigger all',
+  'drop trigger refuse_change on audit_events',
+  'drop trigger refuse_all_but_clearing on receipts',
+  'create trigger first before insert on audit_events for each row execute function svc_refuse_change()',
+  'create or replace function svc_refuse_change() returns trigger language plpgsql as $$ begin return new; end $$',
+  'alter table checkpoints add column note text',
+  'drop table evidence cascade',
+  'drop table receipts_20310101',
+  'create table mine (x integer)',
+  `set session_replication_role = 'replica'`,
+  `delete from migrations`,
+  `update migrations set sha256 = 'x'`,
+  `insert into migrations (name, sha256, runs_from) values ('9999-x', 'x', 'x')`,
+  'alter table receipts owner to current_user',
+];
 
 describe('the role of the service', () => {
   it('starts on a migrated database, and is told who migrates another', async () => {
@@ -40,25 +69,20 @@ describe('the role of the service', () => {
     await expect(asRole(forever)).rejects.toThrow('more than 400 days');
   });
 
+  it.each(AGAINST_RULES)('is refused, and the owner is not: %s', async (sql) => {
+    await expect(asRole(sql)).rejects.toMatchObject(DENIED);
+    await asOwner(sql);
+  });
+
   it.each([
-    'alter table receipts disable trigger all',
-    'alter table receipts_20310101 disable trigger all',
-    'drop trigger refuse_change on audit_events',
-    'drop trigger refuse_all_but_clearing on receipts',
-    'create or replace function svc_refuse_change() returns trigger language plpgsql as $$ begin return new; end $$',
-    'alter table checkpoints add column note text',
-    'drop table evidence',
-    'drop table receipts_20310101',
     'truncate receipts',
     'truncate receipts_20310101',
+    'truncate audit_events',
     'truncate spent_proofs',
+    'delete from receipts',
     'delete from receipts_20310101',
     `update receipts_20310101 set jws = 'x'`,
-    'create table mine (x integer)',
-    `set session_replication_role = 'replica'`,
     `set role pg_database_owner`,
-    `delete from migrations`,
-    'alter table receipts owner to current_user',
     'create or replace function svc_ensure_receipt_partitions(p_first date, p_last date) returns integer language sql as $$ select 1 $$',
   ])('is refused: %s', async (sql) => {
     await expect(asRole(sql)).rejects.toMatchObject(DENIED);
@@ -81,5 +105,63 @@ describe('the role of the service', () => {
           event === 'DELETE' ? `delete from ${name}` : `update ${name} set ${column?.name} = ${column?.name}`;
         await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
       }
+  });
+});
+
+describe('a role that the rules would not hold against is not given the service', () => {
+  const refused = (problem: string) => ({ kind: 'refused', message: expect.stringContaining(problem) });
+
+  it('the owner itself, which keeps its rights', async () => {
+    const [owner] = await runSql<{ name: string }>(database.url, 'select current_user as name');
+    for (const grant of [grantService, grantRunner])
+      await expect(grant(database.url, owner?.name ?? '')).rejects.toMatchObject(
+        refused('which owns the tables'),
+      );
+    await asOwner(`insert into migrations (name, sha256, runs_from) values ('9999-x', 'x', 'x')`);
+  });
+
+  it.each([
+    ['a member of the owner, which need only ask for its rights', 'noinherit in role current_user'],
+    ['a superuser', 'superuser'],
+  ])('%s', async (_, attributes) => {
+    const other = `${role}_other`;
+    const [owner] = await runSql<{ name: string }>(database.url, 'select current_user as name');
+    const text = attributes.replace('current_user', `"${owner?.name}"`);
+    await runSql(database.url, `create role ${other} login ${text}`);
+    try {
+      await expect(grantService(database.url, other)).rejects.toMatchObject(refused('which owns the tables'));
+    } finally {
+      await runSql(database.url, `drop role ${other}`);
+    }
+  });
+
+  it('one that may create tables, as where the schema is open to everybody', async () => {
+    await runSql(database.url, 'grant create on schema public to public');
+    try {
+      await expect(grantService(database.url, role)).rejects.toMatchObject(
+        refused('revoke create on schema'),
+      );
+    } finally {
+      await runSql(database.url, 'revoke create on schema public from public');
+    }
+  });
+
+  it('and one that was given nothing is told so where it starts', async () => {
+    const other = `${role}_other`;
+    await runSql(database.url, `create role ${other} login password 'p'`);
+    const url = Object.assign(new URL(database.url), { username: other, password: 'p' }).href;
+    try {
+      await expect(migrate(url)).rejects.toMatchObject(
+        refused('as the owner of the database run svc-admin migrate, with --service-role'),
+      );
+    } finally {
+      await runSql(database.url, `drop role ${other}`);
+    }
+  });
+
+  it('one that there is not', async () => {
+    await expect(grantService(database.url, 'nobody_here')).rejects.toMatchObject(
+      refused('role "nobody_here" does not exist'),
+    );
   });
 });

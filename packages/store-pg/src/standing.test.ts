@@ -1,4 +1,5 @@
 /** Two servers, of which one was replaced and goes on answering: its open sessions count no more, whatever they answer. */
+import type { ReceiptId } from '@svc/protocol';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -28,6 +29,7 @@ const hostOf = (url: string) => new URL(url).host;
 const nameIn = (url: string, name: string) =>
   runSql(url, `insert into orgs (org_id, slug, name) values ('${ORG}', 'o', '${name}')`);
 const ORG = `org_${'0'.repeat(26)}`;
+const WRITTEN = `org_${'1'.repeat(26)}`;
 
 it('sessions with the server that was replaced are used no more, and what is under way on one is not answered', async () => {
   await nameIn(urls.replaced, 'replaced');
@@ -45,6 +47,8 @@ it('sessions with the server that was replaced are used no more, and what is und
     const first = (await store.lineage.beat(null, 'a'.repeat(32))).server;
     store.lineage.trust(first);
     expect(await read()).toBe('replaced');
+    // Two connections for administration, so that one is idle when the server is replaced.
+    await Promise.all([1, 2].map(() => store.transaction((tx) => tx.orgs.find(ORG as never))));
     const underWay = store.transaction(async (tx) => {
       await tx.orgs.find(ORG as never);
       store.lineage.doubt(first);
@@ -59,10 +63,40 @@ it('sessions with the server that was replaced are used no more, and what is und
       );
     store.lineage.trust(second);
     for (let tried = 0; tried < 20; tried++) expect(await read()).toBe('promoted');
+    const write = () =>
+      store
+        .transaction((tx) => tx.orgs.insert({ orgId: WRITTEN as never, slug: 'w', name: 'w' }))
+        .then(
+          () => true,
+          () => false,
+        );
+    while (!(await write()));
+    const written = `select name from orgs where org_id = '${WRITTEN}'`;
+    expect([await runSql(urls.replaced, written), await runSql(urls.promoted, written)]).toEqual([
+      [],
+      [{ name: 'w' }],
+    ]);
   } finally {
     await store.close();
   }
 }, 60_000);
+
+it('the look-up after a lost answer, on a connection of its own, does not take the word of a server that was replaced', async () => {
+  const store = createStore({ databaseUrl: urls.replaced });
+  try {
+    const { server } = await store.lineage.beat(null, 'c'.repeat(32));
+    store.lineage.trust(server);
+    const find = () => store.verify.findStored([`drc_${'0'.repeat(26)}` as ReceiptId]);
+    await expect.poll(() => find().catch(() => null)).toEqual(new Set());
+    store.lineage.doubt(server);
+    await expect(find()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('replaced'),
+    });
+  } finally {
+    await store.close();
+  }
+});
 
 it('a server is known by its start alone, since one may be reached by several addresses', async () => {
   const known = async (databaseUrl: string) => {

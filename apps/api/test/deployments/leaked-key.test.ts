@@ -35,10 +35,13 @@ interface Jwk {
 const readKeys = (path: string) =>
   (JSON.parse(readFileSync(path, 'utf8')) as { readonly keys: readonly Jwk[] }).keys;
 
-const operatorEnv = () => ({
-  ...process.env,
-  ...nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir }),
-});
+/** As docs/operations.md has it: the database's address is in a file. */
+const operatorEnv = () => {
+  const { DATABASE_URL: url, ...env } = nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir });
+  const path = join(dataDir, 'database-url');
+  writeFileSync(path, `${url}\n`, { mode: 0o600 });
+  return { ...process.env, ...env, DATABASE_URL_FILE: path };
+};
 
 /** As the operator runs it, in the environment of the API. */
 const admin = (...parameters: string[]) =>

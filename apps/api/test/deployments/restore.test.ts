@@ -260,7 +260,7 @@ describe('a restored backup', () => {
       ...{
         agents: [false, false],
         keys: ['compromised', 'retired'],
-        last: ['later', 'blocked'],
+        last: ['later', 'later', 'blocked'],
         liveKeys: [],
         production: ['blocked'],
       },

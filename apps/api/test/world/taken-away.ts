@@ -34,6 +34,9 @@ const PROVEN_LATE = 'did:web:proven-late.example';
 /** Transferred there and back and there again in the last moment. */
 const LAST_MOVED = 'did:web:moved-at-last.example';
 const LAST_RELEASED = 'did:web:released-at-last.example';
+/** The same of relying parties. */
+const LAST_MOVED_RP = 'did:web:shop-moved-at-last.example';
+const LAST_RELEASED_RP = 'did:web:shop-released-at-last.example';
 const SERVICE_KEY = 'did:web:svc.test#receipt-99';
 
 const admin = <T>(baseUrl: string, method: string, path: string, body: object = {}) =>
@@ -48,6 +51,15 @@ const insertClaim = (sql: Client, did: string, orgId: string, expiresIn = '6 day
     values ($1, 'hosted', substr($1, 9), 'unverified', 'token', true, $2, now() + $3::interval)`,
     [did, orgId, expiresIn],
   );
+
+const insertClaimOfRp = async (baseUrl: string, sql: Client, did: string, orgId: string): Promise<void> => {
+  await admin(baseUrl, 'POST', '/relying-parties', { kind: 'hosted', did });
+  await sql.query(
+    `update relying_parties set org_id = $2, claim_expires_at = now() + interval '6 days', verification_token = 'token'
+     where did = $1`,
+    [did, orgId],
+  );
+};
 
 const insertKeyAndAgent = async (sql: Client, did: string, { agent }: Tenants) => {
   await sql.query(
@@ -83,6 +95,7 @@ export const createHolders = async (baseUrl: string, url: string, sql: Client): 
   await insertKeyAndAgent(sql, OWNED, tenants);
   for (const did of [MOVED, RELEASED, CLAIMED_ANEW, LAST_MOVED, LAST_RELEASED])
     await insertClaim(sql, did, former);
+  for (const did of [LAST_MOVED_RP, LAST_RELEASED_RP]) await insertClaimOfRp(baseUrl, sql, did, former);
   const last = await createLast(baseUrl, sql, tenants);
   await insertClaim(sql, PROVEN_LATE, former, '1 minute');
   await admin(baseUrl, 'POST', '/relying-parties', { kind: 'hosted', did: MOVED_RP });
@@ -125,15 +138,20 @@ export const takeAwayAtLast = async (
 ): Promise<void> => {
   for (const table of ['agents', 'principal_keys', 'entitlements'])
     await sql.query(`alter table ${table} disable trigger note_revoked`);
-  await sql.query('alter table principals disable trigger note_name');
+  for (const table of ['principals', 'relying_parties'])
+    await sql.query(`alter table ${table} disable trigger note_name`);
   const key = tenants.principalKey;
   await callJson(baseUrl, 'POST', `/agents/${last.agent}/disable`, { key });
   await callJson(baseUrl, 'POST', `/keys/${encodeURIComponent(last.kid)}/retire`, { key });
   await push(baseUrl, last.orgId, 'blocked');
-  const kind = 'principal';
-  for (const orgId of [later, former, later])
-    await admin(baseUrl, 'POST', `/claims/${LAST_MOVED}/transfer`, { kind, org_id: orgId });
-  await admin(baseUrl, 'POST', `/claims/${LAST_RELEASED}/release`, { kind });
+  for (const [kind, moved, released] of [
+    ['principal', LAST_MOVED, LAST_RELEASED],
+    ['relying_party', LAST_MOVED_RP, LAST_RELEASED_RP],
+  ]) {
+    for (const orgId of [later, former, later])
+      await admin(baseUrl, 'POST', `/claims/${moved}/transfer`, { kind, org_id: orgId });
+    await admin(baseUrl, 'POST', `/claims/${released}/release`, { kind });
+  }
 };
 
 /** In the span that is lost. Answers the days that were closed in it. */
@@ -202,7 +220,9 @@ export const describeTaken = async (url: string, { tenants, former, later, orgKe
       ),
       last: [
         ...(await ask('select org_id from principals where did = $1', LAST_MOVED)).map(nameOf),
+        ...(await ask('select org_id from relying_parties where did = $1', LAST_MOVED_RP)).map(nameOf),
         ...(await ask('select did from principals where did = $1', LAST_RELEASED)),
+        ...(await ask('select did from relying_parties where did = $1', LAST_RELEASED_RP)),
         ...(await ask('select production from entitlements where org_id = $1', last.orgId)),
       ],
       owned: await ask(

@@ -1,0 +1,66 @@
+/** What the limit of verifications learns from (decision 38): a Principal's silent host says nothing about this service. */
+import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
+import { afterEach, expect, it, vi } from 'vitest';
+import { Admission, type Leaving } from '../../src/http/admission.ts';
+import { contractFetch } from '../world/contract-call.ts';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+import { ACTION, issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const deployment = withDeployment();
+afterEach(() => vi.restoreAllMocks());
+
+/** What the admission gate hears of each verification that is over. */
+const listen = (): readonly Leaving[] => {
+  const heard: Leaving[] = [];
+  const { enter } = Admission.prototype;
+  vi.spyOn(Admission.prototype, 'enter').mockImplementation(function (this: Admission, ...entering) {
+    const leave = enter.apply(this, entering);
+    return (nowMs, leaving) => {
+      if (leaving !== undefined) heard.push(leaving);
+      leave(nowMs, leaving);
+    };
+  });
+  return heard;
+};
+
+/** Its domain was proven, and its document, which was never had, is asked for at each verification. */
+const createHosted = async (): Promise<Tenants> => {
+  const managed = await deployment.createTenants();
+  const did = `did:web:${randomSlug('silent')}.example`;
+  const { key: apiKey } = await deployment.register('/principals', { kind: 'hosted', did });
+  await deployment.sql.query(
+    `update principals set verification_state = 'verified', verified_since = now(), last_checked_at = now(),
+       last_proven_at = now() where did = $1`,
+    [did],
+  );
+  const { privateJwk } = await generatePrincipalKey();
+  const signer = signerFromJwk(privateJwk, `${did}#key-1`);
+  const { baseUrl } = deployment.process;
+  const principal = createPrincipalClient({ baseUrl, apiKey, signer, fetch: contractFetch });
+  return { ...managed, principalDid: did, principalKey: apiKey, principal };
+};
+
+const askBothWays = async (tenants: Tenants): Promise<void> => {
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  const key = tenants.rpKey;
+  await deployment.call('POST', '/verify', { key, body });
+  const evaluation = {
+    subject: {
+      type: 'agent',
+      id: tenants.agent.did,
+      properties: { grant: body.grant, proof: body.proof },
+    },
+    action: { name: ACTION.type, properties: { amount: ACTION.amount, currency: ACTION.currency } },
+    resource: { type: 'order', id: ACTION.resource },
+  };
+  await deployment.call('POST', '/access/v1/evaluation', { key, body: evaluation });
+};
+
+it('a verification that waits for a host of somebody else is no sample of this service, by whichever endpoint it came', async () => {
+  const [hosted, managed] = [await createHosted(), await deployment.createTenants()];
+  const heard = listen();
+  await askBothWays(managed);
+  expect(heard.map(({ isSample }) => isSample)).toEqual([true, true]);
+  await askBothWays(hosted);
+  expect(heard.slice(2).map(({ isSample }) => isSample)).toEqual([false, false]);
+});
