@@ -204,6 +204,11 @@ it('a fence that is begun anew forbids decisions until no Proof is fresh, and a 
   expect(await svcAdmin(database.url, {}, 'clock', 'repair')).toMatchObject({ code: 0 });
   const node = await start(1, elsewhere.env);
   expect((await readiness(node)).checks.fence).toMatch(/decisions begin in 3\d\d s$/);
+  // All else is answered, above all what takes authority away.
+  const tenants = await createTenants(node.baseUrl);
+  expect((await decide(node, tenants, await issueGrant(tenants))).status).toBe(503);
+  const kid = encodeURIComponent(`${tenants.principalDid}#key-1`);
+  await callJson(node.baseUrl, 'POST', `/keys/${kid}/retire`, { key: tenants.principalKey });
   const { rows } = await sql.query<{ ahead: number }>(
     'select extract(epoch from sealed_until - clock_timestamp())::float8 as ahead from ledger_seal',
   );

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTimestamp, ulidTimeMs } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import {
   type ArchivedCluster,
   type RestoredCluster,
@@ -147,6 +148,19 @@ const promiseAndLose = async (): Promise<Lost> => {
   });
 };
 
+/** A restore that has taken again what was taken, and fails at a checkpoint. */
+const cutOff = async (log: string) => {
+  const key = `checkpoints/${nativeCrypto.sha256Hex(lost.closed[0] ?? '')}`;
+  const whole = (await fence.outside.find(key))?.text ?? '';
+  const replace = async (text: string) =>
+    fence.outside.put(key, text, (await fence.outside.find(key))?.tag ?? null);
+  await replace(JSON.stringify({ name: lost.closed[0], kept: { jws: 'damaged' } }));
+  const { code, text } = await svcAdmin(restored.url, fence.env, 'restore', '--apply', '--log', log);
+  expect([code, text]).toEqual([expect.any(Number), expect.stringContaining("is not the service's")]);
+  expect(code).not.toBe(0);
+  await replace(whole);
+};
+
 beforeAll(async () => {
   cluster = await startArchivedCluster();
   await moveClockOf(cluster.url);
@@ -235,6 +249,7 @@ describe('a restored backup', () => {
     writeFileSync(log, lost.log.join(''));
     const looked = await svcAdmin(restored.url, fence.env, 'restore', '--log', log);
     expect(looked).toMatchObject({ code: 1, text: expect.stringContaining('Nothing was changed') });
+    await cutOff(log);
     const applied = await svcAdmin(restored.url, fence.env, 'restore', '--apply', '--log', log);
     expect(applied.text).toContain(`revoked again   ${EACH} Grants`);
     // Those that are not revoked and were used in the lost span, or may have been.

@@ -6,16 +6,11 @@ import { serviceUnavailable } from '../errors.ts';
 const SKEW_MS = 5_000;
 
 /**
- * Throws `SERVICE_UNAVAILABLE` if the stamp is off by more than the skew, or while something holds decisions; with
- * `evenSettling` not because of a restore that settles, when the time is not in doubt.
+ * Throws `SERVICE_UNAVAILABLE` if the stamp is off by more than the skew, or while something holds decisions, but for a
+ * restore that settles: then the time is not in doubt.
  */
-export const assertDated = (
-  { clock, holds }: Pick<ServiceDeps, 'clock' | 'holds'>,
-  atMs: number,
-  { evenSettling = false }: { readonly evenSettling?: boolean } = {},
-): void => {
-  if (evenSettling) holds.assertNoneButSettling();
-  else holds.assertNone();
+export const assertDated = ({ clock, holds }: Pick<ServiceDeps, 'clock' | 'holds'>, atMs: number): void => {
+  holds.assertNoneButSettling();
   const aheadMs = atMs - clock.nowMs();
   if (Math.abs(aheadMs) > SKEW_MS)
     throw serviceUnavailable(`storage stamped a row ${aheadMs} ms ahead of this node's time`);

@@ -50,6 +50,8 @@ export interface RestoreRepository {
   highestListNumber(): Promise<number>;
   /** Grants of a list that are not revoked here, with their entries. */
   listUnrevoked(url: string): Promise<readonly { readonly id: GrantId; readonly index: number }[]>;
+  /** Grants that were revoked under this request id since then. */
+  countRevoked(requestId: string, sinceMs: number): Promise<number>;
   /** What this list says from now on counts as later than what was kept under that version. */
   raiseListVersion(url: string, version: number): Promise<void>;
   /** Of what waits to be copied beside the fence, the versions under which it would be kept, by name. */

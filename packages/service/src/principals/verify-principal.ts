@@ -141,6 +141,6 @@ const recordCheck = async (
   const principal = await tx.principals.find(did);
   if (principal === null) throw internal(`no Principal ${did}`);
   // Verified is what it stays for 72 h from then on.
-  assertDated(deps, principal.lastCheckedMs ?? 0, { evenSettling: true });
+  assertDated(deps, principal.lastCheckedMs ?? 0);
   return { principal, from, outcome, needsBarrier: to === 'unverified' || isNewDocument };
 };

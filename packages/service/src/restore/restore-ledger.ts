@@ -91,12 +91,12 @@ const takeAgain = async (
   deps: ServiceDeps,
   { lists, revoked, names }: Pick<KeptOutside, 'lists' | 'revoked' | 'names'>,
   logged: LoggedRevocations,
-  { lostFromMs }: LostSpan,
+  span: LostSpan,
 ): Promise<TakenAgain> => {
-  const grants = await revokeAgain(deps, lists, logged);
+  const grants = await revokeAgain(deps, lists, logged, span);
   const ended = await endAgain(deps, [...revoked, ...logged.ended], logged);
   const byKept = await handOverAgain(deps, names);
-  const byLog = await handOverLogged(deps, logged.handedOver, lostFromMs);
+  const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);
   const released = byKept.released + byLog.released;
   return { grants, ...ended, released, transferred: byKept.transferred + byLog.transferred };
 };

@@ -103,6 +103,12 @@ export function restoreRepository(database: Database): RestoreRepository {
           where status_list_url = $1 and revocation_recorded_at is null order by id`,
         values: [url],
       }),
+    async countRevoked(requestId, sinceMs) {
+      const text = `select count(distinct target) as count from audit_events
+        where action = 'grant.revoke' and request_id = $1 and occurred_at >= to_timestamp($2 / 1000.0)`;
+      const [row] = await database.read<{ count: number }>({ text, values: [requestId, sinceMs] });
+      return row?.count ?? 0;
+    },
     raiseListVersion: (url, version) =>
       write('update status_lists set version = $2 where url = $1 and version < $2', [url, version]),
     async listWaitingVersions(kind) {
