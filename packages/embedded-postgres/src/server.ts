@@ -72,7 +72,7 @@ async function launch({ cluster, binaries, user, durable, port, env }: ServerReq
     'listen_addresses=127.0.0.1',
     `port=${chosen}`,
     'unix_socket_directories=',
-    'max_connections=200',
+    'max_connections=300',
     'timezone=UTC',
     'log_timezone=UTC',
     `${startedBySetting}=${process.pid}`,

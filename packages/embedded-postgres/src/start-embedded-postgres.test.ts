@@ -44,8 +44,8 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
   });
 
-  it('is UTF8 with locale C, durable unless told otherwise, and takes 200 connections, as several nodes need', async () => {
-    const wanted = (fsync: string) => [{ encoding: 'UTF8', lc: 'C', fsync, max: '200', tz: 'UTC' }];
+  it('is UTF8 with locale C, durable unless told otherwise, and takes 300 connections, as several nodes need', async () => {
+    const wanted = (fsync: string) => [{ encoding: 'UTF8', lc: 'C', fsync, max: '300', tz: 'UTC' }];
     const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
       current_setting('max_connections') AS max, current_setting('timezone') AS tz
       FROM pg_database WHERE datname = current_database()`;

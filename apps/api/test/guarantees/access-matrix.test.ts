@@ -5,8 +5,9 @@
 import { type RouteId, routes } from '@svc/contract';
 import { sampled } from '@svc/testkit/sampled';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ContractAnswer, contractCall } from '../world/contract-call.ts';
+import type { ContractAnswer } from '../world/contract-call.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
+import { ALL_FROM_ONE_KEY } from '../world/shared-deployment.ts';
 import {
   buildNobodies,
   type CallerClass,
@@ -24,8 +25,6 @@ import {
   withoutIds,
 } from './access-matrix/world.ts';
 
-/** The operator's one token is limited per node, so the cases are spread over several. */
-const NODES = 4;
 const deployment = withOwnDeployment(
   // Every caller of the matrix has a key of its own, of the same few subjects.
   {
@@ -37,7 +36,8 @@ const deployment = withOwnDeployment(
     SVC_SUBJECT_PER_MINUTE: '100000',
     SVC_ORG_PER_MINUTE: '100000',
   },
-  NODES,
+  1,
+  { ...ALL_FROM_ONE_KEY, selfServePerMinute: 1_000_000 },
 );
 
 let world: World;
@@ -59,15 +59,15 @@ it('the table has a row for every route, and none without a call', () => {
 
 type Asked = Case & { readonly id: RouteId };
 
-/** The answers about each subject, on one node, from an address that has failed before as little as the key was used. */
-const askAll = async ({ id, call }: Asked, node: number, key: string | undefined) => {
+/** The answers about each subject, from an address that has failed before as little as the key was used. */
+const askAll = async ({ id, call }: Asked, key: string | undefined) => {
   const answers: Partial<Record<Whose, ContractAnswer>> = {};
-  for (const whose of WHOSE) answers[whose] = await send(id, await call(world[whose], world.own), node, key);
+  for (const whose of WHOSE) answers[whose] = await send(id, await call(world[whose], world.own), key);
   return answers as Readonly<Record<Whose, ContractAnswer>>;
 };
 
-const send = (id: RouteId, { path, body }: Call, node: number, key: string | undefined) =>
-  contractCall(deployment.processes[node]?.baseUrl ?? '', routes[id].method.toUpperCase(), path, {
+const send = (id: RouteId, { path, body }: Call, key: string | undefined) =>
+  deployment.call(routes[id].method.toUpperCase(), path, {
     ...(key === undefined ? {} : { key }),
     ...(body === undefined ? {} : { body }),
   });
@@ -99,13 +99,12 @@ const classesAt = (i: number) =>
   sampled<readonly CallerClass[]>({ quick: CLASSES.filter((_, at) => (at + i) % 3 === 0), deep: CLASSES });
 
 describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i] as const))('%s', (_, one, i) => {
-  const node = i % NODES;
   const { outcomes } = one;
   const expected = (caller: CallerClass): Cell =>
     'anybody' in outcomes ? outcomes.anybody : (outcomes[CLASSES.indexOf(caller)] ?? Number.NaN);
 
   it.each(classesAt(i))('%s', async (caller) => {
-    const answers = await askAll(one, node, await credentialOf(deployment, world, caller));
+    const answers = await askAll(one, await credentialOf(deployment, world, caller));
     expect(statusesOf(answers)).toEqual(spread(expected(caller)));
     expectIndistinguishable(answers);
   });
@@ -113,7 +112,7 @@ describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i] as const)
   it('nobody: no credential, unknown ones, revoked ones', async () => {
     const cell = 'anybody' in outcomes ? outcomes.anybody : 401;
     for (const [name, key] of Object.entries(nobodies)) {
-      const answers = await askAll(one, node, key);
+      const answers = await askAll(one, key);
       expect([name, statusesOf(answers)]).toEqual([name, spread(cell)]);
       expectIndistinguishable(answers);
     }

@@ -7,6 +7,7 @@ import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
 import { type OwnCluster, startOwnCluster, withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
+import type { HttpLimits } from '../../src/http/index.ts';
 import { ADMIN_TOKEN, type ApiNode, type ApiNodes, type InnerNode, startApiNodes } from './api-node.ts';
 import { type ApiProcess, startApiProcesses } from './api-process.ts';
 import {
@@ -58,9 +59,15 @@ export const withDeployment = (): Deployment<InnerNode> => {
   return declare(() => running);
 };
 
-/** A deployment of this file alone, its nodes within this process. `env` adds to what all nodes have. */
-export const withOwnDeployment = (env: Environment = {}, nodes = 1): Deployment<InnerNode> =>
-  declareOwn(env, (databaseUrl) => startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+/** A deployment of this file alone, its nodes within this process. `env` and `limits` add to what all nodes have. */
+export const withOwnDeployment = (
+  env: Environment = {},
+  nodes = 1,
+  limits: Partial<HttpLimits> = {},
+): Deployment<InnerNode> =>
+  declareOwn(env, (databaseUrl) =>
+    startApiNodes(nodes, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }, limits),
+  );
 
 /** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */
 export const withProcesses = (env: Environment = {}, count = 1): Deployment<ApiProcess> =>
