@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
-import { isTracing, traced, traceparent } from '@svc/service';
+import { isTracing, traced, tracedRequest, traceparent } from '@svc/service';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openTracing } from './open-tracing.ts';
@@ -68,6 +68,29 @@ it('a sampler that records nothing exports nothing', async () => {
   expect(traced('a', () => traceparent())).toMatch(/-00$/);
   await close();
   expect(received.length).toBe(before);
+});
+
+/** What becomes of a request that comes with this traceparent, or with none; and of what is below it. */
+const flagsOf = async (sampler: Readonly<Record<string, string>>, incoming: string | undefined) => {
+  stubEndpoint();
+  const { close } = await openTracing({ ...process.env, ...sampler }, 'svc-test', logger);
+  const headers = incoming === undefined ? {} : { traceparent: incoming };
+  const found = tracedRequest('a', headers, {}, () => [traceparent(), traced('inner', () => traceparent())]);
+  await close();
+  return found.map((one) => one?.slice(-2));
+};
+const STRANGER = '00-00000000000000000000000000000001-00f067aa0ba902b7';
+const NONE = { OTEL_TRACES_SAMPLER_ARG: '0' };
+
+it.each([
+  ['a caller cannot force a trace', NONE, `${STRANGER}-01`, '00'],
+  ['nor by a trace id that a ratio would take', { OTEL_TRACES_SAMPLER_ARG: '1e-9' }, `${STRANGER}-01`, '00'],
+  ['nor prevent one', {}, `${STRANGER}-00`, '01'],
+  ['nor where all or none are recorded', { OTEL_TRACES_SAMPLER: 'always_off' }, `${STRANGER}-01`, '00'],
+  ['without a caller it is the same', NONE, undefined, '00'],
+  ['an operator may follow them', { OTEL_TRACES_SAMPLER: 'parentbased_always_off' }, `${STRANGER}-01`, '01'],
+])('what is sampled is for us to say: %s', async (_, sampler, incoming, flags) => {
+  expect(await flagsOf(sampler, incoming)).toEqual([flags, flags]);
 });
 
 it('a receiver that is gone delays and breaks nothing, and is named in the log', async () => {

@@ -2,6 +2,7 @@
  * Traces of a process, exported by OTLP over HTTP where the standard variables of OpenTelemetry name a receiver. Without
  * one nothing of it is even loaded.
  */
+import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Environment } from '@svc/config';
 import { traceWith, withinMs } from '@svc/service';
 import type { Logger } from 'pino';
@@ -91,9 +92,14 @@ const createExporter = async (env: Environment) => {
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 
-/** `OTEL_TRACES_SAMPLER` and its `_ARG`; default `parentbased_always_on`. */
+/**
+ * `OTEL_TRACES_SAMPLER` and its `_ARG`; default `traceidratio` with 1. Callers are strangers: unless a name with `parentbased_` says
+ * that they are to be followed, neither their `sampled` flag nor their trace id decides. So the ratio is drawn where a
+ * trace comes in, and what is below follows that.
+ */
 const samplerOf = (env: Environment, sdk: typeof import('@opentelemetry/sdk-trace')) => {
-  const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
+  const name = env.OTEL_TRACES_SAMPLER || 'traceidratio';
+  const follows = name.startsWith('parentbased_');
   const own = SAMPLERS.find((one) => name === one || name === `parentbased_${one}`);
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || '1');
   const faults: string[] = [];
@@ -103,10 +109,16 @@ const samplerOf = (env: Environment, sdk: typeof import('@opentelemetry/sdk-trac
     );
   if (!(ratio >= 0 && ratio <= 1)) faults.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
   if (faults.length > 0) throw new ConfigurationError(faults);
+  const { NOT_RECORD, RECORD_AND_SAMPLED } = sdk.SamplingDecision;
+  const drawn: Sampler = {
+    shouldSample: () => ({ decision: Math.random() < ratio ? RECORD_AND_SAMPLED : NOT_RECORD }),
+    toString: () => `Drawn{${ratio}}`,
+  };
   const root = {
     always_on: () => new sdk.AlwaysOnSampler(),
     always_off: () => new sdk.AlwaysOffSampler(),
-    traceidratio: () => new sdk.TraceIdRatioBasedSampler(ratio),
+    traceidratio: () => (follows ? new sdk.TraceIdRatioBasedSampler(ratio) : drawn),
   }[own ?? 'always_on']();
-  return name.startsWith('parentbased_') ? new sdk.ParentBasedSampler({ root }) : root;
+  const ofStrangers = follows ? {} : { remoteParentSampled: root, remoteParentNotSampled: root };
+  return new sdk.ParentBasedSampler({ root, ...ofStrangers });
 };

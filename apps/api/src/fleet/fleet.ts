@@ -34,6 +34,8 @@ export interface FleetOptions {
   readonly logger: Logger;
   /** Hears whole lines of their output. */
   readonly onOutput: (lines: string) => void;
+  /** Between two looks at whether each of them answers; default 1 s. */
+  readonly watchEveryMs?: number;
 }
 
 export class Fleet {
@@ -64,7 +66,8 @@ export class Fleet {
       await Promise.all(members.map(({ ended }) => ended));
       throw new Error('a process ended at its start');
     }
-    this.#watch = setInterval(() => void this.#findStuck(), WATCH_EVERY_MS).unref();
+    const everyMs = this.options.watchEveryMs ?? WATCH_EVERY_MS;
+    this.#watch = setInterval(() => this.#findStuck(everyMs), everyMs).unref();
     return members[0]?.address ?? { address: '', port: 0 };
   }
 
@@ -185,12 +188,14 @@ export class Fleet {
     }
   }
 
-  async #findStuck(): Promise<void> {
+  #findStuck(everyMs: number): void {
     for (const member of this.#listening()) {
       member.silentLooks += 1;
-      void member.ask('ping', STUCK_LOOKS * WATCH_EVERY_MS);
+      void member.ask('ping', STUCK_LOOKS * everyMs);
       if (member.silentLooks <= STUCK_LOOKS) continue;
-      this.options.logger.error({ processId: member.pid }, 'process.stuck');
+      // It takes some looks until it is gone.
+      if (member.silentLooks === STUCK_LOOKS + 1)
+        this.options.logger.error({ processId: member.pid }, 'process.stuck');
       member.worker.process.kill('SIGKILL');
     }
   }
