@@ -22,11 +22,12 @@ const projectsWithDatabase = new Set([
   'conformance-runner',
   'service',
   'store-pg',
+  'svc',
   'testkit',
   'worker',
 ]);
 
-const projectsWithPrograms = new Set(['api', 'api-alone', 'conformance-runner', 'worker']);
+const projectsWithPrograms = new Set(['api', 'api-alone', 'conformance-runner', 'svc', 'worker']);
 
 /** What every package's vitest project has in common. */
 export const project = (name: string, test: Record<string, unknown> = {}) =>
@@ -49,6 +50,6 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
     },
   });
 
-/** Suites that race, flood, kill or exhaust: one file at a time, after all others, so that they meet no others' load. */
+/** Suites that race, flood, kill or exhaust: after all others, so that they meet little of others' load. */
 export const projectAlone = (name: string, include: readonly string[], test: Record<string, unknown> = {}) =>
-  project(name, { include, maxWorkers: 1, sequence: { groupOrder: 1 }, ...test });
+  project(name, { include, maxWorkers: 2, sequence: { groupOrder: 1 }, ...test });

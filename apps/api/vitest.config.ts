@@ -1,28 +1,34 @@
+import { fileURLToPath } from 'node:url';
 import { project } from '../../vitest.shared.ts';
 
 // Test files share a worker and its modules: loading the API anew for each of them would cost more than their tests.
 // What is polled for has as long as any test: a loaded machine is slow, not wrong.
 export const shared = {
-  setupFiles: ['test/world/setup.ts'],
+  setupFiles: [fileURLToPath(new URL('test/world/setup.ts', import.meta.url))],
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
 };
 
 /**
- * Run one at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
+ * Run two at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
  * deployments these do none of that, and run with the others.
  */
 const calm = [
   'admin-clock',
+  'artefacts',
+  'decision-export-failures',
   'dump',
   'fsck',
   'leaked-key',
   'monitor',
   'restore',
+  'reverse-proxies',
   'service-role',
+  'signer-drills',
   'start',
   'status-signer-away',
+  'traces',
   'upgrade',
 ].map((name) => `test/deployments/${name}.test.ts`);
 export const alone = {
@@ -30,8 +36,9 @@ export const alone = {
   exclude: calm,
 };
 
-export default project('api', {
-  ...shared,
+export const amongOthers = {
   include: ['src/**/*.test.ts', 'test/!(deployments)/**/*.test.ts', ...calm],
   exclude: ['test/pages/deployed.test.ts'],
-});
+};
+
+export default project('api', { ...shared, ...amongOthers });

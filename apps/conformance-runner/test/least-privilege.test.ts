@@ -1,11 +1,13 @@
 /** What the runner holds: it asks hosts that customers name, so nothing that signs, and nothing that opens the service. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOwnEngine, serveConformance } from '@svc/conformance/node';
 import type { Store } from '@svc/service';
-import { createStore, grantRunner, migrate } from '@svc/store-pg';
+import { grantRunner, migrate } from '@svc/store-pg';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { openStore } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { insertRun, readRun, runOnce, startRunner } from './harness.ts';
@@ -19,7 +21,7 @@ let databaseUrlFile: string;
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: true });
   await migrate(cluster.url);
-  store = createStore({ databaseUrl: cluster.url });
+  store = openStore(cluster.url);
   await runSql(cluster.url, `create role ${role} login password 'p'`);
   await grantRunner(cluster.url, role);
   folder = mkdtempSync(join(tmpdir(), 'svc-runner-test-'));

@@ -2,6 +2,7 @@
  * Checks and fetches that overlap, on one database: what was asked earlier never undoes what was asked later. The
  * outside answers when the test says so.
  */
+
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
@@ -18,8 +19,8 @@ import {
   StoreError,
   SYSTEM,
 } from '@svc/service';
-import { createStore } from '@svc/store-pg';
 import { withDatabase } from '@svc/testkit';
+import { openStore } from '@svc/testkit/store/open-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertHosted } from './harness.ts';
 
@@ -28,7 +29,7 @@ const log = { info: () => {}, warn: () => {}, error: () => {} };
 let store: Store;
 let clock: DatabaseClock;
 beforeAll(async () => {
-  store = createStore({ databaseUrl: database.url });
+  store = openStore(database.url);
   clock = await DatabaseClock.start({ store, holds: new Holds(log), log });
 });
 afterAll(async () => {

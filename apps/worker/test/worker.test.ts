@@ -1,8 +1,9 @@
 /** What the worker promises: everything due is done once, whoever dies meanwhile (interface §Limits, protocol §9). */
+
 import type { DidWeb } from '@svc/protocol';
 import type { Store } from '@svc/service';
-import { createStore } from '@svc/store-pg';
 import { withDatabase } from '@svc/testkit';
+import { openStore } from '@svc/testkit/store/open-store';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Hosts, insertGrants, insertHosted, runOnce, startHosts, startWorker } from './harness.ts';
@@ -12,7 +13,7 @@ let store: Store;
 let sql: Client;
 let hosts: Hosts;
 beforeAll(async () => {
-  store = createStore({ databaseUrl: database.url });
+  store = openStore(database.url);
   sql = new Client({ connectionString: database.url });
   await sql.connect();
 });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -14,7 +14,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, isGoneWithin } from './postmaster.ts';
 import { findServerUser } from './server-user.ts';
 import {
@@ -25,10 +25,18 @@ import {
 
 const isRoot = process.getuid?.() === 0;
 const cleanups: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
+const cleanUp = async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+};
+
+/** A cluster that was made and stopped. Making one takes most of a test's time, so that those about something else begin with a copy. */
+let made: EmbeddedPostgres;
+beforeAll(async () => {
+  made = await startEmbeddedPostgres({ dataDir: join(makeFolder(), 'data'), durable: false });
+  await made.stop();
+}, 60_000);
+afterAll(() => removeEmbeddedPostgres(made.dataDir));
+afterEach(cleanUp);
 
 describe('startEmbeddedPostgres', () => {
   it('starts, keeps what was committed over a restart, and stops twice without complaint', async () => {
@@ -49,14 +57,16 @@ describe('startEmbeddedPostgres', () => {
     const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
       current_setting('max_connections') AS max, current_setting('timezone') AS tz
       FROM pg_database WHERE datname = current_database()`;
-    const durable = await start({ dataDir: join(folder(), 'data') });
+    const dataDir = join(folder(), 'data');
+    const durable = await start({ dataDir });
     expect(await query(durable.url, sql)).toEqual(wanted('on'));
-    const fast = await start({ dataDir: join(folder(), 'data'), durable: false });
+    await durable.stop();
+    const fast = await start({ dataDir, durable: false });
     expect(await query(fast.url, sql)).toEqual(wanted('off'));
   });
 
   it('asks for a password, kept in a file that only the server user reads, and listens on 127.0.0.1 only', async () => {
-    const server = await start({ dataDir: join(folder(), 'data'), durable: false });
+    const server = await start({ dataDir: copyOfMade(), durable: false });
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
     await expect(query(wrong.href, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
@@ -81,7 +91,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it("is nobody else's to stop before its starter has written anything down", async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const owner = await start({ dataDir, durable: false });
     rmSync(join(owner.dataDir, 'cluster', 'starter'));
     const guest = await start({ dataDir, durable: false });
@@ -90,7 +100,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('takes over an orphan whose starter is gone, and stops it', async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const { child, pid } = await startElsewhere(dataDir, 'setInterval(() => {}, 1000);');
     child.kill('SIGKILL');
     await once(child, 'close');
@@ -104,7 +114,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('starts again after the server was killed, on the same port', async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const first = await start({ dataDir });
     await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
     process.kill(first.pid, 'SIGKILL');
@@ -115,7 +125,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('clears the postmaster.pid of a server long gone whose number another process has now', async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const first = await start({ dataDir, durable: false });
     await first.stop();
     writeFileSync(join(first.dataDir, 'cluster', 'pgdata', 'postmaster.pid'), `${process.pid}\n/elsewhere\n`);
@@ -124,7 +134,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('stops a server held by SIGSTOP, and one whose session will not end', async () => {
-    const server = await start({ dataDir: join(folder(), 'data'), durable: false });
+    const server = await start({ dataDir: copyOfMade(), durable: false });
     const session = new Client({ connectionString: server.url });
     session.on('error', () => undefined);
     await session.connect();
@@ -136,17 +146,17 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('says what was wrong, with the log: a port in use, a cluster of another version', async () => {
-    const server = await start({ dataDir: join(folder(), 'data'), durable: false });
-    await expect(
-      start({ dataDir: join(folder(), 'data'), durable: false, port: server.port }),
-    ).rejects.toThrow(/did not start.*\n(.*\n)*.*Address already in use/);
+    const server = await start({ dataDir: copyOfMade(), durable: false });
+    await expect(start({ dataDir: copyOfMade(), durable: false, port: server.port })).rejects.toThrow(
+      /did not start.*\n(.*\n)*.*Address already in use/,
+    );
     await server.stop();
     writeFileSync(join(server.dataDir, 'cluster', 'pgdata', 'PG_VERSION'), '9\n');
     await expect(start({ dataDir: server.dataDir })).rejects.toThrow(/made by PostgreSQL 9/);
   });
 
   it('leaves no half-made cluster behind when the maker died in the middle', async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const first = await start({ dataDir, durable: false });
     await first.stop();
     rmSync(join(first.dataDir, 'cluster'), { recursive: true });
@@ -157,7 +167,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it('ends the server when the process that started it ends without stopping it', async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const { pid } = await startElsewhere(dataDir, 'process.exit(0);');
     expect(pid).toBeGreaterThan(0);
     expect(await isGoneWithin(pid, 10_000)).toBe(true);
@@ -202,10 +212,24 @@ asRoot('startEmbeddedPostgres, as root', () => {
 });
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), `svc-test-${process.pid}-`));
-  chmodSync(made, 0o755);
-  cleanups.push(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  const path = makeFolder();
+  cleanups.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Readable by all: the server may run as another user. */
+function makeFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), `svc-test-${process.pid}-`));
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/** The data directory of a cluster that is not running, with owners and modes as made. */
+function copyOfMade(): string {
+  const dataDir = join(folder(), 'data');
+  const { status, stderr } = spawnSync('cp', ['-a', made.dataDir, dataDir], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return dataDir;
 }
 
 async function start(options: Parameters<typeof startEmbeddedPostgres>[0]): Promise<EmbeddedPostgres> {

@@ -118,7 +118,7 @@ const anyInput: fc.Arbitrary<EvaluateInput> = fc
     })),
   );
 
-const RUNS = { numRuns: sampled({ quick: 300, deep: 3_000 }) };
+const RUNS = { numRuns: sampled({ quick: 120, deep: 3_000 }) };
 const holdsFor = (law: (body: ReceiptBody, input: EvaluateInput) => void): void => {
   fc.assert(
     fc.property(anyInput, (input) => law(evaluateJson(input, crypto), input)),

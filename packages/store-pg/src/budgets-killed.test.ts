@@ -18,7 +18,7 @@ import { createStore } from './create-store.ts';
 const LIMIT = 1_000;
 const MANY = 3;
 /** Of the statements at which the server is killed, a sample tries every fourth. */
-const STEP = sampled({ quick: 4, deep: 1 });
+const STEP = sampled({ quick: 8, deep: 1 });
 /** A killed server must be noticed by its silence, not by a time-out of ours. */
 const PATIENT = { commitMs: 20_000, budgetCommitMs: 20_000, transactionMs: 20_000 };
 

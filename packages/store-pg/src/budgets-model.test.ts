@@ -31,10 +31,10 @@ import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit, keyOf } from '@svc/testkit/store/budgets';
 import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { type NaiveBudget, NaiveBudgets, windowOf } from '@svc/testkit/store/naive-budgets';
+import { openStore } from '@svc/testkit/store/open-store';
 import { createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createStore } from './create-store.ts';
 
 const START_MS = Date.parse('2028-02-26T22:59:58Z');
 const PERIODS: readonly Period[] = ['hour', 'day', 'week', 'month'];
@@ -47,7 +47,7 @@ let world: World;
 beforeAll(async () => {
   clock = await moveClockOf(database.url);
   await clock.pass(START_MS - clock.nowMs());
-  stores.push(createStore({ databaseUrl: database.url }), createStore({ databaseUrl: database.url }));
+  stores.push(openStore(database.url), openStore(database.url));
   for (const store of stores) await store.ensureReceiptPartitions();
   world = await createWorld(node(0));
 });
@@ -314,6 +314,6 @@ describe('the budgets of a Grant', () => {
       const grant = await insertGrant(world);
       await fc.asyncModelRun(() => ({ model: new Model(list), real: { grant } }), run);
     });
-    await fc.assert(property, { numRuns: sampled({ quick: 4, deep: 25 }), endOnFailure: true });
+    await fc.assert(property, { numRuns: sampled({ quick: 2, deep: 25 }), endOnFailure: true });
   }, 120_000);
 });

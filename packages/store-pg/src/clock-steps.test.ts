@@ -10,7 +10,7 @@ import {
 } from '@svc/service';
 import { daysAgo, moveFirstDay } from '@svc/testkit';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
-import { withStores } from '@svc/testkit/store/open-store';
+import { openStore, withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql } from '@svc/testkit/store/session';
 import {
   allowCommit,
@@ -22,7 +22,6 @@ import {
 } from '@svc/testkit/store/world';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { repairClock } from './clock-repair.ts';
-import { createStore } from './create-store.ts';
 
 const DAY_AND_MORE_MS = 26 * 3_600_000;
 const BACK_MS = [-30_000, -300_000];
@@ -37,7 +36,7 @@ const started: DatabaseClock[] = [];
 
 beforeAll(async () => {
   clock = await moveClockOf(stores.url);
-  store = createStore({ databaseUrl: stores.url });
+  store = openStore(stores.url);
   world = await createWorld(store);
 });
 afterAll(() => store?.close());

@@ -3,12 +3,14 @@
  * passed, and the count of every cap is what a recount of the receipts gives. The same without one of the locks must
  * break it.
  */
+
 import { randomInt } from 'node:crypto';
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
+import { openStore } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
@@ -19,7 +21,6 @@ import {
   newJti,
 } from '@svc/testkit/store/world';
 import { describe, expect, it } from 'vitest';
-import { createStore } from './create-store.ts';
 
 const whole = withDatabase();
 const withoutCapLock = withDatabase();
@@ -27,7 +28,7 @@ const withoutPushLock = withDatabase();
 
 const ORGS = 3;
 const RELYING_PARTIES_PER_ORG = 2;
-const ROUNDS = sampled({ quick: 12, deep: 50 });
+const ROUNDS = sampled({ quick: 5, deep: 50 });
 /** The missing lock shows within about 20. */
 const ENOUGH = 600;
 const BATCHES = 6;
@@ -41,7 +42,7 @@ interface RaceReport {
 const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T;
 
 async function race(url: string, rounds: number, untilBreach = false): Promise<RaceReport> {
-  const nodes = [createStore({ databaseUrl: url }), createStore({ databaseUrl: url })] as const;
+  const nodes = [openStore(url), openStore(url)] as const;
   const outcomes = new Map<string, number>();
   const breaches: string[] = [];
   try {
@@ -163,7 +164,7 @@ describe('production checks against pushes through two nodes', () => {
 /** The check has been judged, and is not stored yet, when the push comes. */
 const pushBesideCheck = (url: string): Promise<readonly string[]> =>
   withSession(url, async (session) => {
-    const nodes = [createStore({ databaseUrl: url }), createStore({ databaseUrl: url })] as const;
+    const nodes = [openStore(url), openStore(url)] as const;
     try {
       const { orgId, worlds } = await openOrg(nodes[0]);
       const { world } = pick(worlds);

@@ -2,6 +2,7 @@
  * However decisions, outcomes and corrections come about, and whatever has been sealed and summed of them: list, export,
  * usage, statistics and metrics agree exactly with a recount of the rows.
  */
+
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import {
@@ -21,6 +22,7 @@ import {
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock';
+import { openStore } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import {
   allowCommit,
@@ -32,7 +34,6 @@ import {
 } from '@svc/testkit/store/world';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createStore } from './create-store.ts';
 
 const database = withDatabase();
 const OUTCOME_TYPES = [
@@ -57,7 +58,7 @@ let worlds: readonly { readonly world: World; readonly grant: GrantRecord; reado
 beforeAll(async () => {
   const databaseUrl = database.url;
   clock = await moveClockOf(databaseUrl);
-  stores = { first: createStore({ databaseUrl }), second: createStore({ databaseUrl }) };
+  stores = { first: openStore(databaseUrl), second: openStore(databaseUrl) };
   org = await insertOrg(stores.first);
   selfTest = await insertOrg(stores.first);
   const made = [];

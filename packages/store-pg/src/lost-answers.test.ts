@@ -1,9 +1,9 @@
 import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
+import { openStore } from '@svc/testkit/store/open-store';
 import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createStore } from './create-store.ts';
 
 const database = withDatabase();
 let proxy: CuttingProxy;
@@ -12,7 +12,7 @@ let world: World;
 
 beforeAll(async () => {
   proxy = await startCuttingProxy(database.url);
-  store = createStore({ databaseUrl: proxy.url });
+  store = openStore(proxy.url);
   world = await createWorld(store);
 });
 afterAll(() => store.close());

@@ -4,7 +4,7 @@ import { raceRevocations } from '@svc/testkit/store/revocation-races';
 import { alterFunction } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 
-const RACES = sampled({ quick: 60, deep: 300 });
+const RACES = sampled({ quick: 24, deep: 300 });
 
 const whole = withDatabase();
 const slowed = withDatabase();
@@ -27,7 +27,7 @@ describe('revocation against decisions through two nodes', () => {
 
   it('nor where commits dawdle between judging and storing', async () => {
     await slowDown(slowed.url);
-    expect((await raceRevocations(slowed.url, { races: sampled({ quick: 20, deep: 60 }) })).breaches).toEqual(
+    expect((await raceRevocations(slowed.url, { races: sampled({ quick: 8, deep: 60 }) })).breaches).toEqual(
       [],
     );
   }, 120_000);

@@ -1,12 +1,13 @@
 /** The role of the conformance runner (docs/operations.md): the queue of runs, and nothing else of the database. */
+
 import { randomBytes } from 'node:crypto';
 import type { Sha256 } from '@svc/protocol';
 import { withDatabase } from '@svc/testkit';
+import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkServer } from './check-server.ts';
 import { createRunStore } from './create-run-store.ts';
-import { createStore } from './create-store.ts';
 import { grantRunner, migrate } from './migrate.ts';
 
 const database = withDatabase();
@@ -31,7 +32,7 @@ describe('the role of the conformance runner', () => {
   it('starts on a migrated database, takes a run, prolongs and ends it', async () => {
     const sha256 = `sha256:${'0'.repeat(64)}` as Sha256;
     const vectors = { sha256, conformanceVersion: '1.0.0' };
-    const store = createStore({ databaseUrl: database.url });
+    const store = openStore(database.url);
     const run = { runId: 'cfr_1', account: 'rp', keyId: 'key', endpoint: 'https://engine.example/', vectors };
     await store.conformanceRuns.insert(run);
     await checkServer(roleUrl(), { mustBeDurable: false });

@@ -2,14 +2,15 @@
  * The functions of the schema find what they name in `public`: for pg_restore, whose search_path is empty, and for a session
  * that has tables of its own in front. Those that are left unpinned are reached from nowhere else (0005-roles/03-search-path).
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, insertGrant, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createStore } from './create-store.ts';
 import { commitStatement } from './verify/commit-parameters.ts';
 
 const database = withDatabase();
@@ -17,7 +18,7 @@ let store: Store;
 let world: World;
 
 beforeAll(async () => {
-  store = createStore({ databaseUrl: database.url });
+  store = openStore(database.url);
   world = await createWorld(store);
 });
 afterAll(() => store?.close());

@@ -26,7 +26,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 10, deep: 150 });
+const RACES = sampled({ quick: 5, deep: 150 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
 const { batch: BATCH, gapS: GAP_S } = sampled({
   quick: { batch: 5, gapS: 0.1 },

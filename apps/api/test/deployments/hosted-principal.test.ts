@@ -421,7 +421,7 @@ describe('the DID document, when a verification needs it', () => {
 describe('loss of verification under load at two processes', () => {
   withNodes(2, startApiProcesses);
 
-  const ROUNDS = sampled({ quick: 2, deep: 12 });
+  const ROUNDS = sampled({ quick: 1, deep: 12 });
   const LOADS = 8;
   const AFTERWARDS = 3;
 

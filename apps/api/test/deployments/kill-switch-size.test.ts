@@ -6,7 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { withProcesses } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
-const GRANTS = sampled({ quick: 20_000, deep: 100_000 });
+const GRANTS = sampled({ quick: 5_000, deep: 100_000 });
 
 const deployment = withProcesses();
 let tenants: Tenants;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-const ROUNDS = sampled({ quick: 4, deep: 10 });
+const ROUNDS = sampled({ quick: 2, deep: 10 });
 const urlOf = (i: number) => api.processes[i % 2]?.baseUrl ?? '';
 
 it('one Proof sent 64 times at once to two processes gives one ALLOW and 63 PROOF_REPLAYED, again and again', async () => {

@@ -20,7 +20,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 40, deep: 1_000 });
+const RACES = sampled({ quick: 20, deep: 1_000 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
 const { batch: BATCH, gapS: GAP_S } = sampled({
   quick: { batch: 10, gapS: 0.1 },

@@ -38,6 +38,7 @@ beforeAll(async () => {
     SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }),
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
   });
   tenants = await createTenants(baseUrl());
   held = await issueGrant(tenants);
@@ -68,7 +69,7 @@ const verify = async (trace: Trace, body: unknown) => {
 };
 
 const spansOf = ({ traceId }: Trace) => receiver.spans.filter((span) => span.traceId === traceId);
-/** They are sent some seconds after they ended, all of a request together or in order. */
+/** They are sent a moment after they ended, all of a request together or in order. */
 const untilTraced = async (trace: Trace, root: string): Promise<readonly ReceivedSpan[]> => {
   await expect.poll(() => spansOf(trace).map((span) => span.name)).toContain(root);
   return spansOf(trace);

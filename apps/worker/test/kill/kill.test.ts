@@ -2,7 +2,7 @@
  * A worker that is killed (SIGKILL) at any statement of any job, alone or with a second one beside it, leaves nothing
  * that the next round does not put right: in the end the database is that of an undisturbed run, and has no fault.
  *
- * Each statement is met twice (in a sample, once): the process dies before it reaches the server, and after it was executed
+ * Each statement is met twice (in a sample, one of the two): the process dies before it reaches the server, and after it was executed
  * but before its answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all tries every one (up to half an hour).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { makeWorkForEveryJob } from './work-for-every-job.ts';
 const [ALONE, BESIDE] =
   process.env.SVC_KILL_AT === 'all'
     ? [Number.POSITIVE_INFINITY, 100]
-    : sampled({ quick: [2, 1], deep: [12, 5] });
+    : sampled({ quick: [1, 1], deep: [12, 5] });
 
 const prepared = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-kill-'));
@@ -141,7 +141,7 @@ it('an undisturbed round leaves no fault, and nothing for the next', async () =>
 
 it('a worker killed at any statement leaves nothing that the next one does not put right', async () => {
   const both = spread(ALONE).flatMap((statement) => WHEN.map((when) => ({ statement, when })));
-  const cuts = sampled({ quick: both.filter((_, i) => i % 4 === 0 || i % 4 === 3), deep: both });
+  const cuts = sampled({ quick: both.slice(-1), deep: both });
   let killed = 0;
   await twoAtATime(cuts, (cut) =>
     onCopy(async (url) => {

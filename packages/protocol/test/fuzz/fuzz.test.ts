@@ -39,7 +39,7 @@ import { nativeCrypto } from '../../src/native.ts';
 import { contextOf, factsOf } from '../facts-of.ts';
 
 /** Of requests that differ from the honest one. */
-const CASES_PER_KIND = sampled({ quick: 500, deep: 10_000 });
+const CASES_PER_KIND = sampled({ quick: 200, deep: 10_000 });
 const PORTABLE_EVERY = 100;
 
 /** Most mutants die before their signature is looked at; the honest half of a request is looked at again and again. */
@@ -202,7 +202,7 @@ const assertEntitled = ({ grant, proof, action }: VerifyRequest, { input }: Base
 };
 
 describe('malformed input', () => {
-  const least = sampled({ quick: 5_000, deep: 100_000 });
+  const least = sampled({ quick: 2_000, deep: 100_000 });
   it(`is at least ${least} cases`, () => {
     expect((Object.keys(UNSIGNED).length + 1) * CASES_PER_KIND).toBeGreaterThanOrEqual(least);
   });

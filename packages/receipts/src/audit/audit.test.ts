@@ -65,7 +65,7 @@ describe('audit', () => {
         expect(result.differences).toEqual([]);
         expect(result).toMatchObject({ ok: true, undecided: false, failures: [] });
       }),
-      { numRuns: sampled({ quick: 100, deep: 500 }) },
+      { numRuns: sampled({ quick: 40, deep: 500 }) },
     );
   });
 

@@ -55,7 +55,7 @@ describe('any change breaks a Receipt:', () => {
           expect(verifies(JSON.stringify(receipt))).toBe(false);
         },
       ),
-      { numRuns: sampled({ quick: 300, deep: 1_000 }) },
+      { numRuns: sampled({ quick: 120, deep: 1_000 }) },
     );
   });
 
@@ -67,7 +67,7 @@ describe('any change breaks a Receipt:', () => {
         else delete place.container[place.name];
         expect(verifies(receipt)).toBe(false);
       }),
-      { numRuns: sampled({ quick: 100, deep: 500 }) },
+      { numRuns: sampled({ quick: 50, deep: 500 }) },
     );
   });
 
@@ -79,7 +79,7 @@ describe('any change breaks a Receipt:', () => {
         Object.defineProperty(place.container, name, { value, enumerable: true });
         expect(verifies(receipt)).toBe(false);
       }),
-      { numRuns: sampled({ quick: 100, deep: 500 }) },
+      { numRuns: sampled({ quick: 50, deep: 500 }) },
     );
   });
 
@@ -90,7 +90,7 @@ describe('any change breaks a Receipt:', () => {
         const flipped = String.fromCharCode(text.charCodeAt(at) ^ (1 << bit));
         expect(verifies(text.slice(0, at) + flipped + text.slice(at + 1))).toBe(false);
       }),
-      { numRuns: sampled({ quick: 300, deep: 2_000 }) },
+      { numRuns: sampled({ quick: 120, deep: 2_000 }) },
     );
   });
 
@@ -102,7 +102,7 @@ describe('any change breaks a Receipt:', () => {
           jws.slice(0, at) + String.fromCharCode(jws.charCodeAt(at) ^ (1 << bit)) + jws.slice(at + 1);
         expect(verifies(receiptTextOf(flipped) ?? '')).toBe(false);
       }),
-      { numRuns: sampled({ quick: 300, deep: 1_000 }) },
+      { numRuns: sampled({ quick: 120, deep: 1_000 }) },
     );
   });
 });
@@ -119,7 +119,7 @@ describe('whatever the engine decides', () => {
         expect(verifyReceipt(JSON.parse(signed.text), serviceDocument, options)).toEqual(expected);
         expect(receiptTextOf(signed.jws)).toBe(signed.text);
       }),
-      { numRuns: sampled({ quick: 100, deep: 500 }) },
+      { numRuns: sampled({ quick: 50, deep: 500 }) },
     );
   });
 });

@@ -10,7 +10,7 @@ import { beforeAll, expect, it } from 'vitest';
 
 const WRITERS = 8;
 const OLD = 300;
-const PASSES = sampled({ quick: 2, deep: 6 });
+const PASSES = sampled({ quick: 1, deep: 6 });
 
 const stores = withStores();
 let world: World;

@@ -12,12 +12,13 @@ export interface TestStores {
 }
 
 /** What is proven here holds however long a connection takes to come: a loaded machine is slow, not wrong. */
-const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 5_000 };
-const open = (databaseUrl: string): Store => createStore({ databaseUrl, deadlines: PATIENT });
+const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 5_000, lookupMs: 20_000 };
+/** For tests that are not about deadlines. The caller closes it. */
+export const openStore = (databaseUrl: string): Store => createStore({ databaseUrl, deadlines: PATIENT });
 
 /** Two nodes on one database, closed after the test that opens them. */
 export const openStores = (databaseUrl: string): [Store, Store] => {
-  const nodes: [Store, Store] = [open(databaseUrl), open(databaseUrl)];
+  const nodes: [Store, Store] = [openStore(databaseUrl), openStore(databaseUrl)];
   onTestFinished(async () => {
     await Promise.all(nodes.map((store) => store.close()));
   });
@@ -34,7 +35,7 @@ export function withStores(): TestStores {
     return store;
   };
   beforeAll(() => {
-    stores.push(open(database.url), open(database.url));
+    stores.push(openStore(database.url), openStore(database.url));
   });
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()));

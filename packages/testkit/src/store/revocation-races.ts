@@ -2,9 +2,10 @@
  * Races revocations against a stream of commits through two stores and reports every breach of the promise of
  * protocol §9: no ALLOW committed after the revocation was acknowledged, none dated after `revoked_at`.
  */
+
 import type { GrantRecord, Store } from '@svc/service';
-import { createStore } from '@svc/store-pg';
 import pg from 'pg';
+import { openStore } from './open-store.ts';
 import { allowCommit, createWorld, insertGrant, type World } from './world.ts';
 
 export interface RaceReport {
@@ -23,7 +24,7 @@ const STREAMS_PER_STORE = 3;
 const BATCH = 4;
 
 export async function raceRevocations(databaseUrl: string, options: RaceOptions): Promise<RaceReport> {
-  const stores = [createStore({ databaseUrl }), createStore({ databaseUrl })] as const;
+  const stores = [openStore(databaseUrl), openStore(databaseUrl)] as const;
   const observer = new pg.Client({ connectionString: databaseUrl });
   await observer.connect();
   const report = { allowsBefore: 0, refusedAfter: 0, breaches: [] as string[] };

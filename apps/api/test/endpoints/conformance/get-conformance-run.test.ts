@@ -1,8 +1,9 @@
 /** `GET /conformance/runs/{run_id}`: a run from its beginning to its report, and who sees it (interface §Conformance). */
+
 import { readFileSync } from 'node:fs';
 import { createOwnEngine, serveConformance } from '@svc/conformance/node';
 import { createRunTransport, readConfig, readVectorsBeside, runWaiting } from '@svc/process';
-import { createStore } from '@svc/store-pg';
+import { openStore } from '@svc/testkit/store/open-store';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
 import { withOwnDeployment } from '../../world/deployment.ts';
@@ -25,7 +26,7 @@ const manifest = JSON.parse(readFileSync(new URL('manifest.json', VECTORS), 'utf
 
 /** What is waiting, by the code of the runner, within this process. */
 const runAll = async () => {
-  const store = createStore({ databaseUrl: deployment.databaseUrl });
+  const store = openStore(deployment.databaseUrl);
   onTestFinished(() => store.close());
   const config = readConfig({ SVC_OUTBOUND_MAP: JSON.stringify(MAP) });
   const statuses: string[] = [];
