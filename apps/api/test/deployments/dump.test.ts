@@ -54,6 +54,7 @@ describe.skipIf(!hasDebianPostgres)('a dump', () => {
 
     const fsck = spawnSync(process.execPath, [programFile('apps/admin'), 'fsck'], {
       encoding: 'utf8',
+      timeout: 30_000,
       env: { PATH: process.env.PATH, DATABASE_URL: to },
     });
     expect([fsck.status, fsck.stderr]).toEqual([0, '']);

@@ -48,6 +48,7 @@ const admin = (...parameters: string[]) =>
   spawnSync(process.execPath, [programFile('apps/admin'), ...parameters], {
     encoding: 'utf8',
     env: operatorEnv(),
+    timeout: 30_000,
   });
 
 const onEachNode = <T>(ask: (baseUrl: string) => Promise<T>): Promise<T[]> =>
@@ -158,6 +159,7 @@ describe('a Receipt key has leaked', () => {
     try {
       const started = spawnSync(process.execPath, [programFile('apps/api')], {
         encoding: 'utf8',
+        timeout: 30_000,
         env: { ...operatorEnv(), SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) },
       });
       expect(started.status).toBe(1);

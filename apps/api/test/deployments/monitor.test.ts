@@ -23,6 +23,7 @@ const monitor = (state = 'state.json') => {
   const options = ['--did-document', didFile, '--state', join(folder, state), '--json'];
   const { status, stdout } = spawnSync(process.execPath, [...cli, 'monitor', baseUrl, ...options], {
     encoding: 'utf8',
+    timeout: 30_000,
   });
   return { status, look: JSON.parse(stdout) };
 };
