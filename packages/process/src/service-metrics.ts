@@ -35,7 +35,7 @@ export const createEventCounter = (registry: Registry): EventCounter => {
 };
 
 /** What signs, by what it signs. A set is asked for each time, since a rotation replaces it. */
-export interface SigningSets {
+interface SigningSets {
   readonly receiptKeys: Pick<KeySet, 'signer'>;
   readonly statusKeys: Pick<KeySet, 'signer'>;
 }
