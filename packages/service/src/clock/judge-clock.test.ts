@@ -91,6 +91,35 @@ describe('a process at work', () => {
     }
   });
 
+  /** Readings each 5 s, of a database's clock that gains so much between two of them; by how much it was followed, and when it was doubted. */
+  const drift = (gainMs: number, readings: number, nodeGainMs = 0) => {
+    const { at, pass, see, ...work } = atWork();
+    let { reference } = work;
+    for (let i = 1; i <= readings; i++) {
+      pass(5 * SECOND);
+      at.databaseMs += gainMs;
+      at.nodeMs += nodeGainMs;
+      const judgement = judgeClock(see(), reference, null);
+      if (judgement.kind === 'doubted') return { doubtedAt: i, followedMs: (i - 1) * gainMs };
+      reference = judgement.reference;
+    }
+    return { doubtedAt: null, followedMs: readings * gainMs };
+  };
+
+  it.each([2 * SECOND, 1 * SECOND, 100, -2 * SECOND, -100])(
+    'follows a clock that gains %d ms between two readings for 5 s in all, and no further',
+    (gainMs) => {
+      const { doubtedAt, followedMs } = drift(gainMs, 700);
+      expect(doubtedAt).not.toBeNull();
+      expect(Math.abs(followedMs)).toBeLessThanOrEqual(5 * SECOND);
+    },
+  );
+
+  it('follows one that the node agrees with, and what clocks of computers are off by', () => {
+    expect(drift(400, 700, 400).doubtedAt).toBeNull();
+    expect(drift(2, 17_280).doubtedAt).toBeNull();
+  });
+
   it("does not care about the node's own clock", () => {
     const { at, see, reference } = atWork();
     at.nodeMs += 26 * HOUR;

@@ -1,8 +1,8 @@
 /**
  * Decides whether a reading of the database's clock is accepted (protocol §10). Decisions are dated by that clock, and days
- * it closes cannot be reopened by the service, so a single reading never moves the process's time by more than 2 s. A
- * reading is compared with the last accepted one extrapolated by the monotonic clock, with the node's wall clock, and with
- * the deployment's high-water mark.
+ * it closes cannot be reopened by the service, so a single reading never moves the process's time by more than 2 s, and all
+ * of an hour by no more than 5 s that the node's wall clock does not show. A reading is compared with the last accepted one
+ * extrapolated by the monotonic clock, with one of the last hour, with the wall clock, and with the deployment's high-water mark.
  */
 import type { ClockReading } from '../ports/clock.ts';
 
@@ -14,11 +14,16 @@ export interface Sighting extends ClockReading {
   readonly nodeMs: number;
 }
 
-/** The last accepted reading. */
-export interface Reference {
+interface Moment {
   readonly databaseMs: number;
   readonly monotonicMs: number;
   readonly uptimeMs: number;
+}
+
+/** The last accepted reading. */
+export interface Reference extends Moment {
+  /** An accepted one of the last hour, from which deviations are added up. */
+  readonly anchor: Moment;
   /** `ClockMark.resets` at that reading. */
   readonly resets: number;
 }
@@ -41,6 +46,8 @@ export type Judgement =
 const JUMP_MS = 2_000;
 /** Two clocks within the skew of protocol §7 agree. */
 const AGREE_MS = 5_000;
+/** As long as deviations below a jump are added up. */
+const ANCHOR_LASTS_MS = 3_600_000;
 /** A mark this recent proves that another process has a valid time. */
 const MARK_FRESH_MS = 60_000;
 /** A step that both wall clocks show is accepted after this long; a forward step only up to this size. */
@@ -54,9 +61,15 @@ export const judgeClock = (
   doubt: Doubt | null,
 ): Judgement => {
   if (reference === null) return judgeFirst(sighting);
-  const offByMs = offBy(sighting, reference);
   const isOperatorReset = (sighting.mark?.resets ?? 0) !== reference.resets && isNear(sighting);
-  if (Math.abs(offByMs) <= JUMP_MS || isOperatorReset) return accept(sighting);
+  if (isOperatorReset) return accept(sighting);
+  const jumpMs = offBy(sighting, reference);
+  const driftMs = offBy(sighting, reference.anchor);
+  const isJump = Math.abs(jumpMs) > JUMP_MS;
+  if (!isJump && Math.abs(driftMs) <= AGREE_MS) return accept(sighting, anchorAfter(sighting, reference));
+  // Who corrects its clock slowly by more than that has a node that does the same.
+  if (!isJump && agrees(sighting)) return accept(sighting);
+  const offByMs = isJump ? jumpMs : driftMs;
   const isSame = doubt !== null && Math.abs(offByMs - doubt.offByMs) <= JUMP_MS;
   const sinceMs = isSame ? doubt.sinceMs : sighting.receivedMs;
   const usedUntilMs =
@@ -66,10 +79,19 @@ export const judgeClock = (
   return { kind: 'doubted', doubt: { ...found, reason: describe(sighting, found) } };
 };
 
-const accept = ({ databaseMs, receivedMs, uptimeMs, mark }: Sighting): Judgement => ({
+const accept = (sighting: Sighting, anchor: Moment = momentOf(sighting)): Judgement => ({
   kind: 'accepted',
-  reference: { databaseMs, monotonicMs: receivedMs, uptimeMs, resets: mark?.resets ?? 0 },
+  reference: { ...momentOf(sighting), anchor, resets: sighting.mark?.resets ?? 0 },
 });
+
+const momentOf = ({ databaseMs, receivedMs, uptimeMs }: Sighting): Moment => ({
+  databaseMs,
+  monotonicMs: receivedMs,
+  uptimeMs,
+});
+
+const anchorAfter = (sighting: Sighting, { anchor }: Reference): Moment =>
+  sighting.uptimeMs - anchor.uptimeMs < ANCHOR_LASTS_MS ? anchor : momentOf(sighting);
 
 /** At start the node's clock must agree, or another process must have advanced the mark within the last minute. */
 const judgeFirst = (sighting: Sighting): Judgement => {
@@ -85,7 +107,7 @@ const judgeFirst = (sighting: Sighting): Judgement => {
 };
 
 /** Negative: behind. The reading was taken between `sentMs` and `receivedMs`; time in suspend counts as elapsed. */
-const offBy = ({ databaseMs, sentMs, receivedMs, uptimeMs }: Sighting, reference: Reference): number => {
+const offBy = ({ databaseMs, sentMs, receivedMs, uptimeMs }: Sighting, reference: Moment): number => {
   const earliestMs = reference.databaseMs + (sentMs - reference.monotonicMs);
   const passedMs = Math.max(receivedMs - reference.monotonicMs, uptimeMs - reference.uptimeMs);
   const latestMs = reference.databaseMs + passedMs;
