@@ -50,6 +50,6 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
     },
   });
 
-/** Suites that race, flood, kill or exhaust: after all others, so that they meet little of others' load. */
+/** Suites that race, flood, kill or exhaust: one file at a time, after all others, so that they meet no others' load. */
 export const projectAlone = (name: string, include: readonly string[], test: Record<string, unknown> = {}) =>
-  project(name, { include, maxWorkers: 2, sequence: { groupOrder: 1 }, ...test });
+  project(name, { include, maxWorkers: 1, sequence: { groupOrder: 1 }, ...test });

@@ -1,17 +1,16 @@
-import { fileURLToPath } from 'node:url';
 import { project } from '../../vitest.shared.ts';
 
 // Test files share a worker and its modules: loading the API anew for each of them would cost more than their tests.
 // What is polled for has as long as any test: a loaded machine is slow, not wrong.
 export const shared = {
-  setupFiles: [fileURLToPath(new URL('test/world/setup.ts', import.meta.url))],
+  setupFiles: ['test/world/setup.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
 };
 
 /**
- * Run two at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
+ * Run one at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
  * deployments these do none of that, and run with the others.
  */
 const calm = [
@@ -36,9 +35,8 @@ export const alone = {
   exclude: calm,
 };
 
-export const amongOthers = {
+export default project('api', {
+  ...shared,
   include: ['src/**/*.test.ts', 'test/!(deployments)/**/*.test.ts', ...calm],
   exclude: ['test/pages/deployed.test.ts'],
-};
-
-export default project('api', { ...shared, ...amongOthers });
+});

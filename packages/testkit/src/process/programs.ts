@@ -16,7 +16,7 @@ const BUILD_DEADLINE_MS = 120_000;
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   api: ['apps/api', 'apps/admin'],
   'api-alone': ['apps/api', 'apps/admin'],
-  svc: ['apps/api', 'apps/admin', 'apps/conformance-runner', 'apps/worker'],
+  svc: ['apps/conformance-runner', 'apps/worker'],
   worker: ['apps/worker'],
   'conformance-runner': ['apps/conformance-runner'],
 };

@@ -74,7 +74,7 @@ describe('a changed rate limit', () => {
     expect((await patch(did, { verify_rate_limit_per_minute: 300 })).status).toBe(200);
     const answeredAt = performance.now();
     let status: unknown = 429;
-    while (status === 429 && performance.now() - answeredAt < 2_000) [status] = await limitOn(1, key);
+    while (status !== 200 && performance.now() - answeredAt < 2_000) [status] = await limitOn(1, key);
     expect(status).toBe(200);
   });
 });

@@ -35,8 +35,8 @@ it('an answer that never ends is given up in time, however slowly it goes on', a
 });
 
 it('so are leaves', async () => {
-  const { pieces } = await source().fetchStream('/', 100);
   const read = async () => {
+    const { pieces } = await source().fetchStream('/', 100);
     for await (const _ of pieces);
   };
   await expect(read()).rejects.toThrow('it did not answer in time');
