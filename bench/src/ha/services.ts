@@ -46,6 +46,7 @@ export async function startServices(
   mkdirSync(fenceFolder);
   const common = {
     SVC_ENV: 'development',
+    SVC_SYNCHRONOUS_STANDBY: '1',
     SVC_HOST: '127.0.0.1',
     SVC_BASE_URL: `http://localhost:${firstPort}`,
     SVC_DATA_DIR: join(folder, 'data'),

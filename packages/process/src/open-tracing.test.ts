@@ -106,6 +106,7 @@ it.each([
   [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'must be http/protobuf or http/json, not "grpc"'],
   [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER must be one of'],
   [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'must be a number from 0 to 1'],
+  [{ OTEL_BSP_SCHEDULE_DELAY: '5s' }, 'OTEL_BSP_SCHEDULE_DELAY must be a number of milliseconds'],
 ])('%o is refused with what is right', async (env, message) => {
   await expect(openTracing({ [ENDPOINT]: 'http://x', ...env }, 'svc-test', logger)).rejects.toThrow(message);
 });

@@ -36,7 +36,7 @@ export const openTracing = async (
   const provider = new sdk.TracerProvider({
     resource: await resourceOf(serviceName),
     sampler: samplerOf(env, sdk),
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: await createExporter(env) })],
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: await createExporter(env), ...batchingOf(env) })],
   });
   const warn = (problem: string) =>
     logger.warn({ problem: problem.slice(0, PROBLEM_CHARS) }, 'traces.not_exported');
@@ -88,6 +88,15 @@ const createExporter = async (env: Environment) => {
     ]);
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
   return new OTLPTraceExporter();
+};
+
+/** `OTEL_BSP_SCHEDULE_DELAY`: how long spans are gathered, in milliseconds; the library does not read it by itself. */
+const batchingOf = ({ OTEL_BSP_SCHEDULE_DELAY: text = '' }: Environment) => {
+  if (text === '') return {};
+  const scheduledDelayMillis = Number(text);
+  if (!Number.isInteger(scheduledDelayMillis) || scheduledDelayMillis < 1)
+    throw new ConfigurationError(['OTEL_BSP_SCHEDULE_DELAY must be a number of milliseconds, 1 or more']);
+  return { scheduledDelayMillis };
 };
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
