@@ -11,6 +11,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]']);
 
+/** Whoever asks for health waits no longer than this, whatever storage does. */
+export const HEALTH_ANSWER_MS = 800;
+
 export interface Readiness {
   readonly ok: boolean;
   /** Each check by name: `ok`, or the fault in a few words. */

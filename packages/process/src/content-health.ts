@@ -1,7 +1,7 @@
 /** Days whose receipts are no longer what was published (protocol §12), where an operator looks: metrics and health. */
 import { type CheckpointRepository, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
-import { HEALTH_ANSWER_MS } from './readiness.ts';
+import { HEALTH_ANSWER_MS } from './admin-service.ts';
 
 export interface ContentHealth {
   /** `ok`, or which days are broken. A broken day makes no node unready: the others must go on. */

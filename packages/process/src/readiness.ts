@@ -1,6 +1,6 @@
 /** Whether the service behind a process can decide: whether storage takes writes, and each reason not to decide. */
 import { type Fence, HOLD_NAMES, type Holds, type ServiceIdentity, type Store, withinMs } from '@svc/service';
-import type { Readiness } from './admin-service.ts';
+import { HEALTH_ANSWER_MS, type Readiness } from './admin-service.ts';
 import type { StandbyHealth } from './standby-health.ts';
 
 interface ReadinessDeps {
@@ -19,8 +19,6 @@ export interface ServiceReadiness extends Readiness {
   readonly decides: boolean;
 }
 
-/** Whoever asks for health waits no longer than this, whatever storage does. */
-export const HEALTH_ANSWER_MS = 800;
 /** Results are cached this long: `/healthz` is public, and a probe is a write. */
 const FRESH_MS = 500;
 

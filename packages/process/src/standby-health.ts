@@ -1,7 +1,7 @@
 /** The synchronous standby that a deployment promises (`SVC_SYNCHRONOUS_STANDBY`), where an operator looks: metrics and health. */
 import { type Store, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
-import { HEALTH_ANSWER_MS } from './readiness.ts';
+import { HEALTH_ANSWER_MS } from './admin-service.ts';
 
 export interface StandbyHealth {
   /** `ok`, or what is missing. Whether decisions go on without it is the database's matter, so no node is unready for it. */
