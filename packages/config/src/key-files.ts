@@ -46,11 +46,13 @@ export const findKeyFile = (purpose: KeyPurpose, config: KeyPaths): KeyFile => {
 
 export interface ReadSecret {
   readonly text: string;
-  /** What is wrong with who may read it, or null. */
+  /** What is wrong with who may read or replace it, or null. */
   readonly exposure: string | null;
 }
 
 const OTHERS = 0o007;
+const OTHERS_WRITE = 0o002;
+const STICKY = 0o1000;
 const isWindows = process.platform === 'win32';
 
 /** A set of some hundred keys. */
@@ -65,17 +67,26 @@ export const readSecretFile = (path: string, maxBytes = MAX_BYTES): ReadSecret =
     if (!stat.isFile()) throw Object.assign(new Error('it is not a file'), { code: 'it is not a file' });
     if (stat.size > maxBytes)
       throw Object.assign(new Error(), { code: `it is larger than ${maxBytes} bytes` });
-    const mode = stat.mode & 0o777;
-    // Windows has no such rights and says that everybody may.
-    const isExposed = !isWindows && (mode & OTHERS) !== 0;
-    const exposure = isExposed
-      ? `everybody on this machine may read or write it (mode ${mode.toString(8).padStart(4, '0')}); run chmod 600 ${path}`
-      : null;
-    return { text: readFileSync(file, 'utf8'), exposure };
+    return { text: readFileSync(file, 'utf8'), exposure: exposureOf(path, stat.mode) };
   } finally {
     closeSync(file);
   }
 };
+
+/** Windows has no such rights and says that everybody may. */
+const exposureOf = (path: string, mode: number): string | null => {
+  if (isWindows) return null;
+  if ((mode & OTHERS) !== 0)
+    return `everybody on this machine may read or write it (mode ${octal(mode)}); run chmod 600 ${path}`;
+  const folder = dirname(path);
+  const { mode: folderMode } = statSync(folder);
+  // In a sticky folder nobody but its owner replaces a file.
+  const isReplaceable = (folderMode & OTHERS_WRITE) !== 0 && (folderMode & STICKY) === 0;
+  return isReplaceable
+    ? `everybody on this machine may put another file in its place (${folder} has mode ${octal(folderMode)}); run chmod o-w ${folder}`
+    : null;
+};
+const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
 
 /** What opens the private keys that a key set refers to. `exposed` is told of files that others may read. */
 export const keySourcesOf = (

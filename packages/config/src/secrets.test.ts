@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { KeySetError } from '@svc/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from './config.ts';
@@ -118,6 +118,18 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
       );
     },
   );
+
+  it('so are those in whose folder everybody may put another one, unless it is sticky', async () => {
+    const files = await filesOf({});
+    const folder = dirname(files.SVC_RECEIPT_KEYS);
+    const load = () => loadSecrets(configOf({ ...PRODUCTION, ...files }));
+    chmodSync(folder, 0o777);
+    await expect(load()).rejects.toThrow(
+      `SVC_RECEIPT_KEYS: ${files.SVC_RECEIPT_KEYS}: everybody on this machine may put another file in its place (${folder} has mode 0777); run chmod o-w ${folder}`,
+    );
+    chmodSync(folder, 0o1777);
+    expect((await load()).notes).toEqual([]);
+  });
 
   it.each([0o600, 0o400, 0o640, 0o440])(
     'are taken where only the owner and its group may (mode %o)',
