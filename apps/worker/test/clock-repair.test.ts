@@ -9,9 +9,10 @@ import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock
 import { openStore, withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
-const AHEAD_MS = 26 * 3_600_000;
+/** To noon of tomorrow: whatever the time is now, today is over then and tomorrow is not. */
+const AHEAD_MS = Date.parse(`${daysAgo(-1)}T12:00:00Z`) - Date.now();
 const stores = withStores();
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const { privateKey } = generateKeyPairSync('ed25519');
@@ -111,10 +112,10 @@ it('processes take it as the word of the operator, and a Receipt dated ahead doe
   await store.clock.advanceMark(clock.nowMs());
   await clock.pass(-AHEAD_MS);
   const process = await DatabaseClock.start({ store, holds, log });
+  onTestFinished(() => process.stop());
   expect(holds.list()[0]?.reason).toContain('svc-admin clock');
   await repairClock(stores.url, Date.now());
   await process.resync();
-  process.stop();
   expect(holds.list()).toEqual([]);
 
   const [{ id: grantId, at } = { id: '', at: 0 }] = await runSql<{ id: never; at: number }>(
