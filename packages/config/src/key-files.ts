@@ -126,7 +126,7 @@ const writeBeside = (setPath: string, path: string, text: string): void => {
   if (set === undefined || isWindows) return;
   try {
     chownSync(path, set.uid, set.gid);
-    chmodSync(path, set.mode & 0o770 & ~OTHERS);
+    chmodSync(path, set.mode & 0o770);
   } catch (error) {
     rmSync(path, { force: true });
     throw error;

@@ -87,26 +87,10 @@ export const parseWorkerConfig = (env: Environment): ParsedWorkerConfig => {
   if (url === undefined && read.SVC_ENV !== 'production' && faults.length === 0) faults.push(NEEDS_DATABASE);
   faults.push(...crossFaults(read));
   if (url === undefined || faults.length > 0) return { ok: false, faults };
-  const config = { ...workerPartOf(buildConfig(read)), database: { kind: 'external' as const, url } };
+  const config = { ...serviceConfigOf(read), database: { kind: 'external' as const, url } };
   const domain = domainFaults(config.domain);
   return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
 };
-
-const workerPartOf = ({
-  host: _host,
-  port: _port,
-  processes: _processes,
-  statusHost: _statusHost,
-  adminToken: _adminToken,
-  provisionKeys: _provisionKeys,
-  receiptKeysPath: _receiptKeysPath,
-  sandboxKeysPath: _sandboxKeysPath,
-  demo: _demo,
-  demoPerDay: _demoPerDay,
-  selfServe: _selfServe,
-  trustProxyHops: _trustProxyHops,
-  ...rest
-}: Config): ServiceConfig => rest;
 
 /** The values of `names`. Unknown `SVC_…` are a fault, known ones that are not among `names` are left alone. */
 const readVariables = (
@@ -217,35 +201,40 @@ const placeOf = (read: Read) => {
   };
 };
 
+/** What API and worker have alike. */
+const serviceConfigOf = (read: Read): ServiceConfig => ({
+  ...placeOf(read),
+  database:
+    read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
+  promisesStandby: read.SVC_SYNCHRONOUS_STANDBY ?? false,
+  fence: fenceOf(read),
+  dataDir: read.SVC_DATA_DIR ?? '.data',
+  statusKeysPath: read.SVC_STATUS_KEYS ?? null,
+  keyPassphrasePath: read.SVC_KEY_PASSPHRASE_FILE ?? null,
+  pkcs11PinPath: read.SVC_PKCS11_PIN_FILE ?? null,
+  tenantLimits: tenantLimits(read),
+  entitlements: read.SVC_ENTITLEMENTS ?? 'log',
+  compOrgs: read.SVC_COMP_ORGS ?? [],
+  selfTestOrgs: read.SVC_SELF_TEST_ORGS ?? [],
+  outboundMap: read.SVC_OUTBOUND_MAP ?? null,
+});
+
 const buildConfig = (read: Read): Config => {
-  const place = placeOf(read);
+  const service = serviceConfigOf(read);
   return {
-    ...place,
+    ...service,
     host: read.SVC_HOST ?? '127.0.0.1',
     port: portOf(read),
     processes: read.SVC_PROCESSES ?? 1,
-    statusHost: statusHostOf(place.statusBaseUrl, place.baseUrl),
-    database:
-      read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
-    promisesStandby: read.SVC_SYNCHRONOUS_STANDBY ?? false,
-    fence: fenceOf(read),
-    dataDir: read.SVC_DATA_DIR ?? '.data',
+    statusHost: statusHostOf(service.statusBaseUrl, service.baseUrl),
     adminToken: read.SVC_ADMIN_TOKEN ?? null,
     provisionKeys: read.SVC_PROVISION_KEYS ?? [],
     receiptKeysPath: read.SVC_RECEIPT_KEYS ?? null,
-    statusKeysPath: read.SVC_STATUS_KEYS ?? null,
     sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
-    keyPassphrasePath: read.SVC_KEY_PASSPHRASE_FILE ?? null,
-    pkcs11PinPath: read.SVC_PKCS11_PIN_FILE ?? null,
     demo: read.SVC_DEMO ?? false,
     demoPerDay: read.SVC_DEMO_PER_DAY ?? 20_000,
     selfServe: read.SVC_SELF_SERVE === true ? selfServeLimits(read) : null,
-    tenantLimits: tenantLimits(read),
-    entitlements: read.SVC_ENTITLEMENTS ?? 'log',
-    compOrgs: read.SVC_COMP_ORGS ?? [],
-    selfTestOrgs: read.SVC_SELF_TEST_ORGS ?? [],
     trustProxyHops: read.SVC_TRUST_PROXY ?? 0,
-    outboundMap: read.SVC_OUTBOUND_MAP ?? null,
   };
 };
 

@@ -1,35 +1,25 @@
 /** What `deploy/` has a check for that needs seconds. A check whose tools are missing says so. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { sampled } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
 
 /** Of the checks of `deploy/`: a tool is missing, which it names. */
 const TOOLS_ARE_MISSING = 77;
 const DEADLINE_MS = 300_000;
 
-type Check = readonly [command: string, shows: string];
-const QUICK: readonly Check[] = [
+const CHECKS = [
   ['systemd/check', 'the units are confined to an exposure of 2.0 at most'],
+  ['helm/check', 'what the chart renders is what Kubernetes takes, and confined'],
   ['compose/check --static', 'the compose file is valid, and every service of it confined'],
-];
-/** Where there is no helm, its template engine is compiled first. */
-const HELM: Check = ['helm/check', 'what the chart renders is what Kubernetes takes, and confined'];
+] as const;
 
-it.for(sampled({ quick: QUICK, deep: [...QUICK, HELM] }))(
-  'deploy/%s: %s',
-  { timeout: DEADLINE_MS },
-  ([command], context) => {
-    const [path = '', ...parameters] = command.split(' ');
-    const file = fileURLToPath(new URL(`../../../../deploy/${path}`, import.meta.url));
-    const { status, stdout, stderr } = spawnSync(file, parameters, {
-      encoding: 'utf8',
-      timeout: DEADLINE_MS,
-    });
-    if (status === TOOLS_ARE_MISSING) {
-      console.warn(`deploy/${path}: ${stderr.trim()}`);
-      return context.skip(stderr.trim());
-    }
-    expect(status, stdout + stderr).toBe(0);
-  },
-);
+it.for(CHECKS)('deploy/%s: %s', { timeout: DEADLINE_MS }, ([command], context) => {
+  const [path = '', ...parameters] = command.split(' ');
+  const file = fileURLToPath(new URL(`../../../../deploy/${path}`, import.meta.url));
+  const { status, stdout, stderr } = spawnSync(file, parameters, { encoding: 'utf8', timeout: DEADLINE_MS });
+  if (status === TOOLS_ARE_MISSING) {
+    console.warn(`deploy/${path}: ${stderr.trim()}`);
+    return context.skip(stderr.trim());
+  }
+  expect(status, stdout + stderr).toBe(0);
+});
