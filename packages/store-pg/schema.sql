@@ -334,6 +334,11 @@ create table served_lists (
   url text collate "C" not null,
   kept_at timestamp with time zone not null
 );
+create table service_dids (
+  number integer not null,
+  did text collate "C" not null,
+  since timestamp with time zone not null default svc_now()
+);
 create table service_key_ends (
   kid text collate "C" not null,
   state text not null,
@@ -594,6 +599,9 @@ alter table self_serve_tenants add constraint self_serve_tenants_pkey PRIMARY KE
 alter table self_serve_tenants add constraint self_serve_tenants_relying_party_fkey FOREIGN KEY (relying_party) REFERENCES relying_parties(did);
 alter table self_serve_tenants add constraint self_serve_tenants_relying_party_key UNIQUE (relying_party);
 alter table served_lists add constraint served_lists_pkey PRIMARY KEY (url);
+alter table service_dids add constraint service_dids_did_check CHECK ((did ~ '^did:web:[^#[:space:]]+$'::text));
+alter table service_dids add constraint service_dids_number_check CHECK ((number > 0));
+alter table service_dids add constraint service_dids_pkey PRIMARY KEY (number);
 alter table service_key_ends add constraint service_key_ends_kid_fkey FOREIGN KEY (kid) REFERENCES service_keys(kid);
 alter table service_key_ends add constraint service_key_ends_pkey PRIMARY KEY (kid, state);
 alter table service_key_ends add constraint service_key_ends_state_check CHECK ((state = ANY (ARRAY['retired'::text, 'compromised'::text])));
@@ -701,6 +709,8 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.restores FOR EACH
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.restores FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.retracted_checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.retracted_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_dids FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_dids FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_revoked AFTER INSERT ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'service-key:');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.service_key_ends FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.service_key_ends FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -1359,7 +1369,7 @@ begin
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') loop
     execute format('revoke all on %s from %I', v_table, p_role);
   end loop;
-  execute format('grant select on migrations, conformance_runs to %I', p_role);
+  execute format('grant select on migrations, service_dids, conformance_runs to %I', p_role);
   execute
     format(
       'grant update (status, finished_at, requests, vectors_sha256, conformance_version, error, report, lease, leased_until)

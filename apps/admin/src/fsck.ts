@@ -1,38 +1,48 @@
 /** The report of `svc-admin fsck`: progress and faults on standard error as they come, the summary on standard output. */
 import { type CheckSummary, checkDatabase, type Fault, type Progress } from '@svc/fsck';
 import { type Command, databaseUrlFrom } from './command.ts';
-
-/** More are counted, not shown: a database of another service would name every row. */
-const MAX_SHOWN = 1_000;
+import { type FaultKind, FaultList, SHOWN_OF_A_KIND } from './fault-list.ts';
 
 export const fsckCommand: Command = {
   name: 'fsck',
   help: `reads the whole database in one snapshot and proves that it is what it must be: every Receipt and its signature,
 every closed day and its chain, every status list against the revocations, every artifact against its hash, every
 count against the Receipts. Nothing is written; the service may be at work.
+Of each kind of fault the first ${SHOWN_OF_A_KIND} are shown, and all are counted.
+  --all        every fault
   --json       one JSON document instead of a report`,
-  options: { json: { type: 'boolean' } },
-  run: (values, env) => fsck(databaseUrlFrom(env), { isJson: values.json === true }),
+  options: { json: { type: 'boolean' }, all: { type: 'boolean' } },
+  run: (values, env) =>
+    fsck(databaseUrlFrom(env), { isJson: values.json === true, showsAll: values.all === true }),
 };
 
+interface Shown {
+  readonly isJson: boolean;
+  readonly showsAll: boolean;
+}
+
 /** Answers the exit code. */
-const fsck = async (databaseUrl: string, { isJson }: { readonly isJson: boolean }): Promise<number> => {
+const fsck = async (databaseUrl: string, { isJson, showsAll }: Shown): Promise<number> => {
   const shown: Fault[] = [];
+  const found = new FaultList(showsAll);
   const progress = isJson ? SILENT : createProgress(process.stderr.isTTY === true);
   const summary = await checkDatabase({
     databaseUrl,
     onProgress: progress.show,
     onFault: (fault) => {
-      if (shown.length === MAX_SHOWN) return;
-      shown.push(fault);
-      if (isJson) return;
+      if (!found.add(fault)) return;
+      if (isJson) return void shown.push(fault);
       progress.clear();
       console.error(`${fault.check}: ${fault.where}: ${fault.problem}`);
     },
   });
   progress.clear();
   const faults = summary.checks.reduce((sum, check) => sum + check.faults, 0);
-  console.log(isJson ? JSON.stringify({ ...summary, faults: shown }, null, 2) : report(summary, faults));
+  console.log(
+    isJson
+      ? JSON.stringify({ ...summary, faults: shown, kinds: found.list() }, null, 2)
+      : report(summary, faults, found.list()),
+  );
   return faults === 0 ? 0 : 1;
 };
 
@@ -59,7 +69,11 @@ const createProgress = (isTerminal: boolean) => {
   };
 };
 
-const report = ({ serviceDid, checks }: CheckSummary, faults: number): string => {
+const report = (
+  { serviceDid, checks }: CheckSummary,
+  faults: number,
+  kinds: readonly FaultKind[],
+): string => {
   const widest = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(({ name, promise, looked, faults: found, durationMs }) => {
     const verdict = found === 0 ? 'ok   ' : `${found} ${found === 1 ? 'fault' : 'faults'}`;
@@ -68,5 +82,9 @@ const report = ({ serviceDid, checks }: CheckSummary, faults: number): string =>
   });
   const about = `The database of ${serviceDid ?? 'a service that has not signed anything yet'}:`;
   const end = faults === 0 ? 'No faults.' : `${faults} ${faults === 1 ? 'fault' : 'faults'}.`;
-  return [about, ...lines, end].join('\n');
+  const capped = kinds.filter(({ count, shown }) => count > shown);
+  return [about, ...lines, ...capped.map(describeKind), end].join('\n');
 };
+
+const describeKind = ({ check, problem, count, shown }: FaultKind): string =>
+  `${count} of this kind, of which ${shown} are shown (--all shows each): ${check}: ${problem}`;

@@ -15,6 +15,7 @@ import {
 } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { restoreCommand } from './restore.ts';
+import { serviceDidChangeCommand, serviceDidCommand } from './service-did.ts';
 import { releaseCommand, withheldCommand } from './withheld.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -34,6 +35,8 @@ const COMMANDS: readonly Command[] = [
   withheldCommand,
   releaseCommand,
   restoreCommand,
+  serviceDidChangeCommand,
+  serviceDidCommand,
 ];
 
 const indent = (text: string): string => text.replace(/^/gm, '    ');

@@ -75,3 +75,13 @@ it('reads none of them where they are given, and says that they should not be', 
   expect(notes.map((note: string) => note.split(' ')[0]).toSorted()).toEqual(Object.keys(given).toSorted());
   expect(runner.log.join()).not.toContain('short');
 });
+
+it('does not start on the database of another service', async () => {
+  await runSql(cluster.url, `insert into service_dids (number, did) values (1, 'did:web:svc.example')`);
+  const env = { DATABASE_URL_FILE: databaseUrlFile, SVC_BASE_URL: 'http://scv.example' };
+  const runner = startRunner({ databaseUrl: '', env, parameters: ['--once'] });
+  expect([await runner.ended, runner.log.join()]).toEqual([
+    1,
+    expect.stringMatching(/is that of did:web:svc\.example, .* did:web:scv\.example/),
+  ]);
+});

@@ -31,3 +31,13 @@ it('of the secrets of a deployment it reads its status keys alone, and says what
   const published = await runSql<{ kid: string }>(database.url, 'select kid from service_keys');
   expect(published.map(({ kid }) => kid.split('#')[1])).toEqual(['status-1']);
 });
+
+it('does not start on the database of another service, and leaves no key in it', async () => {
+  const env = { SVC_BASE_URL: 'http://scv.test' };
+  const worker = startWorker({ databaseUrl: database.url, hosts: {}, keysDir, env, parameters: ['--once'] });
+  expect([await worker.ended, worker.log.join()]).toEqual([
+    1,
+    expect.stringMatching(/is that of did:web:svc\.test, .* did:web:scv\.test/),
+  ]);
+  expect(await runSql(database.url, `select from service_keys where kid ~ 'scv'`)).toEqual([]);
+});

@@ -14,12 +14,11 @@ export const readOwnList = (
   const jws = parseCompactJws(credential, MAX_CHARS);
   if (!jws.ok) return { problem: `is no JWS: ${jws.problem}` };
   const { kid, typ } = jws.header;
-  const isOurs = typeof kid === 'string' && kid.startsWith(`${keys.serviceDid}#status-`);
-  const key = isOurs ? keys.byKid.get(kid) : undefined;
+  const did = typeof kid === 'string' ? kid.replace(/#status-.*$/s, '') : '';
+  const key = keys.dids.has(did) ? keys.byKid.get(String(kid)) : undefined;
   if (key === undefined || typ !== 'vc+jwt' || !nativeCrypto.verify(key, jws.signingInput, jws.signature))
     return { problem: 'is not signed by the service' };
   const list = parseStatusListCredential(jws.payload);
-  if (list === null || list.issuer !== keys.serviceDid)
-    return { problem: 'is no status list of the service' };
+  if (list === null || list.issuer !== did) return { problem: 'is no status list of the service' };
   return list;
 };

@@ -1,38 +1,69 @@
-/** Every key the service has signed with, from the database, as its DID document. */
+/** Every key the service has signed with, from the database, as its DID documents: one for each name that it had. */
 import { decodeMultikey } from '@svc/protocol';
 import { readServiceKeys } from '@svc/transparency';
 import type { Query } from './query.ts';
 
 export interface ServiceKeys {
-  /** Null if no key was used yet. */
+  /** The present one. Null if no key was used yet. */
   readonly serviceDid: string | null;
-  /** The DID document of these keys, parsed once, to verify Receipts with. */
-  readonly document: unknown;
+  /** Those that the service had, the present one among them. */
+  readonly dids: ReadonlySet<string>;
+  /** The DID document to verify a JWS of the service with, parsed once: that of the DID it names, if the service had that. */
+  documentOf(jws: string): unknown;
   /** Raw public keys by kid. */
   readonly byKid: ReadonlyMap<string, Uint8Array>;
 }
 
+interface Row {
+  readonly kid: string;
+  readonly publicKey: string;
+}
+
 export const loadServiceKeys = async (query: Query): Promise<ServiceKeys> => {
-  const rows = await query<{ kid: string; publicKey: string }>(
-    'select kid, public_key as "publicKey" from service_keys order by kid',
+  const rows = await query<Row>(
+    'select kid, public_key as "publicKey" from service_keys order by first_seen_at, kid',
   );
-  const serviceDid = rows[0]?.kid.split('#', 1)[0] ?? null;
+  const pinned = await query<{ did: string }>('select did from service_dids order by number');
+  const [first] = rows;
+  const found =
+    pinned.length > 0 ? pinned.map(({ did }) => did) : first === undefined ? [] : [didOf(first.kid)];
+  const serviceDid = found.at(-1) ?? null;
   const byKid = new Map<string, Uint8Array>();
   for (const { kid, publicKey } of rows) {
     const key = decodeMultikey(publicKey);
     if (key !== null) byKid.set(kid, key);
   }
+  const documents = new Map(found.map((did) => [did, documentWith(did, rows)]));
+  const present = documents.get(serviceDid ?? '') ?? documentWith('', []);
+  const documentOf = (jws: string) =>
+    documents.size < 2 ? present : (documents.get(didOf(kidOf(jws))) ?? present);
+  return { serviceDid, dids: new Set(found), documentOf, byKid };
+};
+
+const didOf = (kid: string): string => kid.split('#', 1)[0] ?? '';
+
+const kidOf = (jws: string): string => {
+  try {
+    const { kid } = JSON.parse(Buffer.from(jws.split('.', 1)[0] ?? '', 'base64url').toString());
+    return String(kid);
+  } catch {
+    return '';
+  }
+};
+
+const documentWith = (did: string, rows: readonly Row[]): unknown => {
+  const own = rows.filter(({ kid }) => didOf(kid) === did);
   const document = {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
-    id: serviceDid ?? '',
-    verificationMethod: rows.map(({ kid, publicKey }) => ({
+    id: did,
+    verificationMethod: own.map(({ kid, publicKey }) => ({
       id: kid,
       type: 'Multikey',
-      controller: serviceDid ?? '',
+      controller: did,
       publicKeyMultibase: publicKey,
     })),
-    assertionMethod: rows.map(({ kid }) => kid),
+    assertionMethod: own.map(({ kid }) => kid),
   };
   const read = readServiceKeys(document);
-  return { serviceDid, document: read.ok ? read.keys : document, byKid };
+  return read.ok ? read.keys : document;
 };

@@ -1,7 +1,7 @@
 /** The database that a process is to work on, before it does: one that keeps what it is told, with the schema of this version. */
 import type { Config } from '@svc/config';
 import { StoreError } from '@svc/service';
-import { checkServer, migrate } from '@svc/store-pg';
+import { checkServer, claimDatabase, migrate } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import { ConfigurationError } from './configuration.ts';
 
@@ -9,15 +9,19 @@ export interface DatabasePlace {
   readonly env: Config['env'];
   /** It was configured, and not started by this process. */
   readonly isExternal: boolean;
+  /** As it stands in DIDs. */
+  readonly domain: string;
+  /** False: the process is of the service that the database belongs to, and does not say which that is. */
+  readonly mayPin: boolean;
 }
 
 /**
- * Migrates it. Throws `ConfigurationError`, without the password, if the configured database cannot be reached, `StoreError` if it
- * is of no use.
+ * Migrates it, and makes it the database of this service alone. Throws `ConfigurationError`, without the password, if the configured database cannot be reached, `StoreError` if it
+ * is of no use or belongs to another service.
  */
 export const openDatabase = async (
   databaseUrl: string,
-  { env, isExternal }: DatabasePlace,
+  { env, isExternal, domain, mayPin }: DatabasePlace,
   logger: Logger,
 ): Promise<void> => {
   try {
@@ -25,6 +29,7 @@ export const openDatabase = async (
     await migrate(databaseUrl, {
       onWait: (migration) => logger.warn({ migration }, 'migration.waits-for-locks'),
     });
+    await claimDatabase(databaseUrl, { did: `did:web:${domain}`, mayPin });
   } catch (error) {
     if (!(error instanceof StoreError) || !isExternal) throw error;
     const place = databaseUrl.replace(/^[^:]+:\/\/([^@/?]*@)?/, '').replace(/\?.*/s, '');

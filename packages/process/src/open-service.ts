@@ -51,7 +51,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   const isExternal = config.database.kind === 'external';
-  await openDatabase(databaseUrl, { env: config.env, isExternal }, logger);
+  const { env, domain } = config;
+  await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
   const onError = (error: Error) => {
     count('storage');
     logger.warn({ error: error.message }, 'storage');

@@ -6,4 +6,12 @@ export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSize
 export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';
 export { listMigrations, type Migration, migrationOf } from './migrations.ts';
 export { ensureReceiptPartitions } from './partitions.ts';
+export {
+  changeServiceDid,
+  claimDatabase,
+  countIssued,
+  type IssuedUnderDid,
+  listServiceDids,
+  type ServiceDid,
+} from './service-did.ts';
 export { factsText } from './verify/find-facts.ts';

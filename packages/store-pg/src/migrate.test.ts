@@ -115,13 +115,13 @@ describe('migrate', () => {
          sha256 text not null, runs_from text not null, ran_at timestamptz not null default clock_timestamp())`,
     );
     await expect(migrate(emptyUrl())).rejects.toThrow('migrations_name_check');
-    const made = 'svc_rewind_evidence(timestamp with time zone)';
-    const [left] = await runSql(emptyUrl(), `select to_regprocedure('${made}') as "function"`);
-    expect(left).toEqual({ function: null });
+    const made = 'service_dids';
+    const [left] = await runSql(emptyUrl(), `select to_regclass('${made}') as "table"`);
+    expect(left).toEqual({ table: null });
     await runSql(emptyUrl(), 'alter table migrations drop constraint migrations_name_check');
     await migrate(emptyUrl());
-    const [there] = await runSql(emptyUrl(), `select to_regprocedure('${made}')::text as "function"`);
-    expect(there).toEqual({ function: made });
+    const [there] = await runSql(emptyUrl(), `select to_regclass('${made}')::text as "table"`);
+    expect(there).toEqual({ table: made });
   });
 });
 

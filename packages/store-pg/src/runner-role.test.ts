@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkServer } from './check-server.ts';
 import { createRunStore } from './create-run-store.ts';
 import { grantRunner, migrate } from './migrate.ts';
+import { claimDatabase } from './service-did.ts';
 
 const database = withDatabase();
 const role = `svc_runner_${randomBytes(4).toString('hex')}`;
@@ -37,6 +38,7 @@ describe('the role of the conformance runner', () => {
     await store.conformanceRuns.insert(run);
     await checkServer(roleUrl(), { mustBeDurable: false });
     await migrate(roleUrl());
+    await claimDatabase(roleUrl(), { did: 'did:web:svc.example', mayPin: false });
     const { runs, isReachable, close } = createRunStore({ databaseUrl: roleUrl(), onError: () => {} });
     try {
       expect(await isReachable()).toBe(true);
@@ -57,7 +59,7 @@ describe('the role of the conformance runner', () => {
       database.url,
       `select c.oid::regclass::text as name from pg_class as c
        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')
-         and c.relname not in ('conformance_runs', 'migrations')`,
+         and c.relname not in ('conformance_runs', 'migrations', 'service_dids')`,
     );
     expect(tables.length).toBeGreaterThan(20);
     for (const { name } of tables) await expect(asRole(`table ${name}`), name).rejects.toMatchObject(DENIED);
@@ -68,6 +70,7 @@ describe('the role of the conformance runner', () => {
       `insert into conformance_runs (run_id, account, key_id, endpoint, vectors_sha256, conformance_version)
        values ('r', 'a', 'k', 'e', 'v', 'c')`,
       `insert into migrations (name, sha256, runs_from) values ('x', 'x', 'x')`,
+      `insert into service_dids (number, did) values (1, 'did:web:x.example')`,
       'create table mine (x integer)',
     ])
       await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);

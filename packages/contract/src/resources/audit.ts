@@ -20,6 +20,7 @@ const AUDIT_ACTIONS = [
   'outcome.report',
   'clock.repair',
   'restore.release',
+  'service_did.change',
 ] as const;
 
 export const auditAction = z

@@ -79,7 +79,7 @@ const checkFirst = async ({ query, report }: CheckContext, first: Row | undefine
 const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | null => {
   const verified = verifyCheckpoint({
     checkpoint: row.jws,
-    serviceDidDocument: keys.document,
+    serviceDidDocument: keys.documentOf(row.jws),
     crypto: nativeCrypto,
   });
   if (!verified.ok) {

@@ -61,7 +61,7 @@ function* problemsOf({ keys }: CheckContext, row: Row, named: Map<string, Receip
     yield 'its bytes do not have the hash that was stored with them';
   const text = receiptTextOf(row.jws);
   if (text === null) return yield 'it is no Receipt';
-  const verified = verifyReceipt(text, keys.document, { crypto: nativeCrypto });
+  const verified = verifyReceipt(text, keys.documentOf(row.jws), { crypto: nativeCrypto });
   if (verified.ok) {
     for (const hash of evidenceOf(verified.receipt)) named.set(hash, row.receiptId);
     return yield* differencesOf(row, verified.receipt);

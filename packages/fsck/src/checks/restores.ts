@@ -43,7 +43,7 @@ export const restoreCheck: Check = {
 const readStatement = ({ keys }: CheckContext, { statement }: Row): RestoreStatement | string => {
   const verified = verifyRestoreStatement({
     statement,
-    serviceDidDocument: keys.document,
+    serviceDidDocument: keys.documentOf(statement),
     crypto: nativeCrypto,
   });
   return verified.ok ? verified.statement : verified.problem;

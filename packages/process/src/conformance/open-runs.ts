@@ -10,13 +10,13 @@ export type OpenedRuns = RunStore;
 
 /** Rejects, with everything released, if the database cannot be asked. */
 export const openRuns = async (
-  { databaseUrl, env }: Pick<RunnerConfig, 'databaseUrl' | 'env'>,
+  { databaseUrl, env, domain }: Pick<RunnerConfig, 'databaseUrl' | 'env' | 'domain'>,
   logger: Logger,
   registry: Registry,
 ): Promise<OpenedRuns> => {
   const count = createEventCounter(registry);
   collectDefaultMetrics({ register: registry });
-  await openDatabase(databaseUrl, { env, isExternal: true }, logger);
+  await openDatabase(databaseUrl, { env, isExternal: true, domain, mayPin: false }, logger);
   const onError = (error: Error) => {
     count('storage');
     logger.warn({ error: error.message }, 'storage');

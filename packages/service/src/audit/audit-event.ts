@@ -22,7 +22,9 @@ export type AuditAction =
   // Written by the repair itself (store-pg, clock-repair.ts).
   | 'clock.repair'
   // Grants that a restore withheld.
-  | 'restore.release';
+  | 'restore.release'
+  // Written by the change itself (store-pg, service-did.ts).
+  | 'service_did.change';
 
 /** The service itself: what its worker does on nobody's request. */
 export interface SystemActor {

@@ -1,0 +1,56 @@
+/** `svc-admin service-did`: which service the database belongs to; `service-did change` gives that one another name. */
+import { UsageError } from '@svc/cli/options';
+import { parseDidWeb } from '@svc/protocol';
+import { changeServiceDid, countIssued, type IssuedUnderDid, listServiceDids } from '@svc/store-pg';
+import { type Command, databaseUrlFrom } from './command.ts';
+
+export const serviceDidCommand: Command = {
+  name: 'service-did',
+  help: `shows the DID of the service that the database belongs to, and those that it had. Processes that are configured to be
+another one (SVC_DOMAIN) do not start.`,
+  options: {},
+  run: async (_, env) => {
+    const dids = await listServiceDids(databaseUrlFrom(env));
+    for (const { did, sinceMs } of dids) console.log(`${did}  since ${new Date(sinceMs).toISOString()}`);
+    if (dids.length === 0) console.log('None yet: the first start of the service says which it is.');
+    return dids.length === 0 ? 1 : 0;
+  },
+};
+
+export const serviceDidChangeCommand: Command = {
+  name: 'service-did change',
+  operand: 'DID',
+  help: `gives the service of this database another DID, and says what becomes of what was issued; nothing is changed and the exit
+code is 1 without --apply. Stop every process first, and set SVC_DOMAIN before they are started again. In the audit log.
+  --apply      do it`,
+  options: { apply: { type: 'boolean' } },
+  run: async (values, env, did) => {
+    const databaseUrl = databaseUrlFrom(env);
+    if (parseDidWeb(did)?.path.length !== 0)
+      throw new UsageError(`${did} is no DID of a service: did:web:<domain>, as SVC_DOMAIN spells it`);
+    const from = (await listServiceDids(databaseUrl)).at(-1)?.did ?? null;
+    console.log(describeChange(from, did, await countIssued(databaseUrl)));
+    if (values.apply !== true) {
+      console.log('Nothing was changed. Stop every process, then repeat with --apply.');
+      return 1;
+    }
+    await changeServiceDid(databaseUrl, did);
+    console.log(`The service of this database is ${did}. Set SVC_DOMAIN before you start it.`);
+    return 0;
+  },
+};
+
+const describeChange = (
+  from: string | null,
+  to: string,
+  { receipts, checkpoints, grants, managedPrincipals }: IssuedUnderDid,
+): string =>
+  [
+    `From ${from ?? 'no DID'} to ${to}:`,
+    `  ${receipts} Receipts and ${checkpoints} checkpoints stay as they were signed. Those under a former DID verify only with its`,
+    '  DID document: go on serving that under its domain, keep copies of it, and tell relying parties and monitors.',
+    `  ${grants} Grants and ${managedPrincipals} managed Principals name a former domain. Nobody can resolve these Principals under the new one:`,
+    '  register them anew, and let them issue new Grants.',
+    '  Status lists are signed as the former service: Grants that name them are denied until they are issued anew.',
+    '  The fence (SVC_FENCE) is that of the former DID: run svc-admin fence reset with the new SVC_DOMAIN.',
+  ].join('\n');

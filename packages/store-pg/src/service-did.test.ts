@@ -1,0 +1,110 @@
+/** A database belongs to one service: which one is written once, found from what it signed, and changed by an operator alone. */
+import { daysAgo, insertReceipts, receiptIdsOf, tamper, withDatabase } from '@svc/testkit';
+import { runSql } from '@svc/testkit/store/session';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { changeServiceDid, claimDatabase, listServiceDids } from './service-did.ts';
+
+const database = withDatabase();
+const OURS = 'did:web:svc.example';
+const TYPO = 'did:web:svc.exmaple';
+const day = daysAgo(1);
+
+const claim = (did: string, mayPin = true) => claimDatabase(database.url, { did, mayPin });
+const dids = async () => (await listServiceDids(database.url)).map(({ did }) => did);
+const naming = (...texts: readonly string[]) => ({
+  kind: 'refused',
+  message: expect.stringMatching(new RegExp(texts.join('[^]*'))),
+});
+
+const knowKeysOf = (...of: readonly string[]) =>
+  tamper(
+    database.url,
+    `insert into service_keys (kid, public_key) select did || '#receipt-1', 'z' from unnest($1::text[]) as known (did)`,
+    [of],
+  );
+
+/** As its latest Receipt has it. */
+const signAs = async (did: string) => {
+  const [id] = receiptIdsOf(day, 1);
+  if (id === undefined) throw new Error('no id');
+  await insertReceipts(database.url, [id], [day]);
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const jws = `${part({ alg: 'EdDSA', kid: `${did}#receipt-1` })}.${part({})}.${'A'.repeat(86)}`;
+  await tamper(database.url, 'update receipts set jws = $2 where receipt_id = $1', [id, jws]);
+};
+
+beforeEach(async () => {
+  for (const table of ['service_dids', 'service_keys', 'receipts', 'audit_events'])
+    await tamper(database.url, `delete from ${table}`);
+});
+
+describe('a new database', () => {
+  it('belongs to whoever starts first on it, and refuses every other with both named and what to do', async () => {
+    await claim(OURS);
+    await claim(OURS);
+    await expect(claim(TYPO)).rejects.toMatchObject(
+      naming(`is that of ${OURS}`, TYPO, 'SVC_DOMAIN', `svc-admin service-did change ${TYPO}`),
+    );
+    await expect(claim(TYPO, false)).rejects.toMatchObject(naming(OURS, TYPO));
+    expect(await dids()).toEqual([OURS]);
+  });
+
+  it('belongs to one of two that start together', async () => {
+    const ended = await Promise.allSettled([OURS, TYPO, OURS, TYPO].map((did) => claim(did)));
+    const [owner] = await dids();
+    expect(ended.map(({ status }) => status === 'fulfilled')).toEqual(
+      [OURS, TYPO, OURS, TYPO].map((did) => did === owner),
+    );
+  });
+
+  it('is not taken by a process that only looks', async () => {
+    await claim(OURS, false);
+    expect(await dids()).toEqual([]);
+  });
+});
+
+describe('a database of a version that pinned nothing', () => {
+  it('belongs to whom its latest Receipt is of, also where another name has left keys', async () => {
+    await knowKeysOf(OURS, TYPO);
+    await signAs(OURS);
+    await expect(claim(TYPO)).rejects.toMatchObject(naming('latest Receipts', OURS, TYPO));
+    expect(await dids()).toEqual([]);
+    await claim(OURS);
+    expect(await dids()).toEqual([OURS]);
+  });
+
+  it('that signed nothing yet belongs to one whose keys it knows', async () => {
+    await knowKeysOf(OURS);
+    await expect(claim(TYPO)).rejects.toMatchObject(naming('has keys of', OURS, TYPO));
+    await claim(OURS);
+    expect(await dids()).toEqual([OURS]);
+  });
+});
+
+describe('another name', () => {
+  it('is given by an operator, kept beside the former one, and in the audit log', async () => {
+    await claim(OURS);
+    await changeServiceDid(database.url, 'did:web:new.example');
+    expect(await dids()).toEqual([OURS, 'did:web:new.example']);
+    await claim('did:web:new.example');
+    await expect(claim(OURS)).rejects.toMatchObject(naming('new.example', OURS));
+    const events = await runSql(database.url, 'select actor_kind, action, target, details from audit_events');
+    const details = { from: OURS, to: 'did:web:new.example' };
+    expect(events).toEqual([
+      { actor_kind: 'admin', action: 'service_did.change', target: 'did:web:new.example', details },
+    ]);
+    await expect(changeServiceDid(database.url, 'did:web:new.example')).rejects.toMatchObject(
+      naming('already'),
+    );
+  });
+
+  it('takes the place of none: what was pinned stays', async () => {
+    await claim(OURS);
+    for (const sql of [
+      `update service_dids set did = '${TYPO}'`,
+      'delete from service_dids',
+      'truncate service_dids',
+    ])
+      await expect(runSql(database.url, sql), sql).rejects.toThrow('append-only');
+  });
+});
