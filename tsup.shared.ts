@@ -6,7 +6,6 @@ import { writeDeclarations } from './tsup.declarations.ts';
 const BESIDE = {
   migrations: 'packages/store-pg/src/migrations',
   pages: 'apps/pages/dist',
-  'redoc.js': 'apps/api/node_modules/redoc/bundles/redoc.standalone.js',
   vectors: 'vectors',
 };
 

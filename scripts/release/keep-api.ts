@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** What the program itself is made of: `start` is the quick start's. */
 const isKept = (name: string): boolean =>
-  name === 'migrations' || (name.endsWith('.js') && name !== 'start.js' && name !== 'redoc.js');
+  name === 'migrations' || (name.endsWith('.js') && name !== 'start.js');
 
 /** The file that was written. `root` is that of the repository; the API has been built. */
 export function keepApi(root: string, version: string): string {

@@ -173,23 +173,4 @@ describe('the reference', () => {
     expect(status).toBe(200);
     expect(json).toMatchObject({ openapi: '3.1.0', servers: [{ url: 'https://svc.example' }] });
   });
-
-  it('/docs names no other origin, and its policy lets none in', async () => {
-    const { call } = await startService();
-    const page = await call('GET', '/docs');
-    expect(page.text).not.toMatch(/https?:|\/\/[a-z]/);
-    const policy = page.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none';script-src 'self'");
-    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
-    for (const [, source] of page.text.matchAll(/(?:src|spec-url)="([^"]+)"/g))
-      expect((await call('GET', `/${source}`)).status).toBe(200);
-  });
-
-  it('the script is the packaged Redoc without its vendor image', async () => {
-    const { call } = await startService();
-    const script = await call('GET', '/docs/redoc.js');
-    expect(script.headers.get('content-type')).toContain('javascript');
-    expect(script.text).not.toContain('cdn.redoc.ly');
-    expect(script.text.length).toBeGreaterThan(500_000);
-  });
 });

@@ -3,18 +3,31 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../../test/world/http-fixture.ts';
+import { rawGet } from '../../test/world/raw-get.ts';
 import { loadPages } from './pages.ts';
+
+const LONG = 'a line of the page. '.repeat(500);
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-pages-'));
-  mkdirSync(join(folder, 'pages'));
-  for (const name of ['dashboard', 'playground', 'verify-receipt-offline'])
+  for (const name of ['pages', 'encoded', 'encoded/pages']) mkdirSync(join(folder, name));
+  for (const name of ['index', 'docs', 'dashboard', 'playground'])
     writeFileSync(join(folder, `${name}.html`), `<html data-sandbox="off">${name}</html>`);
-  writeFileSync(join(folder, 'pages', 'dashboard-Ab1.js'), 'export {};');
-  writeFileSync(join(folder, 'pages', 'dashboard-Cd2.css'), 'body {}');
+  writeFileSync(join(folder, 'transparency.html'), `<html data-sandbox="off">${LONG}</html>`);
+  const kept = [
+    ['verify-receipt-offline.html', 'offline'],
+    ['pages/dashboard-Ab1.js', `export {};//${LONG}`],
+    ['pages/dashboard-Cd2.css', 'body {}'],
+  ] as const;
+  for (const [name, text] of kept) {
+    writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, 'encoded', `${name}.br`), brotliCompressSync(text));
+    writeFileSync(join(folder, 'encoded', `${name}.gz`), gzipSync(text));
+  }
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -73,6 +86,61 @@ describe('GET', () => {
     }
     expect((await call('GET', '/dashboard', { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
   });
+});
+
+describe('in the coding that the client takes', () => {
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes };
+  const text = { js: `export {};//${LONG}`, html: `<html data-sandbox="on">${LONG}</html>` };
+
+  it.each([
+    ['/pages/dashboard-Ab1.js', 'gzip, deflate, br, zstd', 'br', text.js],
+    ['/pages/dashboard-Ab1.js', 'gzip;q=1, br;q=0', 'gzip', text.js],
+    ['/pages/dashboard-Ab1.js', '*;q=0.5', 'br', text.js],
+    ['/pages/dashboard-Ab1.js', 'identity', 'identity', text.js],
+    ['/pages/dashboard-Ab1.js', undefined, 'identity', text.js],
+    ['/pages/dashboard-Ab1.js', 'zstd, nonsense;;q=', 'identity', text.js],
+    ['/transparency', 'br', 'br', text.html],
+    ['/transparency', 'gzip', 'gzip', text.html],
+    ['/dashboard', 'br', 'identity', '<html data-sandbox="on">dashboard</html>'],
+  ] as const)('%s for "%s" is %s, and the same text', async (path, accepted, coding, expected) => {
+    const { base } = await start(true);
+    const { headers, body } = await rawGet(
+      `${base}${path}`,
+      accepted === undefined ? {} : { 'accept-encoding': accepted },
+    );
+    expect(headers['content-encoding'] ?? 'identity').toBe(coding);
+    expect(headers.vary).toBe('Accept-Encoding');
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(decoders[coding](body).toString()).toBe(expected);
+    if (coding !== 'identity') expect(body.length).toBeLessThan(expected.length / 4);
+  });
+
+  it('each coding has a tag of its own, so that no cache takes one for the other', async () => {
+    const { base } = await start(true);
+    const tags = ['br', 'gzip', 'identity'].map(
+      async (accepted) =>
+        (await rawGet(`${base}/transparency`, { 'accept-encoding': accepted })).headers.etag,
+    );
+    expect(new Set(await Promise.all(tags)).size).toBe(3);
+  });
+});
+
+describe('the bare address', () => {
+  it('is the start page to a browser, and no path to a program', async () => {
+    const { call } = await start(false);
+    const page = await call('GET', '/', { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([page.status, page.text]).toEqual([200, '<html data-sandbox="off">index</html>']);
+    expect(page.headers.get('content-security-policy')).toBe(POLICY);
+    expect((await call('GET', '/')).json.error).toBe('NOT_FOUND');
+    expect((await call('GET', '/index')).json.error).toBe('NOT_FOUND');
+  });
+});
+
+it('the reference alone may have styles in it and a worker, and nothing of elsewhere', async () => {
+  const { call } = await start(false);
+  const policy = (await call('GET', '/docs')).headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline'");
+  expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
 });
 
 it('the playground is there, and linked, only where the sandbox is', async () => {

@@ -1,16 +1,18 @@
 /**
- * The pages for people (apps/pages), read once at start: HTML by name, what it loads under names that hold their own
+ * The pages for people (apps/pages), read once at start: HTML by name, what it loads under names that hold their
  * hash. They are not routes of the contract. Each page is plain text until its policy lets it load its own files.
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Answer } from './exchange.ts';
+import { encodeSmall, type Representations, represent, type Wishes } from './representations.ts';
 
 export interface StaticPage {
   readonly path: string;
+  /** Redoc writes its styles into the page, and searches in a worker. */
+  readonly policy: 'pages' | 'reference';
   /** 200, or 304 where the client holds this very content. */
-  answer(ifNoneMatch: string | undefined): Answer;
+  answer(wishes: Wishes): Answer;
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -19,10 +21,14 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
+const START = 'index.html';
+const REFERENCE = 'docs.html';
 const PLAYGROUND = 'playground.html';
 /** A file to keep, not a page to visit: its own policy is inside it. */
 const OFFLINE_VERIFIER = 'verify-receipt-offline.html';
 const ASSETS = 'pages/';
+/** What is not changed here has been compressed by the build. */
+const ENCODED = 'encoded/';
 
 /** Reads the built pages in `folder`. Throws where they are not there. */
 export const loadPages = (
@@ -34,8 +40,8 @@ export const loadPages = (
     .map((name) => {
       const bytes = readFileSync(new URL(name, folder));
       return name.endsWith('.html') && name !== OFFLINE_VERIFIER
-        ? buildPage(`/${name.slice(0, -'.html'.length)}`, name, withSandbox(bytes, hasSandbox))
-        : buildPage(`/${name}`, name, bytes);
+        ? buildPage(pathOf(name), name, encodeSmall(withSandbox(bytes, hasSandbox)))
+        : buildPage(`/${name}`, name, { identity: bytes, ...encodedByBuild(folder, name) });
     });
 
 const listFiles = (folder: URL): string[] => {
@@ -48,30 +54,27 @@ const listFiles = (folder: URL): string[] => {
   }
 };
 
+const pathOf = (name: string): string => (name === START ? '/' : `/${name.slice(0, -'.html'.length)}`);
+
 /** Tells the page whether this deployment has a sandbox, so that it can link to the playground. */
 const withSandbox = (page: Buffer, hasSandbox: boolean): Buffer =>
   hasSandbox ? Buffer.from(page.toString().replace('data-sandbox="off"', 'data-sandbox="on"')) : page;
 
-const buildPage = (path: string, name: string, body: Buffer): StaticPage => {
+const encodedByBuild = (folder: URL, name: string): Partial<Representations> => ({
+  br: readFileSync(new URL(`${ENCODED}${name}.br`, folder)),
+  gzip: readFileSync(new URL(`${ENCODED}${name}.gz`, folder)),
+});
+
+const buildPage = (path: string, name: string, representations: Representations): StaticPage => {
   const contentType = CONTENT_TYPES[extname(name)];
   if (contentType === undefined) throw new Error(`no content type is known for the page file ${name}`);
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = {
-    ETag: etag,
     'Cache-Control': name.startsWith(ASSETS) ? 'public, max-age=31536000, immutable' : 'no-cache',
     ...(name === OFFLINE_VERIFIER && { 'Content-Disposition': 'attachment; filename="verify-receipt.html"' }),
   };
-  const found: Answer = { status: 200, contentType, body, headers };
-  const unchanged: Answer = { status: 304, body: '', headers };
   return {
     path,
-    answer: (ifNoneMatch) => (ifNoneMatch !== undefined && names(ifNoneMatch, etag) ? unchanged : found),
+    policy: name === REFERENCE ? 'reference' : 'pages',
+    answer: represent(representations, { contentType, headers }),
   };
 };
-
-/** RFC 9110 §13.1.2: any of a list, compared weakly. */
-const names = (ifNoneMatch: string, etag: string): boolean =>
-  ifNoneMatch.split(',').some((one) => {
-    const tag = one.trim();
-    return tag === '*' || tag === etag || tag === `W/${etag}`;
-  });

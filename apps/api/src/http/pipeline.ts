@@ -16,10 +16,11 @@ import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Exchange } from './exchange.ts';
 import { Gate, hold } from './gate.ts';
-import type { ErasedHandler, Handlers } from './handler.ts';
+import type { ErasedHandler, Handlers, Reply } from './handler.ts';
 import { inTime } from './in-time.ts';
 import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
+import { encodeFor } from './representations.ts';
 import { answer, type FailurePort, sendFailure } from './respond.ts';
 import { UnavailableLog } from './unavailable-log.ts';
 
@@ -83,7 +84,7 @@ export class Pipeline {
       };
       const limits = { answerByMs, countMore, holdTo, noteOutsideWait };
       const context = { ...input, caller, requestId, clientIp, ...limits };
-      const sending = answer(exchange, await handler(context));
+      const sending = answer(exchange, await inCoding(exchange, route, await handler(context)));
       if (sending !== null) await sending;
     } catch (error) {
       this.fail(exchange, error);
@@ -96,6 +97,20 @@ export class Pipeline {
     sendFailure(exchange, error, this.#failures);
   }
 }
+
+/** A public text is sent in a coding that the client takes; what is made for a caller never is (representations.ts). */
+const inCoding = async ({ request }: Exchange, route: Route, reply: Reply): Promise<Reply> => {
+  const isPublicText = route.auth.length === 0 && route.method === 'get' && reply.stream === undefined;
+  if (!isPublicText || reply.status !== 200) return reply;
+  const text = reply.rawBody ?? JSON.stringify(reply.body);
+  const { body, coding } = await encodeFor(request.headers['accept-encoding']?.toString(), text);
+  const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
+  return {
+    ...reply,
+    rawBody: body,
+    headers: coding === null ? headers : { ...headers, 'Content-Encoding': coding },
+  };
+};
 
 /** `Handlers` has proved each handler against its route; the pipeline feeds each only its own route's input. */
 const eraseHandler = (handlers: Handlers, id: RouteId): ErasedHandler =>

@@ -107,7 +107,7 @@ describe('methods', () => {
     ['GET', '/verify', 'POST, OPTIONS'],
     ['PUT', examplePath('getRelyingParty'), 'GET, PATCH, HEAD, OPTIONS'],
     ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
-    ['POST', '/docs', 'GET, HEAD, OPTIONS'],
+    ['POST', '/openapi.json', 'GET, HEAD, OPTIONS'],
   ])('%s %s is 405 and Allow lists %s', async (method, path, allow) => {
     const { call } = await startService();
     const { status, headers, json } = await call(method, path);
@@ -126,16 +126,6 @@ describe('methods', () => {
       closed.headers.get('allow'),
       closed.headers.get('access-control-allow-origin'),
     ]).toEqual([200, 'POST, OPTIONS', null]);
-  });
-
-  it('GET / shows a browser the reference, and is 404 for everybody else', async () => {
-    const { raw } = await startService();
-    const get = (accept: string) =>
-      raw(`GET / HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\nConnection: close\r\n\r\n`);
-    const answer = await get('text/html,application/xhtml+xml;q=0.9,*/*;q=0.8');
-    expect(answer).toMatch(/^HTTP\/1.1 302 /);
-    expect(answer).toContain('\r\nLocation: docs\r\n');
-    expect(await get('*/*')).toMatch(/^HTTP\/1.1 404 /);
   });
 
   it('HEAD is GET without the body', async () => {

@@ -1,13 +1,14 @@
 /**
- * What there is at which path: the contract's routes, the reference, the pages, and what answers everything else. 404, 405,
+ * What there is at which path: the contract's routes, the OpenAPI document, the pages, and what answers everything else. 404, 405,
  * `Allow` and OPTIONS are read off the contract.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
 import { ApiError } from './api-error.ts';
-import { docsPages } from './docs.ts';
 import type { Exchange } from './exchange.ts';
+import { openApiDocument } from './openapi-document.ts';
 import type { StaticPage } from './pages.ts';
 import { allowAnyOrigin, type Pipeline } from './pipeline.ts';
+import type { Wishes } from './representations.ts';
 import { answerOfError } from './respond.ts';
 import { type Found, type Place, type Respond, Router } from './router.ts';
 import type { SecurityHeaders } from './security-headers.ts';
@@ -24,12 +25,7 @@ export type Dispatch = (exchange: Exchange) => Promise<void>;
 
 export const createDispatch = (options: RoutingOptions): Dispatch => {
   const { pipeline } = options;
-  const router = new Router([
-    ...routePlaces(pipeline),
-    ...docsPlaces(options),
-    ...pagePlaces(options),
-    frontDoor(pipeline),
-  ]);
+  const router = new Router([...routePlaces(pipeline), documentPlace(options), ...pagePlaces(options)]);
   return async (exchange) => {
     try {
       const { respond, params } = find(router, exchange) ?? { respond: nowhere(pipeline), params: {} };
@@ -71,35 +67,34 @@ const routePlaces = (pipeline: Pipeline): Place[] =>
     return { template, methods: new Map(methods), others };
   });
 
-const docsPlaces = ({ pipeline, publicBaseUrl, securityHeaders }: RoutingOptions): Place[] =>
-  docsPages(publicBaseUrl).map((page) =>
-    readPlace(page.path, otherMethods(READ_METHODS, true, pipeline), async (exchange) => {
-      exchange.routeId = 'docs';
-      pipeline.gate.admitPublic(exchange);
-      allowAnyOrigin(exchange);
-      exchange.send(await page.answer(), securityHeaders.docs);
-    }),
-  );
-
-const pagePlaces = ({ pipeline, pages, securityHeaders }: RoutingOptions): Place[] =>
-  pages.map((page) =>
-    readPlace(page.path, otherMethods(READ_METHODS, false, pipeline), (exchange) => {
-      exchange.routeId = 'pages';
-      pipeline.gate.admitPublic(exchange);
-      exchange.send(page.answer(exchange.request.headers['if-none-match']), securityHeaders.pages);
-    }),
-  );
-
-/** A person who opens the bare address in a browser is shown the reference; a program gets the 404 of any path. */
-const frontDoor = (pipeline: Pipeline): Place =>
-  readPlace('/', null, (exchange, params) => {
-    if (exchange.request.headers.accept?.includes('text/html') !== true)
-      return nowhere(pipeline)(exchange, params);
+const documentPlace = ({ pipeline, publicBaseUrl }: RoutingOptions): Place => {
+  const answerTo = openApiDocument(publicBaseUrl);
+  return readPlace('/openapi.json', otherMethods(READ_METHODS, true, pipeline), async (exchange) => {
     exchange.routeId = 'docs';
     pipeline.gate.admitPublic(exchange);
-    // Relative, so that it works behind a path prefix too.
-    exchange.send({ status: 302, body: '', headers: { Location: 'docs', Vary: 'Accept' } });
+    allowAnyOrigin(exchange);
+    exchange.send(await answerTo(wishesOf(exchange)));
   });
+};
+
+const pagePlaces = ({ pipeline, pages, securityHeaders }: RoutingOptions): Place[] =>
+  pages.map((page) => {
+    const isStart = page.path === '/';
+    const others = isStart ? null : otherMethods(READ_METHODS, false, pipeline);
+    return readPlace(page.path, others, (exchange, params) => {
+      // A person who opens the bare address in a browser is shown where to go; a program gets the 404 of any path.
+      if (isStart && exchange.request.headers.accept?.includes('text/html') !== true)
+        return nowhere(pipeline)(exchange, params);
+      exchange.routeId = 'pages';
+      pipeline.gate.admitPublic(exchange);
+      exchange.send(page.answer(wishesOf(exchange)), securityHeaders[page.policy]);
+    });
+  });
+
+const wishesOf = ({ request: { headers } }: Exchange): Wishes => ({
+  acceptEncoding: headers['accept-encoding']?.toString(),
+  ifNoneMatch: headers['if-none-match'],
+});
 
 const readPlace = (template: string, others: Respond | null, respond: Respond): Place => ({
   template,

@@ -12,7 +12,7 @@ export interface SecurityHeaders {
   /** API answers are data: nothing in them may run, load or be framed, whatever its content type. */
   readonly api: FlatHeaders;
   /** The reference page: its own script and styles, no other origin. */
-  readonly docs: FlatHeaders;
+  readonly reference: FlatHeaders;
   /** The pages: their own files, nothing inline, no other origin. */
   readonly pages: FlatHeaders;
 }
@@ -25,7 +25,7 @@ const COMMON = {
 
 const API_POLICY = { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"], sandbox: [] };
 
-const DOCS_POLICY = {
+const REFERENCE_POLICY = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
   // Redoc writes its styles into the page.
@@ -60,7 +60,7 @@ export const buildSecurityHeaders = (publicBaseUrl: string): SecurityHeaders => 
     });
   return {
     api: headersFor(API_POLICY),
-    docs: headersFor(DOCS_POLICY),
+    reference: headersFor(REFERENCE_POLICY),
     pages: headersFor(PAGES_POLICY),
   };
 };

@@ -8,7 +8,7 @@ import { programFile } from '@svc/testkit/process/program-file';
 const RELEASES = fileURLToPath(new URL('../../../../releases/', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/released/', import.meta.url));
 /** What it shows to people is not kept: it shows what this version does. */
-const SHOWN = ['pages', 'redoc.js', 'vectors'];
+const SHOWN = ['pages', 'vectors'];
 
 export interface ReleasedApi {
   readonly version: string;

@@ -40,11 +40,7 @@ export const Dashboard = () => {
   }, []);
 
   return (
-    <Shell
-      current="dashboard"
-      title="Dashboard"
-      lead="Your decisions: how many, how they ended and why, and what became of each."
-    >
+    <Shell page="dashboard">
       {session === null ? (
         <KeyForm onKey={open} problem={problem} isOpening={isOpening} />
       ) : (

@@ -21,11 +21,7 @@ export const Explorer = () => {
     );
   }, []);
   return (
-    <Shell
-      current="transparency"
-      title="Transparency log"
-      lead="Every day is closed with one signed root over all its Receipts, and names the root of the day before. A Receipt that is left out, or a day that is rewritten, would show. This tab recomputes what it shows."
-    >
+    <Shell page="transparency">
       {problem !== null && (
         <p class="note note-bad" role="alert">
           {problem}

@@ -1,5 +1,5 @@
 /** Where the reader is, in the fragment of the address: `#receipt=drc_…` or `#day=2026-11-20`. Links to it keep. */
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 export interface Place {
   readonly receipt: string | null;
@@ -11,10 +11,12 @@ const readPlace = (): Place => {
   return { receipt: fragment.get('receipt'), day: fragment.get('day') };
 };
 
+/** Nowhere until the page has been put into its document. */
 export const usePlace = (): Place => {
-  const [place, setPlace] = useState(readPlace);
-  useEffect(() => {
+  const [place, setPlace] = useState<Place>({ receipt: null, day: null });
+  useLayoutEffect(() => {
     const onChange = () => setPlace(readPlace());
+    onChange();
     addEventListener('hashchange', onChange);
     return () => removeEventListener('hashchange', onChange);
   }, []);

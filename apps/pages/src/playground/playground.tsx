@@ -38,11 +38,7 @@ export const Playground = () => {
   };
 
   return (
-    <Shell
-      current="playground"
-      title="May this Agent buy this?"
-      lead="A Principal gives an AI Agent a Grant. The Agent signs a Proof for one purchase. The shop asks this service, which runs 24 checks and signs its answer. Try it; nothing here is simulated."
-    >
+    <Shell page="playground">
       {info === null && problem === null && (
         <p class="soft" role="status">
           Loading …

@@ -1,32 +1,18 @@
 /** What every page has around it: the skip link, the head with the other pages, the foot. */
 import type { ComponentChildren } from 'preact';
+import { PAGES, type PageFrame, type PageName } from './page-list.ts';
 import './tokens.css';
 import './base.css';
 import './shell.css';
 
-const PAGES = [
-  { path: 'playground', name: 'Playground', sandboxOnly: true },
-  { path: 'verify-receipt', name: 'Verify', sandboxOnly: false },
-  { path: 'transparency', name: 'Transparency', sandboxOnly: false },
-  { path: 'dashboard', name: 'Dashboard', sandboxOnly: false },
-  { path: 'docs', name: 'API reference', sandboxOnly: false },
-] as const;
-
-export type PagePath = (typeof PAGES)[number]['path'];
-
-/** The API writes into the page whether this deployment has a sandbox. */
-const hasSandbox = (): boolean => document.documentElement.dataset.sandbox === 'on';
-
 export const Shell = ({
-  current,
-  title,
-  lead,
+  page,
+  standsAlone = false,
   children,
 }: {
-  /** Null: the page stands alone, without neighbours. */
-  readonly current: PagePath | null;
-  readonly title: string;
-  readonly lead: ComponentChildren;
+  readonly page: PageName;
+  /** Without neighbours: kept as a file. */
+  readonly standsAlone?: boolean;
   readonly children: ComponentChildren;
 }) => (
   <>
@@ -36,35 +22,50 @@ export const Shell = ({
     </a>
     <header class="top">
       <div class="top-inner">
-        <span class="brand">
-          <Mark />
-          svc
-        </span>
-        {current !== null && (
-          <nav aria-label="Pages">
-            <ul>
-              {PAGES.filter(({ sandboxOnly }) => !sandboxOnly || hasSandbox()).map(({ path, name }) => (
-                <li key={path}>
-                  <a href={path} {...(path === current ? { 'aria-current': 'page' as const } : {})}>
-                    {name}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
+        {standsAlone ? (
+          <span class="brand">
+            <Mark />
+            svc
+          </span>
+        ) : (
+          <>
+            <a class="brand" href={PAGES.home.path} {...currentIf(page === 'home')}>
+              <Mark />
+              svc <span class="unseen">start page</span>
+            </a>
+            <nav aria-label="Pages">
+              <ul>{NEIGHBOURS.map((name) => navigation(name, name === page))}</ul>
+            </nav>
+          </>
         )}
       </div>
     </header>
     <main id="content" tabIndex={-1}>
       <div class="intro">
-        <h1>{title}</h1>
-        <p>{lead}</p>
+        <h1>{PAGES[page].title}</h1>
+        <p>{PAGES[page].lead}</p>
       </div>
       {children}
     </main>
     <footer class="bottom">This page loads nothing from anywhere else and sets no cookies.</footer>
   </>
 );
+
+const NEIGHBOURS: readonly PageName[] = ['playground', 'verifier', 'transparency', 'dashboard', 'reference'];
+
+const currentIf = (isCurrent: boolean) => (isCurrent ? { 'aria-current': 'page' as const } : {});
+
+/** What needs a sandbox is there in the markup, and hidden by style where the API has written that there is none. */
+const navigation = (name: PageName, isCurrent: boolean) => {
+  const frame: PageFrame = PAGES[name];
+  return (
+    <li key={name} class={frame.sandboxOnly ? 'sandbox-only' : ''}>
+      <a href={frame.path} {...currentIf(isCurrent)}>
+        {frame.name}
+      </a>
+    </li>
+  );
+};
 
 /** The fragment of the address is left alone: it says which Receipt or day is shown. */
 const skipToContent = (event: Event): void => {

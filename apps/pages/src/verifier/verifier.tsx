@@ -1,5 +1,5 @@
 /** The verifier page. Everything happens in this tab: what is dropped or pasted is never sent anywhere. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { Shell } from '../shared/shell.tsx';
 import { type Checked, checkBundle, checkReceipt } from './check.ts';
@@ -15,7 +15,7 @@ export interface VerifierProps {
 }
 
 export const Verifier = ({ fetchDocument }: VerifierProps) => {
-  const [text, setText] = useState(jwsInAddress);
+  const [text, setText] = useState('');
   const [pin, setPin] = useState<PinnedDocument>({ state: fetchDocument === null ? 'missing' : 'loading' });
   useEffect(() => {
     fetchDocument?.().then(
@@ -24,11 +24,12 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     );
   }, [fetchDocument]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onChange = () => {
       const jws = jwsInAddress();
       if (jws !== '') setText(jws);
     };
+    onChange();
     addEventListener('hashchange', onChange);
     return () => removeEventListener('hashchange', onChange);
   }, []);
@@ -39,11 +40,7 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     else setText(given);
   };
   return (
-    <Shell
-      current={fetchDocument === null ? null : 'verify-receipt'}
-      title="Verify a Receipt"
-      lead="A Receipt is a decision that the service signed. Drop one here, or a whole bundle, and this tab checks all of it: the signature, the form, and whether the 24 checks, the decision and its reason fit together. Nothing leaves this tab."
-    >
+    <Shell page="verifier" standsAlone={fetchDocument === null}>
       <div class="columns verifier-inputs">
         <Intake text={text} onText={setText} onGiven={take} />
         <PinView pin={pin} onGiven={take} standsAlone={fetchDocument === null} />

@@ -1,0 +1,53 @@
+/** The pages there are, and what stands at the top of each. */
+export interface PageFrame {
+  /** Relative to the root of the service. */
+  readonly path: string;
+  /** In the navigation. */
+  readonly name: string;
+  readonly title: string;
+  readonly lead: string;
+  /** Only served where the deployment has a sandbox. */
+  readonly sandboxOnly?: true;
+}
+
+export const PAGES = {
+  home: {
+    path: './',
+    name: 'Start',
+    title: 'Did a Principal really allow this Agent this one action?',
+    lead: 'An AI Agent asks your shop, or your API, to do something in somebody’s name. Ask this service first. It runs 24 checks, answers ALLOW or DENY, and signs its answer: a Receipt that anybody can check offline, for ever.',
+  },
+  playground: {
+    path: 'playground',
+    name: 'Playground',
+    title: 'May this Agent buy this?',
+    lead: 'A Principal gives an AI Agent a Grant. The Agent signs a Proof for one purchase. The shop asks this service, which runs 24 checks and signs its answer. Try it; nothing here is simulated.',
+    sandboxOnly: true,
+  },
+  verifier: {
+    path: 'verify-receipt',
+    name: 'Verify',
+    title: 'Verify a Receipt',
+    lead: 'A Receipt is a decision that the service signed. Drop one here, or a whole bundle, and this tab checks all of it: the signature, the form, and whether the 24 checks, the decision and its reason fit together. Nothing leaves this tab.',
+  },
+  transparency: {
+    path: 'transparency',
+    name: 'Transparency',
+    title: 'Transparency log',
+    lead: 'Every day is closed with one signed root over all its Receipts, and names the root of the day before. A Receipt that is left out, or a day that is rewritten, would show. This tab recomputes what it shows.',
+  },
+  dashboard: {
+    path: 'dashboard',
+    name: 'Dashboard',
+    title: 'Dashboard',
+    lead: 'Your decisions: how many, how they ended and why, and what became of each.',
+  },
+  reference: {
+    path: 'docs',
+    name: 'API reference',
+    title: 'API reference',
+    lead: 'Every operation of this service, with its parameters, answers and errors. The same document for programs: openapi.json.',
+  },
+} as const satisfies Readonly<Record<string, PageFrame>>;
+
+export type PageName = keyof typeof PAGES;
