@@ -1,17 +1,23 @@
 /** `/dashboard`: what a key may see, drawn; the key stays in the tab; one decision opens with its ledger. */
 
+import { readFileSync } from 'node:fs';
 import { bodyOf, serviceDocument, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { TOKENS } from '../world/http-fixture.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { attestations, DECISIONS, listDecisions, ME, statsFor, usageFor } from './dashboard-records.ts';
-import { servePages } from './serve.ts';
+import { type Served, servePages } from './serve.ts';
 
 const { visit } = withBrowser('the dashboard');
 const receipt = await signedReceipt(bodyOf('allow-purchase'));
 
-const open = async (token: keyof typeof TOKENS, role: keyof typeof ME) => {
+const open = async (
+  token: keyof typeof TOKENS,
+  role: keyof typeof ME,
+  handlers: NonNullable<Served['handlers']> = {},
+  shows = 'Verifies per day',
+) => {
   const base = await servePages({
     didDocument: serviceDocument,
     handlers: {
@@ -20,13 +26,14 @@ const open = async (token: keyof typeof TOKENS, role: keyof typeof ME) => {
       getDecisionStats: async ({ query }) => ({ status: 200, body: statsFor(query.since, query.until) }),
       listDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
       getDecision: async () => ({ status: 200, body: { receipt: receipt as never, outcomes: attestations } }),
+      ...handlers,
     },
   });
   const visited = await visit(base);
   await visited.page.goto(`${base}/dashboard`);
   await visited.page.getByLabel(/^Key of/).fill(TOKENS[token]);
   await visited.page.getByRole('button', { name: 'Open' }).click();
-  await visited.page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+  await visited.page.getByRole('heading', { name: shows }).waitFor();
   return { ...visited, base };
 };
 
@@ -57,6 +64,68 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     await inspect(page, 'dashboard-decision');
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'hidden' });
+    expectQuiet();
+  });
+
+  it('takes the bundle of a decision along, and a link that opens it for whoever has a key', async () => {
+    const bundle = { receipt: 'and all that it rests on' };
+    const { page, base, expectQuiet } = await open('rp', 'rp', {
+      getBundle: async () => ({ status: 200, body: bundle as never }),
+    });
+    await page.goto('about:blank');
+    await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('checked in this tab: valid').waitFor();
+    const downloading = page.waitForEvent('download');
+    await drawer.getByRole('button', { name: 'Download the bundle' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`${receipt.receipt_id}.bundle.json`);
+    expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(bundle);
+    expectQuiet();
+  });
+
+  it('reports what became of a decision', async () => {
+    const reported: unknown[] = [];
+    const { page, expectQuiet } = await open('rp', 'rp', {
+      reportOutcome: async ({ body }) => {
+        reported.push(body);
+        return { status: 201, body: attestations[0] as never };
+      },
+    });
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('Report what became of it').click();
+    await drawer.getByLabel('What happened').selectOption('Loss');
+    await drawer.getByLabel('Amount in minor units').fill('4200');
+    await drawer.getByLabel('Currency').fill('USD');
+    await drawer.getByRole('button', { name: 'Record it' }).click();
+    await drawer.getByText('Recorded.').waitFor();
+    expect(reported).toEqual([
+      {
+        type: 'loss_reported',
+        occurred_at: expect.stringMatching(/^\d{4}-/),
+        loss_amount: 4200,
+        currency: 'USD',
+      },
+    ]);
+    expectQuiet();
+  });
+
+  it('who has no decision yet is told how to get the first', async () => {
+    const totals = { verifies: 0, allow: 0, deny: 0 };
+    const { page, expectQuiet } = await open(
+      'rp',
+      'rp',
+      {
+        getUsage: async ({ query }) => ({
+          status: 200,
+          body: { ...usageFor(query.since, query.until), totals, days: [] },
+        }),
+      },
+      'No decision in these 30 days',
+    );
+    await page.getByRole('link', { name: 'POST /verify' }).waitFor();
+    await inspect(page, 'dashboard-empty');
     expectQuiet();
   });
 
@@ -107,6 +176,19 @@ describe.skipIf(!hasBrowser)('others', () => {
     const { page, expectQuiet } = await open('orgRead', 'org');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await expect.poll(() => rows(page).count()).toBe(20);
+    expectQuiet();
+  });
+
+  it('what can be no key is not sent, and its owner is told which keys there are', async () => {
+    const base = await servePages({ didDocument: serviceDocument });
+    const { page, expectQuiet } = await visit(base);
+    await page.goto(`${base}/dashboard`);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.getByLabel(/^Key of/).fill('lCj67pEJMV7ix6f3V26I0AQx1hQmqDeZQU5xHOxdtCo');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The admin token makes keys').waitFor();
+    expect(asked).toEqual([]);
     expectQuiet();
   });
 

@@ -81,6 +81,19 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expectQuiet();
   });
 
+  it('its decisions open in the dashboard at a click, without a key, and the focus stays where it was', async () => {
+    const { page, expectQuiet } = await open();
+    await page.getByRole('button', { name: 'Replay' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.decided').getByText('PROOF_REPLAYED').waitFor();
+    expect(await page.evaluate('document.activeElement?.textContent')).toContain('Replay');
+    await page.getByRole('link', { name: 'See it in the dashboard' }).click();
+    await page.getByRole('heading', { name: 'What you tried in the playground' }).waitFor();
+    await page.locator('.decision').first().click();
+    await page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
+    expectQuiet();
+  });
+
   it('copies the run as curl and as TypeScript', async () => {
     const { page, base } = await open();
     await page.getByRole('button', { name: 'Revoked Grant' }).click();

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('served', () => {
 
   const tampered: [string, object][] = [
     ['signature', { ...allow, receipt: allow.receipt.replace(/[^.]+$/, 'A'.repeat(86)) }],
-    ['members', { ...allow, receipt: undefined }],
+    ['jws', { ...allow, receipt: undefined }],
     ['shown', { ...deny, decision: 'ALLOW', reason: null }],
     [
       'shown',
@@ -66,6 +66,35 @@ describe.skipIf(!hasBrowser)('served', () => {
     expect(await wrongParts(page)).toContain(part);
     if (part === 'signature') await inspect(page, 'verifier-invalid');
     expectQuiet();
+  });
+
+  it('shows an example at a click, and a Receipt of another service opens the place for its document', async () => {
+    const { page, expectQuiet } = await open();
+    await page.getByRole('button', { name: 'Try an example' }).click();
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    await page.getByText('the example, whose service does not exist').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('the service that serves this page').waitFor();
+    const other = JSON.stringify({ ...serviceDocument, id: 'did:web:other.test' });
+    const give = page.getByLabel(/well-known.did.json, from a channel/);
+    expect(await give.isVisible()).toBe(false);
+    await page.getByText('Use another document').click();
+    await give.fill(other);
+    await page.getByText('Use another document').click();
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await page.getByText('This Receipt names another service').waitFor();
+    await give.fill(JSON.stringify(serviceDocument));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    expectQuiet();
+  });
+
+  it('{} is refused, and nothing that could not be judged has a tick', async () => {
+    const { page } = await open();
+    await receiptBox(page).fill('{}');
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await page.locator('[data-state=ok]').allTextContents()).toEqual([
+      expect.stringContaining('strict JSON'),
+    ]);
   });
 
   it('takes a chosen file, and one that is dropped anywhere', async () => {

@@ -1,22 +1,16 @@
 /** The latest decisions, newest first, with filters; one of them opens. */
 import { REASON_CODES } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
-import { callApi, problemText } from '../shared/api.ts';
+import { problemText } from '../shared/api.ts';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
-import type { DecisionList, DecisionSummary } from '../shared/wire.ts';
+import type { DecisionSummary } from '../shared/wire.ts';
 import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
-import type { Session } from './session.ts';
+import type { DecisionQuery, Source } from './source.ts';
 
-const PAGE_SIZE = '20';
-
-interface Filters {
-  readonly decision: string;
-  readonly reason: string;
-  readonly principal: string;
-  readonly grant_id: string;
-}
+type Filters = Pick<DecisionQuery, 'decision' | 'reason' | 'principal' | 'grant_id'>;
+type From = NonNullable<Source['decisions']>;
 
 const NO_FILTERS: Filters = { decision: '', reason: '', principal: '', grant_id: '' };
 
@@ -28,10 +22,10 @@ interface Shown {
 
 const NOTHING: Shown = { rows: [], nextCursor: null, problem: null };
 
-export const Decisions = ({ session, days }: { readonly session: Session; readonly days: PeriodDays }) => {
+export const Decisions = ({ from, days }: { readonly from: From; readonly days: PeriodDays }) => {
   const [filters, setFilters] = useState(NO_FILTERS);
-  const [opened, setOpened] = useState<DecisionSummary | null>(null);
-  const { shown, isLoading, loadMore } = useDecisions(session.key, filters, days);
+  const [opened, setOpened] = useState(decisionInAddress);
+  const { shown, isLoading, loadMore } = useDecisions(from, filters, days);
   return (
     <section class="card" aria-labelledby="latest">
       <div class="card-head">
@@ -50,7 +44,7 @@ export const Decisions = ({ session, days }: { readonly session: Session; readon
       <ul class="decisions">
         {shown.rows.map((row) => (
           <li key={row.receipt_id}>
-            <DecisionRow row={row} onOpen={() => setOpened(row)} />
+            <DecisionRow row={row} onOpen={() => setOpened(row.receipt_id)} />
           </li>
         ))}
       </ul>
@@ -59,12 +53,13 @@ export const Decisions = ({ session, days }: { readonly session: Session; readon
           Older
         </button>
       )}
-      {opened !== null && (
-        <OpenedDecision session={session} summary={opened} onClose={() => setOpened(null)} />
-      )}
+      {opened !== null && <OpenedDecision from={from} receiptId={opened} onClose={() => setOpened(null)} />}
     </section>
   );
 };
+
+/** `#decision=drc_…`: a link to one of them, which works for whoever has a key that may see it. */
+const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');
 
 const DecisionRow = ({ row, onOpen }: { readonly row: DecisionSummary; readonly onOpen: () => void }) => (
   <button type="button" class="decision" onClick={onOpen}>
@@ -127,18 +122,10 @@ const FilterForm = ({
 };
 
 /** The first page for these filters, and more on demand. An answer to what is no longer asked is dropped. */
-const useDecisions = (key: string, filters: Filters, days: PeriodDays) => {
+const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
   const [shown, setShown] = useState<Shown>(NOTHING);
   const [isLoading, setIsLoading] = useState(true);
-  const load = async (cursor: string | null): Promise<DecisionList> => {
-    const query = {
-      ...periodOf(days, Date.now()),
-      ...filters,
-      limit: PAGE_SIZE,
-      ...(cursor !== null && { cursor }),
-    };
-    return (await callApi<DecisionList>('decisions', { key, query })).body;
-  };
+  const load = (cursor: string | null) => from.list({ ...periodOf(days, Date.now()), ...filters, cursor });
   useEffect(() => {
     let isCurrent = true;
     const show = (next: Shown) => {
@@ -154,7 +141,7 @@ const useDecisions = (key: string, filters: Filters, days: PeriodDays) => {
     return () => {
       isCurrent = false;
     };
-  }, [key, filters, days]);
+  }, [from, filters, days]);
   const loadMore = async () => {
     setIsLoading(true);
     try {

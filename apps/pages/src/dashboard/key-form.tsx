@@ -1,22 +1,29 @@
-/** Asks for the key. */
+/** Asks for the key, and says which keys there are. What can be no key is refused here and not sent. */
 import { useState } from 'preact/hooks';
+import { KEY_CLASSES, keyProblem } from './key-format.ts';
 
 export interface KeyFormProps {
   readonly onKey: (key: string) => Promise<void>;
   readonly problem: string | null;
   readonly isOpening: boolean;
+  /** Null: this tab has asked for nothing in the playground. */
+  readonly onPlayed: (() => void) | null;
 }
 
-export const KeyForm = ({ onKey, problem, isOpening }: KeyFormProps) => {
+export const KeyForm = ({ onKey, problem, isOpening, onPlayed }: KeyFormProps) => {
   const [key, setKey] = useState('');
+  const [refused, setRefused] = useState<string | null>(null);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (key.trim() !== '') void onKey(key.trim());
+    const found = keyProblem(key.trim());
+    setRefused(found);
+    if (found === null && !isOpening) void onKey(key.trim());
   };
+  const shown = refused ?? problem;
   return (
     <form class="card key-form" onSubmit={submit}>
       <label class="field">
-        <span>Key of a relying party, an org or an observer</span>
+        <span>Key of a relying party, a Principal, an org or an observer</span>
         <input
           type="password"
           name="key"
@@ -24,20 +31,40 @@ export const KeyForm = ({ onKey, problem, isOpening }: KeyFormProps) => {
           spellcheck={false}
           placeholder="dk_rp_…"
           value={key}
-          onInput={(event) => setKey(event.currentTarget.value)}
+          aria-invalid={shown !== null}
+          aria-describedby="key-problem"
+          onInput={(event) => {
+            setKey(event.currentTarget.value);
+            setRefused(null);
+          }}
         />
       </label>
+      <div id="key-problem" role="alert" class="key-problem">
+        {shown !== null && <p class="note note-bad">{shown}</p>}
+      </div>
       <div class="row">
-        <button type="submit" class="button button-main" disabled={isOpening}>
+        <button type="submit" class="button button-main" aria-disabled={isOpening}>
           {isOpening ? 'Opening …' : 'Open'}
         </button>
+        {onPlayed !== null && (
+          <button type="button" class="button" onClick={onPlayed}>
+            Show what I tried in the playground
+          </button>
+        )}
         <p class="soft">It stays in this tab until the tab is closed, and is sent to this service alone.</p>
       </div>
-      {problem !== null && (
-        <p class="note note-bad" role="alert">
-          {problem}
-        </p>
-      )}
+      <dl class="facts">
+        {KEY_CLASSES.map(({ prefix, of, shows }) => (
+          <>
+            <dt key={prefix}>
+              <code>{prefix}…</code>
+            </dt>
+            <dd key={`${prefix} is`}>
+              of {of}: {shows}
+            </dd>
+          </>
+        ))}
+      </dl>
     </form>
   );
 };

@@ -1,13 +1,16 @@
 /** One decision: its Receipt, verified in this tab, and everything that was reported about it since. */
 import type { Receipt } from '@svc/receipts';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { callApi, problemText } from '../shared/api.ts';
-import { DecisionBadge } from '../shared/badge.tsx';
+import { problemText } from '../shared/api.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
-import type { Attestation, Decision, DecisionSummary } from '../shared/wire.ts';
-import type { Session } from './session.ts';
+import type { Attestation, Decision } from '../shared/wire.ts';
+import { ReportOutcome } from './report-outcome.tsx';
+import type { Source } from './source.ts';
+
+type From = NonNullable<Source['decisions']>;
 
 type Loaded =
   | { readonly state: 'loading' }
@@ -15,40 +18,89 @@ type Loaded =
   | { readonly state: 'there'; readonly decision: Decision; readonly proven: boolean };
 
 export interface OpenedDecisionProps {
-  readonly session: Session;
-  readonly summary: DecisionSummary;
+  readonly from: From;
+  readonly receiptId: string;
   readonly onClose: () => void;
 }
 
-export const OpenedDecision = ({ session, summary, onClose }: OpenedDecisionProps) => {
+export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  const loaded = useDecision(session.key, summary.receipt_id);
+  const [loaded, loadAgain] = useDecision(from, receiptId);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="drawer" onClose={onClose} aria-labelledby="opened">
       <div class="drawer-inner">
         <header class="drawer-head">
           <div>
-            <h2 id="opened">
-              Decision <DecisionBadge decision={summary.decision} />
-            </h2>
+            <h2 id="opened">Decision</h2>
             <p class="soft">
-              <code>{summary.receipt_id}</code>
+              <code>{receiptId}</code>
             </p>
           </div>
           <button type="button" class="button" onClick={() => dialog.current?.close()}>
             Close
           </button>
         </header>
+        <div class="row">
+          <CopyButton text={linkTo(receiptId)} label="Copy a link" />
+          {from.getBundle !== null && <BundleButton receiptId={receiptId} getBundle={from.getBundle} />}
+        </div>
         {loaded.state === 'loading' && <p class="soft">Loading …</p>}
         {loaded.state === 'failed' && (
           <p class="note note-bad" role="alert">
             {loaded.problem}
           </p>
         )}
-        {loaded.state === 'there' && <Opened decision={loaded.decision} proven={loaded.proven} />}
+        {loaded.state === 'there' && (
+          <>
+            <Opened decision={loaded.decision} proven={loaded.proven} />
+            {from.reportOutcome !== null && (
+              <ReportOutcome
+                report={(event) => from.reportOutcome?.(receiptId, event)}
+                onReported={loadAgain}
+              />
+            )}
+          </>
+        )}
       </div>
     </dialog>
+  );
+};
+
+const linkTo = (receiptId: string): string =>
+  new URL(`dashboard#${new URLSearchParams({ decision: receiptId })}`, location.href).href;
+
+/** Receipt, inclusion proof, checkpoint, DID document and evidence as one file. */
+const BundleButton = ({
+  receiptId,
+  getBundle,
+}: {
+  readonly receiptId: string;
+  readonly getBundle: NonNullable<From['getBundle']>;
+}) => {
+  const [says, setSays] = useState('');
+  const download = async () => {
+    try {
+      const bundle = await getBundle(receiptId);
+      if (bundle === null) return setSays('There once its day is closed, shortly after midnight UTC.');
+      const address = URL.createObjectURL(new Blob([JSON.stringify(bundle)], { type: 'application/json' }));
+      const link = document.createElement('a');
+      Object.assign(link, { href: address, download: `${receiptId}.bundle.json` }).click();
+      URL.revokeObjectURL(address);
+      setSays('');
+    } catch (error) {
+      setSays(problemText(error));
+    }
+  };
+  return (
+    <>
+      <button type="button" class="button button-quiet" onClick={() => void download()}>
+        Download the bundle
+      </button>
+      <p class="soft" role="status">
+        {says}
+      </p>
+    </>
   );
 };
 
@@ -111,12 +163,13 @@ const detailOf = ({ resolution, loss_amount: loss, currency }: Attestation): str
   return loss !== undefined && currency !== undefined ? `· ${formatAmount(loss, currency)}` : '';
 };
 
-const useDecision = (key: string, receiptId: string): Loaded => {
+const useDecision = (from: From, receiptId: string): [Loaded, () => void] => {
   const [loaded, setLoaded] = useState<Loaded>({ state: 'loading' });
+  const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     const load = async (): Promise<Loaded> => {
-      const { body: decision } = await callApi<Decision>(`decisions/${receiptId}`, { key });
+      const decision = await from.get(receiptId);
       const isAskedFor = decision.receipt.receipt_id === receiptId;
       return { state: 'there', decision, proven: isAskedFor && (await verifyOwnReceipt(decision.receipt)) };
     };
@@ -127,6 +180,6 @@ const useDecision = (key: string, receiptId: string): Loaded => {
     return () => {
       isCurrent = false;
     };
-  }, [key, receiptId]);
-  return loaded;
+  }, [from, receiptId, round]);
+  return [loaded, () => setRound(round + 1)];
 };

@@ -1,8 +1,9 @@
 /** Everything that one key may see: who it is, the figures of a period, and the latest decisions. */
 import { useEffect, useState } from 'preact/hooks';
-import { callApi, problemText } from '../shared/api.ts';
-import type { DecisionStats, Me, Usage } from '../shared/wire.ts';
+import { problemText } from '../shared/api.ts';
+import type { DecisionStats, Usage } from '../shared/wire.ts';
 import { Decisions } from './decisions.tsx';
+import { Empty } from './empty.tsx';
 import { Figures } from './figures.tsx';
 import { PERIODS, type PeriodDays, periodOf } from './period.ts';
 import { PrincipalBars } from './principal-bars.tsx';
@@ -19,10 +20,11 @@ export const Overview = ({
 }) => {
   const [days, setDays] = useState<PeriodDays>(30);
   const counts = useCounts(session, days);
-  const { role } = session.me;
+  const { role, source } = session;
+  const isEmpty = counts.usage?.totals.verifies === 0;
   return (
     <>
-      <Identity me={session.me} days={days} onDays={setDays} onForget={onForget} />
+      <Identity session={session} days={days} onDays={setDays} onForget={onForget} />
       {counts.problem !== null && (
         <p class="note note-bad" role="alert">
           {counts.problem}
@@ -33,7 +35,8 @@ export const Overview = ({
           Loading …
         </p>
       )}
-      {counts.usage !== null && (
+      {isEmpty && <Empty role={role} days={days} />}
+      {counts.usage !== null && !isEmpty && (
         <>
           <Figures usage={counts.usage} stats={counts.stats} />
           <UsageChart days={counts.usage.days} />
@@ -43,35 +46,35 @@ export const Overview = ({
           </div>
         </>
       )}
-      {role === 'rp' || role.startsWith('org:') ? (
-        <Decisions session={session} days={days} />
-      ) : (
+      {source.decisions === null ? (
         <p class="note">
           {role === 'observer'
             ? 'An observer key reads counts, not single decisions.'
             : 'Single decisions are read with the key of a relying party or an org.'}
         </p>
+      ) : (
+        !isEmpty && <Decisions from={source.decisions} days={days} />
       )}
     </>
   );
 };
 
 const Identity = ({
-  me,
+  session: { title, subject, about, role },
   days,
   onDays,
   onForget,
 }: {
-  readonly me: Me;
+  readonly session: Session;
   readonly days: PeriodDays;
   readonly onDays: (days: PeriodDays) => void;
   readonly onForget: () => void;
 }) => (
   <section class="card identity" aria-label="Whose decisions">
     <div>
-      <h2>{me.name ?? me.org?.name ?? me.subject}</h2>
+      <h2>{title}</h2>
       <p class="soft">
-        <code>{me.subject}</code> · {me.role} key {me.key_label ? `“${me.key_label}”` : me.key_id} · {me.env}
+        <code>{subject}</code> · {about}
       </p>
     </div>
     <div class="row">
@@ -91,7 +94,7 @@ const Identity = ({
         ))}
       </fieldset>
       <button type="button" class="button" onClick={onForget}>
-        Forget the key
+        {role === 'playground' ? 'Close' : 'Forget the key'}
       </button>
     </div>
   </section>
@@ -104,17 +107,14 @@ interface Counts {
 }
 
 /** What was shown stays until the next answer is there. */
-const useCounts = ({ key, me }: Session, days: PeriodDays): Counts => {
+const useCounts = ({ source }: Session, days: PeriodDays): Counts => {
   const [counts, setCounts] = useState<Counts>({ usage: null, stats: null, problem: null });
   useEffect(() => {
     let isCurrent = true;
-    const query = periodOf(days, Date.now());
+    const period = periodOf(days, Date.now());
     const load = async () => {
-      const [usage, stats] = await Promise.all([
-        callApi<Usage>('usage', { key, query }),
-        me.role === 'principal' ? null : callApi<DecisionStats>('decisions/stats', { key, query }),
-      ]);
-      return { usage: usage.body, stats: stats?.body ?? null, problem: null };
+      const [usage, stats] = await Promise.all([source.usage(period), source.stats?.(period) ?? null]);
+      return { usage, stats, problem: null };
     };
     load().then(
       (loaded) => isCurrent && setCounts(loaded),
@@ -123,6 +123,6 @@ const useCounts = ({ key, me }: Session, days: PeriodDays): Counts => {
     return () => {
       isCurrent = false;
     };
-  }, [key, me.role, days]);
+  }, [source, days]);
   return counts;
 };

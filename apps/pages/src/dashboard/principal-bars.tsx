@@ -6,7 +6,7 @@ const MAX_SHOWN = 8;
 
 export const PrincipalBars = ({ stats }: { readonly stats: DecisionStats }) => {
   const principals = [...stats.principals].sort((left, right) => right.verifies - left.verifies);
-  const most = principals[0]?.verifies ?? 0;
+  const all = principals.reduce((sum, one) => sum + one.verifies, 0);
   return (
     <section class="card" aria-labelledby="principals">
       <div class="card-head">
@@ -32,8 +32,8 @@ export const PrincipalBars = ({ stats }: { readonly stats: DecisionStats }) => {
                 </span>
               </p>
               <div class="bar" aria-hidden="true">
-                <i class="bar-good" style={{ width: `${(100 * one.allow) / most}%` }} />
-                <i class="bar-bad" style={{ width: `${(100 * one.deny) / most}%` }} />
+                <i class="bar-good" style={{ width: `${(100 * one.allow) / all}%` }} />
+                <i class="bar-bad" style={{ width: `${(100 * one.deny) / all}%` }} />
               </div>
               <Aftermath outcomes={one.outcomes} losses={one.losses} />
             </li>

@@ -7,7 +7,6 @@ import { share } from './figures.tsx';
 export const ReasonBars = ({ days }: { readonly days: Usage['days'] }) => {
   const reasons = sumReasons(days);
   const total = reasons.reduce((sum, [, count]) => sum + count, 0);
-  const most = reasons[0]?.[1] ?? 0;
   return (
     <section class="card" aria-labelledby="reasons">
       <div class="card-head">
@@ -27,7 +26,7 @@ export const ReasonBars = ({ days }: { readonly days: Usage['days'] }) => {
                 </span>
               </p>
               <div class="bar" aria-hidden="true">
-                <i class="bar-bad" style={{ width: `${(100 * count) / most}%` }} />
+                <i class="bar-bad" style={{ width: `${(100 * count) / total}%` }} />
               </div>
             </li>
           ))}

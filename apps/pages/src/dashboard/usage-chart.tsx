@@ -134,12 +134,25 @@ const optionsFor = (place: HTMLElement, onPoint: (index: number | null) => void)
         space: 64,
         size: 28,
       },
-      { ...axis, grid: { stroke: line ?? '', width: 1 }, size: 52, incrs: WHOLE_STEPS },
+      {
+        ...axis,
+        grid: { stroke: line ?? '', width: 1 },
+        size: widthOfLabels,
+        incrs: WHOLE_STEPS,
+        values: (_, counts) => counts.map((count) => SHORT.format(count)),
+      },
     ],
     series: [{}, series(bad), series(good)],
     hooks: { setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)] },
   };
 };
+
+/** `1.2M`: no number of decisions is too wide for its place. */
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const WIDTH_PER_LETTER_PX = 8;
+
+const widthOfLabels = (_: uPlot, labels: readonly string[] | null): number =>
+  14 + WIDTH_PER_LETTER_PX * Math.max(2, ...(labels ?? []).map(({ length }) => length));
 
 const WHOLE_STEPS = [1, 2, 5]
   .flatMap((n) => [n, n * 10, n * 100, n * 1e3, n * 1e4, n * 1e5, n * 1e6])

@@ -7,7 +7,8 @@ import { CHEATS, limitOf, type ScenarioId } from './scenarios.ts';
 const BEYOND = 1.25;
 
 export interface ControlsProps {
-  readonly info: DemoInfo;
+  /** Null while it is asked for: everything is in its place, and nothing can be pressed. */
+  readonly info: DemoInfo | null;
   /** Minor units. */
   readonly amount: number;
   readonly onAmount: (amount: number) => void;
@@ -17,6 +18,11 @@ export interface ControlsProps {
 
 export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsProps) => {
   const { maxAmount, currency } = limitOf(info);
+  const isBusy = info === null || playing !== null;
+  // A button that is disabled loses the focus of who has just pressed it.
+  const press = (scenario: ScenarioId) => () => {
+    if (!isBusy) void onPlay(scenario);
+  };
   const isAbove = amount > maxAmount;
   return (
     <div class="columns controls">
@@ -47,30 +53,12 @@ export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsPr
         <button
           type="button"
           class="button button-main button-large"
-          disabled={playing !== null}
-          onClick={() => void onPlay('honest')}
+          aria-disabled={isBusy}
+          onClick={press('honest')}
         >
           {playing === 'honest' ? 'Asking …' : 'Ask the service'}
         </button>
-        <details class="plain-details">
-          <summary>Who takes part</summary>
-          <dl class="facts">
-            <dt>Principal</dt>
-            <dd>
-              <code>{info.principal}</code>
-            </dd>
-            <dt>Agent</dt>
-            <dd>
-              <code>{info.agent}</code>
-            </dd>
-            <dt>Relying party</dt>
-            <dd>
-              <code>{info.rp}</code>
-            </dd>
-            <dt>Grant lives</dt>
-            <dd>{Math.round(info.grant_lifetime_seconds / 60)} minutes</dd>
-          </dl>
-        </details>
+        <Parties info={info} />
       </section>
       <section class="card" aria-labelledby="cheat">
         <div class="card-head">
@@ -80,7 +68,7 @@ export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsPr
         <ul class="cheats">
           {CHEATS.map(({ id, name, does }) => (
             <li key={id}>
-              <button type="button" class="cheat" disabled={playing !== null} onClick={() => void onPlay(id)}>
+              <button type="button" class="cheat" aria-disabled={isBusy} onClick={press(id)}>
                 <span class="cheat-name">{name}</span>
                 <span class="soft">{does}</span>
               </button>
@@ -91,6 +79,25 @@ export const Controls = ({ info, amount, onAmount, playing, onPlay }: ControlsPr
     </div>
   );
 };
+
+const Parties = ({ info }: { readonly info: DemoInfo | null }) => (
+  <dl class="facts">
+    <dt>Principal</dt>
+    <dd>
+      <code>{info?.principal ?? '…'}</code>
+    </dd>
+    <dt>Agent</dt>
+    <dd>
+      <code>{info?.agent ?? '…'}</code>
+    </dd>
+    <dt>Relying party</dt>
+    <dd>
+      <code>{info?.rp ?? '…'}</code>
+    </dd>
+    <dt>Grant lives</dt>
+    <dd>{info === null ? '…' : `${Math.round(info.grant_lifetime_seconds / 60)} minutes`}</dd>
+  </dl>
+);
 
 /** About 250 stops, on round numbers. */
 const stepFor = (maxAmount: number): number =>

@@ -72,6 +72,8 @@ const Details = ({ run }: { readonly run: Run }) => {
           <h2 id="happened">What happened</h2>
           <p>
             <a href={`verify-receipt#jws=${receipt.receipt}`}>Verify the Receipt part by part</a>
+            {' · '}
+            <a href="dashboard#playground">See it in the dashboard</a>
           </p>
         </div>
         <ol class="steps">

@@ -1,6 +1,7 @@
 /** The playground: a purchase by an Agent, asked for honestly or not, and what each of the 24 checks says to it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { callApi, problemText } from '../shared/api.ts';
+import { rememberPlayed } from '../shared/played.ts';
 import { Shell } from '../shared/shell.tsx';
 import type { DemoInfo } from '../shared/wire.ts';
 import { Controls } from './controls.tsx';
@@ -17,6 +18,11 @@ export const Playground = () => {
   const [playing, setPlaying] = useState<ScenarioId | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const outcome = useRef<HTMLDivElement>(null);
+  const alert = useRef<HTMLParagraphElement>(null);
+  // On a phone the button that was pressed is a screen away from it.
+  useEffect(() => {
+    if (problem !== null) alert.current?.scrollIntoView({ block: 'nearest' });
+  }, [problem]);
   useEffect(() => {
     callApi<DemoInfo>('demo/info').then(
       ({ body }) => setInfo(body),
@@ -29,7 +35,9 @@ export const Playground = () => {
     setPlaying(scenario);
     setProblem(null);
     try {
-      setRun(await play(scenario, amount, info));
+      const played = await play(scenario, amount, info);
+      rememberPlayed({ receipt: played.receipt, action: played.request.action });
+      setRun(played);
       outcome.current?.scrollIntoView({ block: 'nearest' });
     } catch (error) {
       setProblem(problemText(error));
@@ -39,16 +47,9 @@ export const Playground = () => {
 
   return (
     <Shell page="playground">
-      {info === null && problem === null && (
-        <p class="soft" role="status">
-          Loading …
-        </p>
-      )}
-      {info !== null && (
-        <Controls info={info} amount={amount} onAmount={setAmount} playing={playing} onPlay={start} />
-      )}
+      <Controls info={info} amount={amount} onAmount={setAmount} playing={playing} onPlay={start} />
       {problem !== null && (
-        <p class="note note-bad" role="alert">
+        <p ref={alert} class="note note-bad" role="alert">
           {problem}
         </p>
       )}

@@ -66,9 +66,9 @@ export interface Run {
   readonly receipt: Receipt;
 }
 
-/** The most that the sandbox's Grant allows, in minor units. */
-export const limitOf = ({ authority }: DemoInfo): { maxAmount: number; currency: string } => {
-  const { maxAmount, currency } = authority.constraints;
+/** The most that the sandbox's Grant allows, in minor units; until it is known, what it is by the interface. */
+export const limitOf = (info: DemoInfo | null): { maxAmount: number; currency: string } => {
+  const { maxAmount, currency } = info?.authority.constraints ?? { maxAmount: 50_000, currency: 'USD' };
   return {
     maxAmount: typeof maxAmount === 'number' ? maxAmount : 0,
     currency: typeof currency === 'string' ? currency : 'USD',

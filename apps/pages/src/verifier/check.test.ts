@@ -11,6 +11,7 @@ import {
 } from '@svc/testkit/receipts/signed-receipts';
 import { describe, expect, it } from 'vitest';
 import { type Checked, checkReceipt } from './check.ts';
+import example from './example.json';
 import type { ReceiptPartId } from './parts.ts';
 import { readPresentedText } from './presented.ts';
 
@@ -62,7 +63,7 @@ const TAMPERED: readonly (readonly [string, ReceiptPartId, string, string?])[] =
   ['another request hash', 'shown', shown((d) => (d.request_hash = d.grant_hash))],
   ['a member added', 'shown', shown((d) => (d.note = 'approved'))],
   ['a member taken out', 'shown', shown((d) => delete d.expires_at)],
-  ['no JWS', 'members', shown((d) => delete d.receipt)],
+  ['no JWS', 'jws', shown((d) => delete d.receipt)],
   ['a JWS of two parts', 'jws', shown((d) => (d.receipt = d.receipt.split('.').slice(0, 2).join('.')))],
   ['padding in the JWS', 'jws', shown((d) => (d.receipt += '='))],
   ['the typ of a checkpoint', 'jws', JSON.stringify(await withHeader(allow, 'svc-checkpoint+jwt'))],
@@ -187,4 +188,28 @@ describe('readPresentedText', () => {
   ])('tells %s', (_, given, kind) => {
     expect(readPresentedText(given).kind).toBe(kind);
   });
+});
+
+describe('what was not judged is not shown as right', () => {
+  const rightParts = ({ parts }: Checked) => parts.filter(({ state }) => state === 'ok').map(({ id }) => id);
+
+  it.each([
+    ['{}', ['text']],
+    ['{"receipt":5}', ['text']],
+    ['{"receipt":"a.b.c"}', ['text']],
+    ['{"decision":"ALLOW"}', ['text']],
+  ])('%s has no signature, so nothing that rests on one is right', (presented, right) => {
+    expect(rightParts(check(presented))).toEqual(right);
+  });
+
+  it('a Receipt of which a member is missing is not said to read as it was signed', () => {
+    const incomplete = check(shown((draft) => delete (draft as Partial<Draft>).grant_hash));
+    expect(rightParts(incomplete)).not.toContain('shown');
+    expect(rightParts(incomplete)).toContain('signature');
+  });
+});
+
+it('the example of the page is a valid Receipt of the service in its document', () => {
+  expect(example).toEqual({ receipt: allow, did_document: serviceDocument });
+  expect(check(JSON.stringify(example.receipt), JSON.stringify(example.did_document)).verdict).toBe('valid');
 });

@@ -8,16 +8,18 @@ export interface IntakeProps {
   readonly onText: (text: string) => void;
   /** The text of a file. */
   readonly onGiven: (text: string) => void;
+  readonly onExample: () => void;
 }
 
-export const Intake = ({ text, onText, onGiven }: IntakeProps) => {
+export const Intake = ({ text, onText, onGiven, onExample }: IntakeProps) => {
   const [isOver, setIsOver] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const takeFiles = async (files: FileList | null | undefined) => {
     setProblem(null);
     for (const file of files ?? []) {
       const text = await readFile(file);
-      if (text === null) setProblem(`${file.name} is no file, or larger than any bundle.`);
+      if (text === null)
+        setProblem(`${file.name} is no file, or larger than ${MAX_BUNDLE_BYTES / 1_048_576} MB.`);
       else onGiven(text);
     }
   };
@@ -46,7 +48,7 @@ export const Intake = ({ text, onText, onGiven }: IntakeProps) => {
     <section class={`card intake ${isOver ? 'intake-over' : ''}`} aria-label="Receipt">
       <div class="card-head">
         <h2 id="receipt-label">Receipt</h2>
-        <p>JSON, a bundle, or the JWS alone</p>
+        <p>JSON, a bundle, or the JWS alone; at most {MAX_BUNDLE_BYTES / 1_048_576} MB</p>
       </div>
       <textarea
         aria-labelledby="receipt-label"
@@ -59,7 +61,11 @@ export const Intake = ({ text, onText, onGiven }: IntakeProps) => {
       />
       <div class="row">
         <ChooseFile label="Choose a file" onFiles={takeFiles} />
-        {text !== '' && (
+        {text === '' ? (
+          <button type="button" class="button" onClick={onExample}>
+            Try an example
+          </button>
+        ) : (
           <button type="button" class="button" onClick={() => onText('')}>
             Clear
           </button>

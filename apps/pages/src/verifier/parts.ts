@@ -40,13 +40,13 @@ const RULES: readonly PartRule[] = [
     id: 'document',
     name: 'Service document',
     means: 'The pinned DID document can be read and is of the service that the signature names.',
-    needs: [],
+    needs: ['jws'],
   },
   {
     id: 'key',
     name: 'Signing key',
     means: 'The document publishes the key, for Receipts, and the key is a sound one.',
-    needs: ['document', 'jws'],
+    needs: ['document'],
   },
   { id: 'signature', name: 'Signature', means: 'The service signed exactly this.', needs: ['key'] },
   {
@@ -56,16 +56,16 @@ const RULES: readonly PartRule[] = [
     needs: ['signature'],
   },
   {
-    id: 'shown',
-    name: 'Shown as signed',
-    means: 'Every member reads as it was signed.',
-    needs: ['text', 'jws'],
-  },
-  {
     id: 'members',
     name: 'Members',
     means: 'Each member is there once, known, and of the right form.',
     needs: ['text'],
+  },
+  {
+    id: 'shown',
+    name: 'Shown as signed',
+    means: 'Every member reads as it was signed.',
+    needs: ['jws', 'members'],
   },
   {
     id: 'checks',
@@ -182,11 +182,15 @@ const bundlePartOf = ({ code, path = '' }: Failure<BundleFailureCode>): BundlePa
   return path === '/inclusion/checkpoint' ? 'checkpoint' : 'inclusion';
 };
 
+/** What is wrong with the member that holds the signed text leaves nothing whose signature could be judged. */
+const receiptPartOf = ({ code, path }: Failure): ReceiptPartId =>
+  path === '/receipt' && PART_OF[code] === 'members' ? 'jws' : PART_OF[code];
+
 /** The parts of a Receipt in the order in which trust is built up. No failures: all are right. */
 export const receiptParts = (failures: readonly Failure[]): readonly Part[] => {
   const states = new Map<ReceiptPartId, PartState>();
   return RULES.map(({ id, name, means, needs }) => {
-    const own = failures.filter(({ code }) => PART_OF[code] === id);
+    const own = failures.filter((one) => receiptPartOf(one) === id);
     const blocked = needs.some((needed) => states.get(needed) !== 'ok');
     const state = own.length > 0 ? 'wrong' : blocked ? 'unchecked' : 'ok';
     states.set(id, state);

@@ -8,15 +8,17 @@ import { readPresentedText } from './presented.ts';
 export type PinnedDocument =
   | { readonly state: 'loading' | 'missing' }
   | { readonly state: 'failed'; readonly problem: string }
-  | { readonly state: 'pinned'; readonly text: string; readonly from: 'service' | 'you' };
+  | { readonly state: 'pinned'; readonly text: string; readonly from: 'service' | 'you' | 'example' };
 
 export interface PinViewProps {
   readonly pin: PinnedDocument;
   readonly onGiven: (text: string) => void;
   readonly standsAlone: boolean;
+  /** What is shown was signed by another service than the pinned one. */
+  readonly isOfAnother: boolean;
 }
 
-export const PinView = ({ pin, onGiven, standsAlone }: PinViewProps) => {
+export const PinView = ({ pin, onGiven, standsAlone, isOfAnother }: PinViewProps) => {
   const [problem, setProblem] = useState<string | null>(null);
   const give = (text: string) => {
     const isDocument = readPresentedText(text).kind === 'did-document';
@@ -30,13 +32,19 @@ export const PinView = ({ pin, onGiven, standsAlone }: PinViewProps) => {
         <p>Whose signature counts</p>
       </div>
       <div class="pin-state">{describe(pin)}</div>
+      {isOfAnother && (
+        <p class="note note-warn" role="status">
+          This Receipt names another service. Give that service’s document below, and it is checked against
+          it.
+        </p>
+      )}
       {pin.state === 'pinned' && (
         <details class="plain-details">
           <summary>Its keys</summary>
           <JsonView value={parseOrText(pin.text)} label="Service document" />
         </details>
       )}
-      <details class="plain-details" open={standsAlone && pin.state !== 'pinned'}>
+      <details class="plain-details" open={isOfAnother || (standsAlone && pin.state !== 'pinned')}>
         <summary>{pin.state === 'pinned' ? 'Use another document' : 'Give the document'}</summary>
         <div class="pin-give">
           <label class="field">
@@ -70,6 +78,12 @@ export const PinView = ({ pin, onGiven, standsAlone }: PinViewProps) => {
   );
 };
 
+const SOURCES = {
+  service: 'the service that serves this page',
+  you: 'you',
+  example: 'the example, whose service does not exist',
+} as const;
+
 const describe = (pin: PinnedDocument) => {
   switch (pin.state) {
     case 'loading':
@@ -86,7 +100,7 @@ const describe = (pin: PinnedDocument) => {
             <code>{didOf(pin.text)}</code>
           </dd>
           <dt>From</dt>
-          <dd>{pin.from === 'service' ? 'the service that serves this page' : 'you'}</dd>
+          <dd>{SOURCES[pin.from]}</dd>
         </dl>
       );
   }

@@ -17,7 +17,8 @@ export const MAX_BUNDLE_BYTES = 16 * 1_048_576;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export const readPresentedText = (raw: string): PresentedItem => {
-  if (raw.length > MAX_BUNDLE_BYTES) return { kind: 'unreadable', problem: 'It is larger than any bundle.' };
+  if (raw.length > MAX_BUNDLE_BYTES)
+    return { kind: 'unreadable', problem: 'It is larger than 16 MB, and so than any bundle.' };
   const text = raw.trim();
   if (text === '') return { kind: 'unreadable', problem: 'There is nothing in it.' };
   if (COMPACT_JWS.test(text)) return readJws(text);

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { Shell } from '../shared/shell.tsx';
 import { type Checked, checkBundle, checkReceipt } from './check.ts';
+import example from './example.json';
 import { Intake } from './intake.tsx';
 import { PartsView } from './parts-view.tsx';
 import { type PinnedDocument, PinView } from './pin-view.tsx';
@@ -16,11 +17,14 @@ export interface VerifierProps {
 
 export const Verifier = ({ fetchDocument }: VerifierProps) => {
   const [text, setText] = useState('');
-  const [pin, setPin] = useState<PinnedDocument>({ state: fetchDocument === null ? 'missing' : 'loading' });
+  const [own, setOwn] = useState<PinnedDocument>({ state: fetchDocument === null ? 'missing' : 'loading' });
+  /** Instead of the one that the page fetched by itself. */
+  const [given, setGiven] = useState<PinnedDocument | null>(null);
+  const pin = given ?? own;
   useEffect(() => {
     fetchDocument?.().then(
-      (document) => setPin({ state: 'pinned', text: document, from: 'service' }),
-      (error: Error) => setPin({ state: 'failed', problem: error.message }),
+      (document) => setOwn({ state: 'pinned', text: document, from: 'service' }),
+      (error: Error) => setOwn({ state: 'failed', problem: error.message }),
     );
   }, [fetchDocument]);
 
@@ -34,21 +38,41 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     return () => removeEventListener('hashchange', onChange);
   }, []);
 
-  const take = (given: string) => {
-    const item = readPresentedText(given);
-    if (item.kind === 'did-document') setPin({ state: 'pinned', text: item.text, from: 'you' });
-    else setText(given);
+  /** The example's document counts for the example alone. */
+  const show = (next: string) => {
+    if (given?.state === 'pinned' && given.from === 'example') setGiven(null);
+    setText(next);
   };
+  const take = (presented: string) => {
+    const item = readPresentedText(presented);
+    if (item.kind === 'did-document') setGiven({ state: 'pinned', text: item.text, from: 'you' });
+    else show(presented);
+  };
+  const tryExample = () => {
+    setGiven({ state: 'pinned', text: JSON.stringify(example.did_document), from: 'example' });
+    setText(JSON.stringify(example.receipt, null, 2));
+  };
+  const document = pin.state === 'pinned' ? pin.text : null;
+  const item = useMemo(() => readPresentedText(text), [text]);
+  const checked = useMemo(() => check(item, document), [item, document]);
   return (
     <Shell page="verifier" standsAlone={fetchDocument === null}>
       <div class="columns verifier-inputs">
-        <Intake text={text} onText={setText} onGiven={take} />
-        <PinView pin={pin} onGiven={take} standsAlone={fetchDocument === null} />
+        <Intake text={text} onText={show} onGiven={take} onExample={tryExample} />
+        <PinView
+          pin={pin}
+          onGiven={take}
+          standsAlone={fetchDocument === null}
+          isOfAnother={checked !== null && isOfAnotherService(checked)}
+        />
       </div>
-      <Answer text={text} document={pin.state === 'pinned' ? pin.text : null} />
+      {text.trim() !== '' && <Answer item={item} checked={checked} />}
     </Shell>
   );
 };
+
+const isOfAnotherService = ({ parts }: Checked): boolean =>
+  parts.some(({ failures }) => failures.some(({ code }) => code === 'wrong-service'));
 
 /** `#jws=…`: how other pages hand a Receipt over. The fragment of an address is never sent to a server. */
 const jwsInAddress = (): string => new URLSearchParams(location.hash.slice(1)).get('jws') ?? '';
@@ -58,10 +82,7 @@ const check = (item: PresentedItem, document: string | null): Checked | null => 
   return item.kind === 'receipt' ? checkReceipt(item.receipt, document) : null;
 };
 
-const Answer = ({ text, document }: { readonly text: string; readonly document: string | null }) => {
-  const item = useMemo(() => readPresentedText(text), [text]);
-  const checked = useMemo(() => check(item, document), [item, document]);
-  if (text.trim() === '') return null;
+const Answer = ({ item, checked }: { readonly item: PresentedItem; readonly checked: Checked | null }) => {
   if (checked === null)
     return (
       <p class="note note-bad" role="status">

@@ -1,0 +1,109 @@
+/** Reports what became of a decision (interface §Outcome attestations). It is kept for ever, and can be corrected. */
+import { useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+
+const TYPES = {
+  fulfilled: 'Fulfilled',
+  cancelled: 'Cancelled',
+  dispute_opened: 'Dispute opened',
+  dispute_resolved: 'Dispute resolved',
+  chargeback_received: 'Chargeback received',
+  chargeback_reversed: 'Chargeback reversed',
+  loss_reported: 'Loss',
+} as const;
+
+const RESOLUTIONS = {
+  agent_at_fault: 'The Agent was at fault',
+  agent_not_at_fault: 'The Agent was not at fault',
+  indeterminate: 'It cannot be said',
+} as const;
+
+export const ReportOutcome = ({
+  report,
+  onReported,
+}: {
+  readonly report: (event: object) => Promise<unknown> | undefined;
+  readonly onReported: () => void;
+}) => {
+  const [type, setType] = useState<keyof typeof TYPES>('fulfilled');
+  const [says, setSays] = useState('');
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    try {
+      await report(eventOf(type, new FormData(form)));
+      form.reset();
+      setType('fulfilled');
+      setSays('Recorded.');
+      onReported();
+    } catch (error) {
+      setSays(problemText(error));
+    }
+  };
+  return (
+    <section class="card" aria-label="Report an outcome">
+      <details class="plain-details">
+        <summary>Report what became of it</summary>
+        <form class="report" onSubmit={(event) => void submit(event)}>
+          <label class="field">
+            <span>What happened</span>
+            <select
+              value={type}
+              onChange={(event) => setType(event.currentTarget.value as keyof typeof TYPES)}
+            >
+              {Object.entries(TYPES).map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          {type === 'dispute_resolved' && (
+            <label class="field">
+              <span>How it ended</span>
+              <select name="resolution">
+                {Object.entries(RESOLUTIONS).map(([value, name]) => (
+                  <option key={value} value={value}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          {type === 'loss_reported' && (
+            <>
+              <label class="field">
+                <span>Amount in minor units</span>
+                <input name="loss_amount" inputMode="numeric" pattern="[0-9]+" required />
+              </label>
+              <label class="field">
+                <span>Currency</span>
+                <input name="currency" pattern="[A-Z]{3}" placeholder="USD" required />
+              </label>
+            </>
+          )}
+          <label class="field">
+            <span>Note, if any</span>
+            <input name="note" maxLength={2_000} />
+          </label>
+          <div class="row">
+            <button type="submit" class="button">
+              Record it
+            </button>
+            <p class="soft" role="status">
+              {says}
+            </p>
+          </div>
+        </form>
+      </details>
+    </section>
+  );
+};
+
+/** It happened now: what happened earlier is reported over the API, which takes the time. */
+const eventOf = (type: string, form: FormData): object => {
+  const given = Object.fromEntries([...form].filter(([, value]) => value !== ''));
+  const { loss_amount: loss, ...rest } = given;
+  const occurredAt = new Date().toISOString();
+  return { type, occurred_at: occurredAt, ...rest, ...(loss !== undefined && { loss_amount: Number(loss) }) };
+};

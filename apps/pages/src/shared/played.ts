@@ -1,0 +1,29 @@
+/** What this tab asked in the playground, kept until the tab is closed, so that the dashboard can show it. */
+import type { Receipt } from '@svc/receipts';
+import type { VerifyRequest } from './wire.ts';
+
+export interface Played {
+  readonly receipt: Receipt;
+  readonly action: VerifyRequest['action'];
+}
+
+const STORED_AS = 'svc-playground';
+/** A Receipt and its action are 4 KB; a tab may store 5 MB. */
+const MOST = 100;
+
+export const rememberPlayed = (played: Played): void => {
+  try {
+    sessionStorage.setItem(STORED_AS, JSON.stringify([played, ...listPlayed()].slice(0, MOST)));
+  } catch {
+    // Where nothing can be stored, nothing is shown in the dashboard either.
+  }
+};
+
+/** The latest first. */
+export const listPlayed = (): readonly Played[] => {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]') as readonly Played[];
+  } catch {
+    return [];
+  }
+};
