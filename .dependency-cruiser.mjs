@@ -9,7 +9,8 @@ const layers = [
   ['receipts'],
   ['contract', 'service', 'conformance', 'sdk-core'],
   ['signers'],
-  ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli', 'fsck'],
+  ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli'],
+  ['fsck'],
   ['process'],
 ];
 

@@ -23,6 +23,7 @@ const calm = [
   'monitor',
   'restore',
   'reverse-proxies',
+  'schema',
   'service-did',
   'service-role',
   'signer-drills',

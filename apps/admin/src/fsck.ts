@@ -70,7 +70,7 @@ const createProgress = (isTerminal: boolean) => {
 };
 
 const report = (
-  { serviceDid, checks }: CheckSummary,
+  { serviceDid, notes, checks }: CheckSummary,
   faults: number,
   kinds: readonly FaultKind[],
 ): string => {
@@ -83,7 +83,7 @@ const report = (
   const about = `The database of ${serviceDid ?? 'a service that has not signed anything yet'}:`;
   const end = faults === 0 ? 'No faults.' : `${faults} ${faults === 1 ? 'fault' : 'faults'}.`;
   const capped = kinds.filter(({ count, shown }) => count > shown);
-  return [about, ...lines, ...capped.map(describeKind), end].join('\n');
+  return [about, ...lines, ...notes, ...capped.map(describeKind), end].join('\n');
 };
 
 const describeKind = ({ check, problem, count, shown }: FaultKind): string =>

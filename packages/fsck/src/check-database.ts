@@ -2,6 +2,7 @@
  * Runs every check over one snapshot of the database. Read only and offline: signatures are verified with the keys
  * recorded in the database.
  */
+import { CATALOG_SEARCH_PATH, compareSchema, type SchemaComparison } from '@svc/store-pg';
 import pg from 'pg';
 import type { Check, Fault } from './check.ts';
 import { consumptionCheck } from './checks/consumption.ts';
@@ -11,10 +12,11 @@ import { publishedListCheck } from './checks/published-lists.ts';
 import { receiptCheck } from './checks/receipts.ts';
 import { restoreCheck } from './checks/restores.ts';
 import { ruleChecks } from './checks/rules.ts';
+import { schemaCheck } from './checks/schema.ts';
 import { statusListCheck } from './checks/status-lists.ts';
 import { usageChecks } from './checks/usage.ts';
 import { queryOn } from './query.ts';
-import { loadServiceKeys } from './service-keys.ts';
+import { loadServiceKeys, type ServiceKeys } from './service-keys.ts';
 
 const CHECKS: readonly Check[] = [
   receiptCheck,
@@ -42,6 +44,8 @@ export interface Progress {
 
 export interface CheckSummary {
   readonly serviceDid: string | null;
+  /** Sentences: what was not looked at, and what is there beside. */
+  readonly notes: readonly string[];
   readonly checks: readonly {
     readonly name: string;
     readonly promise: string;
@@ -64,12 +68,26 @@ export const checkDatabase = async (options: CheckDatabaseOptions): Promise<Chec
   client.on('error', () => {});
   await client.connect();
   try {
-    await refuseScarceLocks(client);
     await client.query('begin isolation level repeatable read read only');
+    await client.query(CATALOG_SEARCH_PATH);
+    refuseUnmigrated(await compareSchema(queryOn(client)));
     return await runChecks(client, options);
   } finally {
     await client.end().catch(() => {});
   }
+};
+
+/** Nothing of what follows could be asked for. */
+const refuseUnmigrated = ({ state, newest }: SchemaComparison): void => {
+  if (state === 'never')
+    throw new Error(
+      'this database has never been migrated: it has none of the tables of the service. Does DATABASE_URL name the right one? ' +
+        'A new one is made by svc-admin migrate',
+    );
+  if (state === 'behind')
+    throw new Error(
+      `the schema is at ${newest}, and this version of svc-admin proves a later one: run svc-admin migrate first, or the fsck of the version at work`,
+    );
 };
 
 /**
@@ -91,32 +109,60 @@ const refuseScarceLocks = async (client: pg.Client): Promise<void> => {
     );
 };
 
-const runChecks = async (
-  client: pg.Client,
-  { onFault, onProgress = () => {} }: CheckDatabaseOptions,
-): Promise<CheckSummary> => {
+const runChecks = async (client: pg.Client, options: CheckDatabaseOptions): Promise<CheckSummary> => {
   const query = queryOn(client);
+  const notes: string[] = [];
+  const run = (check: Check, keys: ServiceKeys) => runCheck(client, check, { keys, notes, ...options });
+  // First, and with what nothing of the schema is needed for: the others may fail by what it finds.
+  const checks = [await run(schemaCheck, NO_KEYS)];
+  await refuseScarceLocks(client);
   const keys = await loadServiceKeys(query);
-  const checks: CheckSummary['checks'][number][] = [];
-  for (const { name, promise, countSql, run } of CHECKS) {
-    const beganMs = performance.now();
-    const total = Number((await query<{ count: string }>(countSql))[0]?.count ?? 0);
-    let looked = 0;
-    let faults = 0;
-    onProgress({ check: name, done: 0, total });
-    await run({
-      query,
-      keys,
-      advance: (count) => {
-        looked += count;
-        onProgress({ check: name, done: looked, total });
-      },
-      report: (where, problem) => {
-        faults += 1;
-        onFault({ check: name, where, problem });
-      },
-    });
-    checks.push({ name, promise, looked, faults, durationMs: Math.round(performance.now() - beganMs) });
-  }
-  return { serviceDid: keys.serviceDid, checks };
+  for (const check of CHECKS) checks.push(await run(check, keys));
+  return { serviceDid: keys.serviceDid, notes, checks };
 };
+
+const NO_KEYS: ServiceKeys = {
+  serviceDid: null,
+  dids: new Set(),
+  documentOf: () => null,
+  byKid: new Map(),
+};
+
+interface Running extends CheckDatabaseOptions {
+  readonly keys: ServiceKeys;
+  readonly notes: string[];
+}
+
+const runCheck = async (
+  client: pg.Client,
+  { name, promise, countSql, run }: Check,
+  { keys, notes, onFault, onProgress = () => {} }: Running,
+): Promise<CheckSummary['checks'][number]> => {
+  const query = queryOn(client);
+  const beganMs = performance.now();
+  let looked = 0;
+  let faults = 0;
+  const report = (where: string, problem: string) => {
+    faults += 1;
+    onFault({ check: name, where, problem });
+  };
+  await query('savepoint before_check');
+  try {
+    const total = Number((await query<{ count: string }>(countSql))[0]?.count ?? 0);
+    onProgress({ check: name, done: 0, total });
+    const advance = (count: number) => {
+      looked += count;
+      onProgress({ check: name, done: looked, total });
+    };
+    await run({ query, keys, advance, report, note: (text) => notes.push(text) });
+  } catch (error) {
+    if (!isLacking(error)) throw error;
+    await query('rollback to savepoint before_check');
+    report('the schema', `the rest could not be checked: ${error.message}`);
+  }
+  return { name, promise, looked, faults, durationMs: Math.round(performance.now() - beganMs) };
+};
+
+/** No such table, column or function: the schema check has named it. */
+const isLacking = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && ['42P01', '42703', '42883', '42704'].includes(error.code ?? '');

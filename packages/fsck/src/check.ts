@@ -18,6 +18,8 @@ export interface CheckContext {
   /** Adds to the number of records checked. */
   advance(count: number): void;
   report(where: string, problem: string): void;
+  /** A sentence for the operator that is no fault. */
+  note(text: string): void;
 }
 
 export interface Check {

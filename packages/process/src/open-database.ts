@@ -1,7 +1,7 @@
 /** The database that a process is to work on, before it does: one that keeps what it is told, with the schema of this version. */
 import type { Config } from '@svc/config';
 import { StoreError } from '@svc/service';
-import { checkServer, claimDatabase, migrate } from '@svc/store-pg';
+import { checkServer, claimDatabase, migrate, readSchema, schemaFault } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import { ConfigurationError } from './configuration.ts';
 
@@ -17,7 +17,7 @@ export interface DatabasePlace {
 
 /**
  * Migrates it, and makes it the database of this service alone. Throws `ConfigurationError`, without the password, if the configured database cannot be reached, `StoreError` if it
- * is of no use or belongs to another service.
+ * is of no use, has another schema than its migrations made (in production), or belongs to another service.
  */
 export const openDatabase = async (
   databaseUrl: string,
@@ -29,6 +29,7 @@ export const openDatabase = async (
     await migrate(databaseUrl, {
       onWait: (migration) => logger.warn({ migration }, 'migration.waits-for-locks'),
     });
+    await checkSchema(databaseUrl, env, logger);
     await claimDatabase(databaseUrl, { did: `did:web:${domain}`, mayPin });
   } catch (error) {
     if (!(error instanceof StoreError) || !isExternal) throw error;
@@ -37,4 +38,13 @@ export const openDatabase = async (
       throw new ConfigurationError([`DATABASE_URL: ${place} cannot be reached: ${error.message}`]);
     throw error;
   }
+};
+
+/** An operator's index is his own matter; what is missing or altered decides wrongly, or not at all. */
+const checkSchema = async (databaseUrl: string, env: Config['env'], logger: Logger): Promise<void> => {
+  const schema = await readSchema(databaseUrl);
+  const fault = schemaFault(schema);
+  if (fault !== null && env === 'production') throw fault;
+  if (fault !== null || schema.added.length > 0)
+    logger.warn({ problem: fault?.message, added: schema.added }, 'schema.differs');
 };

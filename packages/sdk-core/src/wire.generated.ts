@@ -96,7 +96,8 @@ export type AuditAction =
   | 'relying_party.update'
   | 'outcome.report'
   | 'clock.repair'
-  | 'restore.release';
+  | 'restore.release'
+  | 'service_did.change';
 
 export interface AuditEvent {
   event_id: string;

@@ -6,6 +6,9 @@ export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSize
 export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';
 export { listMigrations, type Migration, migrationOf } from './migrations.ts';
 export { ensureReceiptPartitions } from './partitions.ts';
+export { CATALOG_SEARCH_PATH } from './schema/catalog.ts';
+export { readSchema, schemaFault } from './schema/check-schema.ts';
+export { compareSchema, type SchemaComparison } from './schema/compare-schema.ts';
 export {
   changeServiceDid,
   claimDatabase,

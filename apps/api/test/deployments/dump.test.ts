@@ -1,36 +1,52 @@
 /**
- * A `pg_dump` restores into a service that decides: what was spent stays spent, what was revoked stays revoked, every Receipt
- * is there, and fsck finds nothing. Without a fence, which would hold a restored database until `svc-admin restore`.
+ * A database that was carried to another server, by `pg_dump` or `pg_upgrade`, belongs to a service that decides: what was spent
+ * stays spent, what was revoked stays revoked, every Receipt is there, fsck finds nothing, and no object of the schema differs, which
+ * production would refuse. Without a fence, which would hold a restored database until `svc-admin restore`.
  */
 import { spawnSync } from 'node:child_process';
+import { databaseUrl, execute } from '@svc/testkit/database';
 import { programFile } from '@svc/testkit/process/program-file';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
-import { type DebianPostgres, hasDebianPostgres, startDebianPostgres } from '../world/debian-postgres.ts';
+import {
+  type DebianPostgres,
+  debianVersions,
+  startDebianPostgres,
+  upgradePath,
+} from '../world/debian-postgres.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
-if (!hasDebianPostgres)
-  console.warn('SKIPPED: pg_dump and restore, because there is no PostgreSQL 15 of Debian');
+const [oldest] = debianVersions;
+if (oldest === undefined)
+  console.warn(
+    'SKIPPED: pg_dump and restore, because no PostgreSQL of Debian with pg_dump and psql is installed',
+  );
+else if (upgradePath === null)
+  console.warn('SKIPPED: pg_upgrade, because no PostgreSQL of Debian has it here');
+else if (upgradePath.from === upgradePath.to)
+  console.warn(
+    `pg_upgrade goes from ${oldest} to ${oldest}: a newer PostgreSQL with pg_upgrade is not installed`,
+  );
 
-describe.skipIf(!hasDebianPostgres)('a dump', () => {
+describe.skipIf(oldest === undefined)('a database that was carried to another server', () => {
   let server: DebianPostgres;
   const running: ApiProcess[] = [];
-  beforeAll(async () => {
-    server = await startDebianPostgres();
+  beforeEach(async () => {
+    server = await startDebianPostgres(oldest);
   });
-  afterAll(async () => {
-    await Promise.all(running.map((node) => node.stop()));
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((node) => node.stop()));
     server?.stop();
   });
 
-  const start = async (databaseUrl: string): Promise<ApiProcess> => {
-    const node = await startApiProcess(databaseUrl);
+  const start = async (url: string): Promise<ApiProcess> => {
+    const node = await startApiProcess(url);
     running.push(node);
     return node;
   };
 
-  it('restores into a database that decides as the first one did, and in which fsck finds nothing', async () => {
-    const [from, to] = [await server.createDatabase('dumped'), await server.createDatabase('restored')];
+  /** `carry` answers the URL of the database afterwards. */
+  const decidesAsBefore = async (from: string, carry: () => Promise<string>): Promise<void> => {
     const first = await start(from);
     const tenants = await createTenants(first.baseUrl);
     const decide = async ({ baseUrl }: ApiProcess, body: unknown) =>
@@ -42,7 +58,7 @@ describe.skipIf(!hasDebianPostgres)('a dump', () => {
     await tenants.principal.grants.revoke(revoked.grantId);
     await first.stop();
 
-    await server.dumpInto(from, to);
+    const to = await carry();
     const second = await start(to);
     expect((await decide(second, spent)).reason).toBe('PROOF_REPLAYED');
     expect((await decide(second, await verifyBody(tenants, revoked))).reason).toBe('AUTHORITY_REVOKED');
@@ -50,6 +66,7 @@ describe.skipIf(!hasDebianPostgres)('a dump', () => {
     const path = `/decisions/${stored.receipt_id}`;
     const found = JSON.parse((await call(second.baseUrl, 'GET', path, { key: tenants.rpKey })).text);
     expect(found.receipt.receipt).toBe(stored.receipt);
+    expect(second.log.filter((line) => line.includes('schema.differs'))).toEqual([]);
     await second.stop();
 
     const fsck = spawnSync(process.execPath, [programFile('apps/admin'), 'fsck'], {
@@ -58,5 +75,36 @@ describe.skipIf(!hasDebianPostgres)('a dump', () => {
       env: { PATH: process.env.PATH, DATABASE_URL: to },
     });
     expect([fsck.status, fsck.stderr]).toEqual([0, '']);
+  };
+
+  it('by pg_dump, to one of the same version', async () => {
+    const [from, to] = [await server.createDatabase('dumped'), await server.createDatabase('restored')];
+    await decidesAsBefore(from, async () => {
+      await server.dumpInto(from, to);
+      return to;
+    });
+  });
+
+  it('by pg_dump, to the PostgreSQL that is embedded', async () => {
+    const from = await server.createDatabase('dumped');
+    const adminUrl = inject('databaseAdminUrl');
+    const name = `restored_${process.pid}`;
+    await execute(adminUrl, `create database ${name} template template0`);
+    try {
+      await decidesAsBefore(from, async () => {
+        await server.dumpInto(from, databaseUrl(adminUrl, name));
+        return databaseUrl(adminUrl, name);
+      });
+    } finally {
+      await execute(adminUrl, `drop database ${name} with (force)`);
+    }
+  });
+
+  it.skipIf(upgradePath === null)('by pg_upgrade', async () => {
+    const from = await server.createDatabase('upgraded');
+    await decidesAsBefore(from, async () => {
+      server.upgradeTo(upgradePath?.to ?? 0);
+      return from;
+    });
   });
 });

@@ -13,8 +13,6 @@ export const closeToday = async (
   dataDir: string,
   work: (service: ServiceDeps) => Promise<void> = async () => {},
 ): Promise<ClosedDays> => {
-  await sql.query(`create or replace function svc_close_day(p_day date) returns boolean language sql as
-    $$ insert into closed_days (day) values (p_day) on conflict do nothing; select true $$`);
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     SVC_BASE_URL: `http://${DOMAIN}`,
@@ -27,6 +25,7 @@ export const closeToday = async (
     ...{ config, secrets, databaseUrl },
     logger: createLogger('warn'),
   });
+  const replaced = await closeEveryDay(sql);
   try {
     const tomorrowMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS;
     const closed = await closeDays({
@@ -37,5 +36,16 @@ export const closeToday = async (
     return closed;
   } finally {
     await close();
+    await sql.query(replaced);
   }
+};
+
+/** Answers the function that it has replaced. */
+const closeEveryDay = async (sql: Deployment['sql']): Promise<string> => {
+  const { rows } = await sql.query<{ text: string }>(
+    `select pg_get_functiondef('svc_close_day'::regproc) as text`,
+  );
+  await sql.query(`create or replace function svc_close_day(p_day date) returns boolean language sql as
+    $$ insert into closed_days (day) values (p_day) on conflict do nothing; select true $$`);
+  return rows[0]?.text ?? '';
 };

@@ -1,35 +1,57 @@
-/** A PostgreSQL as Debian installs it, with pg_dump and psql of its own: the embedded one comes without them. */
+/** A PostgreSQL as Debian installs it, with pg_dump, psql and pg_upgrade of its own: the embedded one comes without them. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { Client } from 'pg';
 
-const BIN = '/usr/lib/postgresql/15/bin';
-export const hasDebianPostgres = existsSync(join(BIN, 'pg_dump')) && existsSync(join(BIN, 'initdb'));
+const HOME = '/usr/lib/postgresql';
+const has = (version: number, ...programs: readonly string[]): boolean =>
+  programs.every((program) => existsSync(join(HOME, String(version), 'bin', program)));
+
+const versions = (existsSync(HOME) ? readdirSync(HOME) : []).map(Number).filter((version) => version >= 15);
+/** Those that a server and a dump can be had of, the oldest first. */
+export const debianVersions: readonly number[] = versions
+  .filter((version) => has(version, 'initdb', 'pg_ctl', 'pg_dump', 'psql'))
+  .sort((left, right) => left - right);
+
+/** From the oldest to the newest server; the same version twice where there is one, which pg_upgrade takes. Null: no pg_upgrade. */
+export const upgradePath: { readonly from: number; readonly to: number } | null = (() => {
+  const from = debianVersions[0];
+  const to = debianVersions.findLast((version) => has(version, 'pg_upgrade'));
+  return from === undefined || to === undefined ? null : { from, to };
+})();
 
 export interface DebianPostgres {
   /** A superuser's URL on a new, empty database. */
   createDatabase(name: string): Promise<string>;
-  /** What `pg_dump FROM | psql TO` does, ending at the first error. */
+  /** What `pg_dump FROM | psql TO` does, ending at the first error. `to` may be on another server. */
   dumpInto(from: string, to: string): Promise<void>;
+  /** Makes it a server of that version with `pg_upgrade`. The same URLs. */
+  upgradeTo(version: number): void;
   stop(): void;
 }
 
-export async function startDebianPostgres(): Promise<DebianPostgres> {
+const INITDB = ['-U', 'postgres', '-A', 'trust', '-N', '--locale=C', '-E', 'UTF8'];
+
+export async function startDebianPostgres(version = debianVersions[0] ?? 15): Promise<DebianPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-debian-postgres-'));
-  const data = join(folder, 'data');
   const asUser = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
   if (asUser.uid !== undefined && asUser.gid !== undefined) chownSync(folder, asUser.uid, asUser.gid);
   const options = { ...asUser, cwd: folder, stdio: 'ignore' as const };
   const [port] = await findFreePorts(1);
-  const run = (program: string, ...parameters: string[]) =>
-    execFileSync(join(BIN, program), parameters, { ...options, timeout: 60_000 });
-  run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-N', '--locale=C', '-E', 'UTF8');
+  const binOf = (of: number) => join(HOME, String(of), 'bin');
+  const dataOf = (of: number, which = 'data') => join(folder, `${which}-${of}`);
+  const run = (of: number, program: string, ...parameters: string[]) =>
+    execFileSync(join(binOf(of), program), parameters, { ...options, timeout: 120_000 });
   const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off`;
-  run('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', settings, 'start');
+  const start = (of: number, data: string) =>
+    run(of, 'pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', settings, 'start');
+  let running = { version, data: dataOf(version) };
+  run(version, 'initdb', '-D', running.data, ...INITDB);
+  start(version, running.data);
   const urlOf = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`;
   return {
     createDatabase: async (name) => {
@@ -40,12 +62,27 @@ export async function startDebianPostgres(): Promise<DebianPostgres> {
     },
     dumpInto: async (from, to) => {
       const file = join(folder, 'dump.sql');
-      await promisify(execFile)(join(BIN, 'pg_dump'), ['--file', file, from], { ...asUser, cwd: folder });
+      const bin = binOf(running.version);
+      await promisify(execFile)(join(bin, 'pg_dump'), ['--no-owner', '--file', file, from], {
+        ...asUser,
+        cwd: folder,
+      });
       const parameters = ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--file', file, to];
-      await promisify(execFile)(join(BIN, 'psql'), parameters, { ...asUser, cwd: folder });
+      await promisify(execFile)(join(bin, 'psql'), parameters, { ...asUser, cwd: folder });
+    },
+    upgradeTo: (to) => {
+      const old = running;
+      running = { version: to, data: dataOf(to, 'upgraded') };
+      run(old.version, 'pg_ctl', '-D', old.data, '-m', 'fast', '-w', 'stop');
+      run(to, 'initdb', '-D', running.data, ...INITDB);
+      const bins = ['-b', binOf(old.version), '-B', binOf(to)];
+      const place = ['-d', old.data, '-D', running.data, '-s', folder, '-U', 'postgres'];
+      run(to, 'pg_upgrade', ...bins, ...place, '-o', '-c fsync=off', '-O', '-c fsync=off');
+      start(to, running.data);
     },
     stop: () => {
-      spawnSync(join(BIN, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'], options);
+      const end = ['-D', running.data, '-m', 'immediate', '-w', 'stop'];
+      spawnSync(join(binOf(running.version), 'pg_ctl'), end, options);
       rmSync(folder, { recursive: true, force: true });
     },
   };

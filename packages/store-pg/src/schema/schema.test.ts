@@ -1,0 +1,195 @@
+/** The schema is compared with what the migrations come to: what can change a decision is a fault, what cannot is not. */
+import { fileURLToPath } from 'node:url';
+import { withDatabase } from '@svc/testkit';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import { describe, expect, it } from 'vitest';
+import { CATALOG_SEARCH_PATH, listCatalog } from './catalog.ts';
+import { readSchema, schemaFault } from './check-schema.ts';
+import { compareSchema, digestsOf } from './compare-schema.ts';
+
+const database = withDatabase();
+
+/** What is found after `change`, which is taken back. */
+const after = (change: string) =>
+  withSession(database.url, async (session) => {
+    await session.query('begin');
+    await session.query(change);
+    await session.query(CATALOG_SEARCH_PATH);
+    const { faults, added } = await compareSchema(async (text) => (await session.query(text)).rows);
+    await session.query('rollback');
+    return { faults: faults.map(({ object, problem }) => `${object} ${problem}`), added };
+  });
+
+it('the expected schema is that of a migrated database', async () => {
+  const objects = await withSession(database.url, async (session) => {
+    await session.query('begin');
+    await session.query(CATALOG_SEARCH_PATH);
+    return listCatalog(async (text) => (await session.query(text)).rows);
+  });
+  const lines = Object.entries(digestsOf(objects)).map(([object, digest]) => `  '${object}': '${digest}',`);
+  const text = [
+    '// Generated from a migrated database; `npx vitest run --project store-pg -u` renews it.',
+    '',
+    '/** Every object of the schema, and 64 bits of the SHA-256 of its definition. */',
+    'export const expectedSchema: Readonly<Record<string, string>> = {',
+    ...lines,
+    '};',
+    '',
+  ].join('\n');
+  expect(lines.length).toBeGreaterThan(500);
+  await expect(text).toMatchFileSnapshot(
+    fileURLToPath(new URL('./expected-schema.generated.ts', import.meta.url)),
+  );
+});
+
+it('a migrated database has no fault', async () => {
+  const found = await readSchema(database.url);
+  expect(found).toMatchObject({ state: 'migrated', faults: [], added: [] });
+  expect(schemaFault(found)).toBeNull();
+});
+
+const partition = `do $$ begin execute 'alter table ' ||
+  (select inhrelid::regclass from pg_inherits where inhparent = 'receipts'::regclass limit 1) || ' disable trigger all'; end $$`;
+
+describe('is a fault, by the name of the object:', () => {
+  it.each([
+    ['a table gone', 'drop table fence_quarantine cascade', 'table fence_quarantine is missing'],
+    [
+      'a column gone',
+      'alter table agents drop column created_at cascade',
+      'column agents.created_at is missing',
+    ],
+    [
+      'a type changed',
+      'alter table restores alter least_list_number type bigint',
+      'column restores.least_list_number is not as migrated',
+    ],
+    [
+      'a default gone',
+      'alter table receipts alter production_check drop default',
+      'column receipts.production_check is not as migrated',
+    ],
+    [
+      'a null let in',
+      'alter table grants alter principal drop not null',
+      'column grants.principal is not as migrated',
+    ],
+    [
+      'a constraint gone',
+      'alter table receipts drop constraint decision_with_reason',
+      'constraint receipts.decision_with_reason is missing',
+    ],
+    ['an index gone', 'drop index receipts_by_reason', 'index receipts.receipts_by_reason is missing'],
+    ['a function gone', 'drop function svc_is_within cascade', 'function svc_is_within'],
+    [
+      'a body changed',
+      'create or replace function svc_refuse_change() returns trigger language plpgsql set search_path = public, pg_temp as $$ begin return new; end $$',
+      'function svc_refuse_change() is not as migrated',
+    ],
+    [
+      'a setting gone',
+      'alter function svc_refuse_change() reset search_path',
+      'function svc_refuse_change() is not as migrated',
+    ],
+    [
+      'a function that runs as its owner',
+      'alter function svc_refuse_change() security definer',
+      'function svc_refuse_change() is not as migrated',
+    ],
+    [
+      'a second function of a name',
+      'create function svc_ms(text) returns bigint language sql as $$ select 0::bigint $$',
+      'function svc_ms(text) does not belong there',
+    ],
+    ['a trigger gone', 'drop trigger refuse_change on receipts', 'trigger receipts.refuse_change is missing'],
+    [
+      'a trigger off',
+      'alter table receipts disable trigger refuse_change',
+      'trigger receipts.refuse_change is not as migrated',
+    ],
+    ['the triggers of a partition off', partition, 'disabled trigger receipts_'],
+    [
+      'a trigger more',
+      'create trigger more before insert on grants for each row execute function svc_refuse_change()',
+      'trigger grants.more does not belong there',
+    ],
+    [
+      'a constraint more',
+      'alter table grants add constraint more check (principal is null) not valid',
+      'constraint grants.more does not belong there',
+    ],
+    [
+      'a unique index',
+      'create unique index more on spent_proofs (grant_id)',
+      'unique index spent_proofs.more does not belong there',
+    ],
+    [
+      'a column without which no row is taken',
+      'alter table spent_proofs add column more text not null',
+      'column spent_proofs.more does not belong there',
+    ],
+    [
+      'a rule',
+      'create rule more as on delete to spent_proofs do instead nothing',
+      'rule spent_proofs.more does not belong there',
+    ],
+    ['row security', 'alter table grants enable row level security', 'table grants is not as migrated'],
+    ['a policy', 'create policy more on grants using (false)', 'policy grants.more does not belong there'],
+    [
+      'rows of a table that inherits',
+      'create table more () inherits (grants)',
+      'child table grants.more does not belong there',
+    ],
+    [
+      'a right of everybody',
+      'grant insert on service_keys to public',
+      'table service_keys is not as migrated',
+    ],
+  ])('%s', async (_, change, fault) => {
+    const { faults } = await after(change);
+    expect(faults.filter((one) => one.startsWith(fault))).not.toEqual([]);
+  });
+});
+
+describe('is none:', () => {
+  it.each([
+    ['an index for reports', 'create index more on receipts (principal)', ['index receipts.more']],
+    [
+      'a table of somebody else',
+      'create table more (x text not null unique)',
+      ['column more.x', 'constraint more.more_x_key', 'table more'],
+    ],
+    ['a view', 'create view more as select 1 as x', ['view more']],
+    ['a column that may be empty', 'alter table agents add column more text', ['column agents.more']],
+    [
+      'another function',
+      'create function more() returns int language sql as $$ select 1 $$',
+      ['function more()'],
+    ],
+    ['a statistics target', 'alter table receipts alter principal set statistics 1000', []],
+    [
+      'settings of storage',
+      'alter table spent_proofs set (fillfactor = 70, autovacuum_vacuum_cost_delay = 1)',
+      [],
+    ],
+    ['settings of an index', 'alter index audit_events_by_time set (fillfactor = 70)', []],
+    ['extended statistics', 'create statistics more on principal, agent from receipts', []],
+    ['a comment', `comment on table receipts is 'more'`, []],
+    ['a right of a role', 'grant select on receipts to current_user', []],
+    ['another schema', 'create schema if not exists elsewhere', []],
+  ])('%s', async (_, change, added) => {
+    expect(await after(change)).toEqual({ faults: [], added });
+  });
+});
+
+it('a schema ahead of this version is not compared, one behind and one of nobody are told apart', async () => {
+  const change = (sql: string) => runSql(database.url, sql);
+  await change(`insert into migrations (name, sha256, runs_from) values ('9999-later', 'x', '0000')`);
+  await change('alter table agents add column later text not null default $$x$$');
+  expect(await readSchema(database.url)).toMatchObject({ state: 'ahead', newest: '9999-later', faults: [] });
+  await change('alter table agents drop column later');
+  await change(`delete from migrations where name >= '0007'`);
+  expect(await readSchema(database.url)).toMatchObject({ state: 'behind', newest: '0006-clock-repair' });
+  await change('alter table migrations rename to elsewhere');
+  expect(await readSchema(database.url)).toMatchObject({ state: 'never', newest: null });
+});
