@@ -62,6 +62,9 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByRole('button', { name: 'Older days' }).click();
     await expect.poll(() => blocks(page).count()).toBe(days.length);
     expect(await page.locator('.block-wrong').count()).toBe(0);
+    const heard = await page.locator('.block summary .unseen').allTextContents();
+    expect(heard.slice(0, -1).every((words) => words === 'signed, and linked to the day before')).toBe(true);
+    expect(heard.at(-1)).toBe('signed, the first day');
     expect(await page.getByRole('link', { name: 'Playground' }).count()).toBe(0);
     await inspect(page, 'explorer');
     expectQuiet();
@@ -123,6 +126,8 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
   it('says of a log without any closed day when the first will be', async () => {
     const { page, expectQuiet } = await open('', (record) => record, []);
     await page.getByText('No day is closed yet').waitFor();
+    await page.getByText('gets its root shortly after midnight UTC').waitFor();
+    await page.getByText('For each Receipt the way from it to the root').waitFor();
     await inspect(page, 'explorer-empty');
     expectQuiet();
   });

@@ -42,8 +42,12 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
           </button>
         </header>
         <div class="row">
-          <CopyButton text={linkTo(receiptId)} label="Copy a link" />
-          {from.getBundle !== null && <BundleButton receiptId={receiptId} getBundle={from.getBundle} />}
+          {from.getBundle !== null && (
+            <>
+              <CopyButton text={linkTo(receiptId)} label="Copy a link" />
+              <BundleButton receiptId={receiptId} getBundle={from.getBundle} />
+            </>
+          )}
         </div>
         {loaded.state === 'loading' && <p class="soft">Loading …</p>}
         {loaded.state === 'failed' && (

@@ -33,6 +33,7 @@ export const Chain = ({
         {isLoading && days.length === 0 && <p class="soft">Loading …</p>}
       </div>
       <ol class="chain">
+        {!isLoading && <Today isFirst={days.length === 0 && notice !== null} />}
         {shown.map((checkpoint, i) => (
           <Block
             key={checkpoint.day}
@@ -76,7 +77,7 @@ const Block = ({
             {size.toLocaleString('en')} Receipt{size === 1 ? '' : 's'}
           </span>
           <code class="block-root">{root.slice('sha256:'.length)}</code>
-          <span class="unseen">{holds ? 'signed, and linked to the day before' : 'wrong'}</span>
+          <span class="unseen">{wordOf(checkpoint, holds)}</span>
         </summary>
         <div class="block-more">
           <PartsList parts={parts} />
@@ -108,6 +109,33 @@ const Block = ({
     </li>
   );
 };
+
+const wordOf = ({ previous_root: previous }: Checkpoint, holds: boolean): string => {
+  if (!holds) return 'wrong';
+  return previous === null ? 'signed, the first day' : 'signed, and linked to the day before';
+};
+
+/** The day that is open: what will stand here tomorrow. */
+const Today = ({ isFirst }: { readonly isFirst: boolean }) => (
+  <li class="block-today">
+    <details open={isFirst}>
+      <summary>
+        <Icon of="idle" />
+        <span class="block-day">{new Date().toISOString().slice(0, 10)}</span>
+        <span class="block-size">open</span>
+        <span class="block-root">gets its root shortly after midnight UTC</span>
+      </summary>
+      <ul class="block-more soft to-come">
+        <li>
+          One signed root over all Receipts of the day: none can be taken out, changed or added any more.
+        </li>
+        <li>The root of the day before, so that no day can be rewritten without all that follow.</li>
+        <li>For each Receipt the way from it to the root, which is recomputed in this tab.</li>
+        <li>Every leaf, so that anybody can compute the root again.</li>
+      </ul>
+    </details>
+  </li>
+);
 
 const receiptLink = (receiptId: string | null) =>
   receiptId === null ? (

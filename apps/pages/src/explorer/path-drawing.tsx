@@ -20,13 +20,14 @@ export interface PathDrawingProps {
 export const PathDrawing = ({ proof, steps, holds }: PathDrawingProps) => {
   const height = (steps.length + 1) * ROW + 26;
   const top = holds ? 'root' : 'wrong';
+  const [from, to] = extentOf(steps);
   /** The middle of a row; row 0 is the leaf's. */
   const yOf = (row: number): number => height - 26 - BOX.height / 2 - row * ROW;
   return (
     <figure class="path-figure">
       <svg
         class="path"
-        viewBox={`0 0 ${WIDTH} ${height}`}
+        viewBox={`${from} 0 ${to - from} ${height}`}
         role="img"
         aria-label={`From leaf ${proof.leaf_index + 1} of ${proof.tree_size} in ${steps.length} steps to the root`}
       >
@@ -57,6 +58,16 @@ export const PathDrawing = ({ proof, steps, holds }: PathDrawingProps) => {
   );
 };
 
+/** From where to where anything is drawn: there is no side on which no sibling hangs. */
+const extentOf = (steps: readonly PathStep[]): [number, number] => {
+  const hangs = (side: 'left' | 'right') =>
+    steps.some((step) => step.kind === 'joined' && step.side === side);
+  // Beside a hash that moves up without a sibling stands why.
+  const hasNote = steps.some(({ kind }) => kind === 'carried');
+  const margin = BOX.width / 2 + 2;
+  return [hangs('left') ? 0 : MIDDLE - margin, hangs('right') || hasNote ? WIDTH : MIDDLE + margin];
+};
+
 const Edges = ({
   step,
   y,
@@ -68,6 +79,11 @@ const Edges = ({
 }) => (
   <g class={step.kind === 'carried' ? 'path-edges path-carried' : 'path-edges'}>
     <path d={`M${MIDDLE} ${y}V${yParent}`} />
+    {step.kind === 'carried' && (
+      <text x={MIDDLE + 10} y={(y + yParent) / 2 + 4} class="path-note">
+        no sibling: moves up as it is
+      </text>
+    )}
     {step.kind === 'joined' && (
       <path
         d={`M${SIDE[step.side]} ${y - BOX.height / 2}C${SIDE[step.side]} ${yParent + 14} ${MIDDLE} ${y - 22} ${MIDDLE} ${yParent + BOX.height / 2}`}
