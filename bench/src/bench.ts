@@ -7,6 +7,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   ha: () => import('./ha/up.ts'),
   'ha:test': () => import('./ha/test.ts'),
   ledger: () => import('./ledger/ledger.ts'),
+  pages: () => import('./pages/pages.ts'),
   revocations: () => import('./revocations/revocations.ts'),
   signers: () => import('./signers/signers.ts'),
 };

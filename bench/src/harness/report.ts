@@ -72,7 +72,7 @@ const format = (value: number, digits: number) =>
   value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** Columns to lines; those in `flushLeft` begin at the same place, the others end there. */
-function table(columns: readonly (readonly string[])[], flushLeft: readonly number[]): string[] {
+export function table(columns: readonly (readonly string[])[], flushLeft: readonly number[]): string[] {
   const padded = columns.map((column, i) => {
     const width = Math.max(...column.map((cell) => cell.length));
     return column.map((cell) => (flushLeft.includes(i) ? cell.padEnd(width) : cell.padStart(width)));
@@ -80,5 +80,5 @@ function table(columns: readonly (readonly string[])[], flushLeft: readonly numb
   return transpose(padded).map((row) => row.join('  ').trimEnd());
 }
 
-const transpose = (rows: readonly (readonly string[])[]): string[][] =>
+export const transpose = (rows: readonly (readonly string[])[]): string[][] =>
   (rows[0] ?? []).map((_, i) => rows.map((row) => row[i] ?? ''));

@@ -1,0 +1,40 @@
+/** How much each page loads before it can be used, as it comes over the line to a browser: nobody adds to it unawares. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { brotliCompressSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { PAGES_FOLDER } from './browser.ts';
+
+const KB = 1_000;
+const BUDGETS_KB = {
+  index: 6,
+  docs: 10,
+  playground: 50,
+  'verify-receipt': 56,
+  transparency: 46,
+  dashboard: 74,
+} as const;
+
+/** What the build has compressed is served so. */
+const sizeOf = (name: string): number => statSync(new URL(`encoded/${name}.br`, PAGES_FOLDER)).size;
+
+it.each(Object.entries(BUDGETS_KB))('/%s, with its scripts and styles, is at most %d KB', (name, budget) => {
+  const html = readFileSync(new URL(`${name}.html`, PAGES_FOLDER));
+  const parts = new Set(
+    [...html.toString().matchAll(/(?:src|href)="\.\/(pages\/[^"]+)"/g)].map(([, part = '']) => part),
+  );
+  expect(parts.size).toBeGreaterThan(0);
+  const total = brotliCompressSync(html).length + [...parts].reduce((sum, part) => sum + sizeOf(part), 0);
+  expect(total).toBeLessThanOrEqual(budget * KB);
+});
+
+it('the whole reference comes after its list, and is at most 290 KB', () => {
+  const [redoc = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
+    name.startsWith('redoc'),
+  );
+  expect(sizeOf(`pages/${redoc}`)).toBeLessThanOrEqual(290 * KB);
+  expect(readFileSync(new URL('docs.html', PAGES_FOLDER)).toString()).not.toContain(redoc);
+});
+
+it('the verifier as one file is at most 50 KB', () => {
+  expect(sizeOf('verify-receipt-offline.html')).toBeLessThanOrEqual(50 * KB);
+});
