@@ -129,6 +129,15 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByText('gets its root shortly after midnight UTC').waitFor();
     await page.getByText('For each Receipt the way from it to the root').waitFor();
     await inspect(page, 'explorer-empty');
+    await page.getByRole('button', { name: 'Show an example' }).click();
+    await expect.poll(() => blocks(page).count()).toBe(2);
+    expect(await page.locator('.block-wrong').count()).toBe(0);
+    await page.locator('.block summary').first().click();
+    await page.locator('.block').first().getByRole('link', { name: 'drc_' }).first().click();
+    await page.getByText('it is Receipt 1 of 41').waitFor();
+    await page.getByText('its service does not exist').waitFor();
+    await page.getByRole('button', { name: 'Back to this service' }).click();
+    await page.getByText('No day is closed yet').waitFor();
     expectQuiet();
   });
 

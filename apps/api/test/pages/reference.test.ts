@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
-import { hasBrowser, withBrowser } from './browser.ts';
+import { hasBrowser, inspect, withBrowser } from './browser.ts';
 
 const deployment = withProcesses();
 const { visit } = withBrowser('the reference');
@@ -20,17 +20,35 @@ it('/openapi.json is docs/openapi.json with the address of this deployment, read
   });
 });
 
+const VERIFY = 'Verify that an Agent may do one thing';
+
 describe.skipIf(!hasBrowser)('/docs', () => {
+  it('is a list of all operations at once, in either scheme without a finding', async () => {
+    const { baseUrl } = deployment.process;
+    const { page, expectQuiet } = await visit(baseUrl);
+    await page.goto(`${baseUrl}/docs`);
+    await page.getByRole('link', { name: VERIFY }).waitFor();
+    expect(
+      await page.evaluate("performance.getEntriesByType('resource').map((one) => one.name).join()"),
+    ).not.toContain('redoc');
+    await inspect(page, 'reference');
+    await page.getByRole('link', { name: 'svc start page' }).click();
+    await page.getByRole('heading', { name: 'Where to go' }).waitFor();
+    await inspect(page, 'start');
+    expectQuiet();
+  });
+
   const open = async (colorScheme: 'light' | 'dark' = 'light') => {
     const { baseUrl } = deployment.process;
     const visited = await visit(baseUrl, { colorScheme, viewport: { width: 1400, height: 1000 } });
     await visited.page.goto(`${baseUrl}/docs`);
+    await visited.page.getByRole('link', { name: VERIFY }).click();
+    await visited.page.getByRole('heading', { name: VERIFY }).waitFor();
     return visited;
   };
 
   it('shows every operation, with a sample for a shell, TypeScript and Python, and a way back', async () => {
     const { page, expectQuiet } = await open();
-    await page.getByRole('heading', { name: 'Verify that an Agent may do one thing' }).waitFor();
     const text = (await page.locator('body').textContent()) ?? '';
     const { paths } = (await deployment.call('GET', '/openapi.json')).json as {
       paths: Record<string, Record<string, { summary: string }>>;
@@ -50,7 +68,6 @@ describe.skipIf(!hasBrowser)('/docs', () => {
 
   it('is dark for who likes it dark', async () => {
     const { page } = await open('dark');
-    await page.getByRole('heading', { name: 'Verify that an Agent may do one thing' }).waitFor();
     const lightness = (of: string) =>
       page.evaluate(`(() => {
         const context = document.createElement('canvas').getContext('2d');
@@ -66,7 +83,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     const { baseUrl } = deployment.process;
     const { page } = await visit(baseUrl);
     await page.route(/redoc/, (route) => route.abort());
-    await page.goto(`${baseUrl}/docs`);
+    await page.goto(`${baseUrl}/docs#tag/Verify/operation/verify`);
     await page.getByRole('alert').getByText('could not be shown').waitFor();
     expect(await page.locator('#reference').textContent()).toContain('POST /verify');
   });

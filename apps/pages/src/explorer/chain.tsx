@@ -1,23 +1,27 @@
 /** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
 import { useEffect, useState } from 'preact/hooks';
-import { callApi, problemText } from '../shared/api.ts';
+import { problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
 import { JwsView } from '../shared/jws-view.tsx';
 import { PartsList } from '../shared/parts-list.tsx';
-import type { Checkpoint, Metrics } from '../shared/wire.ts';
+import type { Checkpoint } from '../shared/wire.ts';
 import { checkDay, type Service } from './check-day.ts';
+import type { Log } from './log.ts';
 
 const PAGE_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 export const Chain = ({
   openDay,
-  service,
+  log,
+  onExample,
 }: {
   readonly openDay: string | null;
-  readonly service: Service;
+  readonly log: Log;
+  /** Null: the example is what is shown. */
+  readonly onExample: (() => void) | null;
 }) => {
-  const { days, notice, isLoading, loadMore } = useDays(openDay);
+  const { days, notice, isLoading, loadMore } = useDays(openDay, log);
   const shown = days.slice(0, -1);
   const last = days.at(-1);
   // The day before the last one shown is only there to check the chain, unless it is the first of all.
@@ -28,18 +32,23 @@ export const Chain = ({
         <h2 id="days">Closed days</h2>
         <p>UTC</p>
       </div>
-      <div role="status">
+      <div role="status" class="found">
         {notice !== null && <p class="note note-warn">{notice}</p>}
+        {!isLoading && days.length === 0 && notice !== null && onExample !== null && (
+          <button type="button" class="button" onClick={onExample}>
+            Show an example
+          </button>
+        )}
         {isLoading && days.length === 0 && <p class="soft">Loading …</p>}
       </div>
       <ol class="chain">
-        {!isLoading && <Today isFirst={days.length === 0 && notice !== null} />}
+        {!isLoading && onExample !== null && <Today isFirst={days.length === 0 && notice !== null} />}
         {shown.map((checkpoint, i) => (
           <Block
             key={checkpoint.day}
             checkpoint={checkpoint}
             previous={days[i + 1] ?? null}
-            service={service}
+            service={log.service}
             isOpen={checkpoint.day === openDay}
           />
         ))}
@@ -154,12 +163,12 @@ interface Days {
 }
 
 /** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. */
-const useDays = (openDay: string | null) => {
+const useDays = (openDay: string | null, log: Log) => {
   const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
   const [isLoading, setIsLoading] = useState(true);
   useEffect(() => {
     let isCurrent = true;
-    loadFrom(openDay).then(
+    loadFrom(openDay, log).then(
       (loaded) => {
         if (!isCurrent) return;
         setLoaded(loaded);
@@ -174,13 +183,13 @@ const useDays = (openDay: string | null) => {
     return () => {
       isCurrent = false;
     };
-  }, [openDay]);
+  }, [openDay, log]);
   const loadMore = async () => {
     const last = days.at(-1);
     if (last === undefined) return;
     setIsLoading(true);
     try {
-      setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS))], notice: null });
+      setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS, log))], notice: null });
     } catch (error) {
       setLoaded({ days, notice: problemText(error) });
     }
@@ -189,30 +198,24 @@ const useDays = (openDay: string | null) => {
   return { days, notice, isLoading, loadMore };
 };
 
-/**
- * From the latest day down, or from the one that is to be open. Whether there is a day at all is asked of the public
- * numbers: asking for one that is not closed is an error, which the browser would report as such.
- */
-const loadFrom = async (openDay: string | null): Promise<Days> => {
-  const { body } = await callApi<Metrics>('metrics', { query: { days: '1' } });
-  const { latest_day: latest, checkpoints: count = 0 } = body.transparency;
-  if (latest === undefined)
+/** From the latest day down, or from the one that is to be open. */
+const loadFrom = async (openDay: string | null, log: Log): Promise<Days> => {
+  const latest = await log.findLatest();
+  if (latest === null)
     return { days: [], notice: 'No day is closed yet. The first is, shortly after it ends at midnight UTC.' };
-  const isThere = openDay !== null && openDay <= latest && openDay >= daysBefore(latest, count - 1);
-  const newest = await loadDay(isThere ? openDay : latest);
-  const days = [newest, ...(await loadBefore(newest, PAGE_DAYS))];
+  const { day, count } = latest;
+  const isThere = openDay !== null && openDay <= day && openDay >= daysBefore(day, count - 1);
+  const newest = await log.getDay(isThere ? openDay : day);
+  const days = [newest, ...(await loadBefore(newest, PAGE_DAYS, log))];
   return { days, notice: openDay === null || isThere ? null : `${openDay} is no closed day.` };
 };
 
-const loadDay = async (day: string): Promise<Checkpoint> =>
-  (await callApi<Checkpoint>(`checkpoints/${encodeURIComponent(day)}`)).body;
-
 /** The days before, one after the other: each says whether there is another. */
-const loadBefore = async (after: Checkpoint, count: number): Promise<Checkpoint[]> => {
+const loadBefore = async (after: Checkpoint, count: number, log: Log): Promise<Checkpoint[]> => {
   const found: Checkpoint[] = [];
   let current = after;
   while (found.length < count && current.previous_root !== null) {
-    current = await loadDay(daysBefore(current.day, 1));
+    current = await log.getDay(daysBefore(current.day, 1));
     found.push(current);
   }
   return found;

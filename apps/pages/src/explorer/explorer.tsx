@@ -4,19 +4,22 @@ import { problemText } from '../shared/api.ts';
 import { Shell } from '../shared/shell.tsx';
 import { ownServiceDocument } from '../shared/verify-own-receipt.ts';
 import { Chain } from './chain.tsx';
-import { readService, type Service } from './check-day.ts';
+import { readService } from './check-day.ts';
+import { exampleLog, type Log, logOf } from './log.ts';
 import { LookUp } from './look-up.tsx';
-import { usePlace } from './place.ts';
+import { leavePlace, usePlace } from './place.ts';
 import { Restores } from './restores.tsx';
 import './explorer.css';
 
 export const Explorer = () => {
   const place = usePlace();
-  const [service, setService] = useState<Service | null>(null);
+  const [own, setOwn] = useState<Log | null>(null);
+  const [example, setExample] = useState<Log | null>(null);
+  const log = example ?? own;
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     ownServiceDocument().then(
-      (text) => setService(readService(text)),
+      (text) => setOwn(logOf(readService(text))),
       (error) => setProblem(problemText(error)),
     );
   }, []);
@@ -27,11 +30,29 @@ export const Explorer = () => {
           {problem}
         </p>
       )}
-      {service !== null && (
+      {example !== null && (
+        <div class="note note-warn row" role="status">
+          <p>
+            An example: its roots and signatures are sound and are checked here, its service does not exist.
+          </p>
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => leavePlace(() => setExample(null))}
+          >
+            Back to this service
+          </button>
+        </div>
+      )}
+      {log !== null && (
         <>
-          <LookUp receiptId={place.receipt} service={service} />
-          <Restores service={service} />
-          <Chain openDay={place.day} service={service} />
+          <LookUp receiptId={place.receipt} log={log} />
+          {example === null && <Restores service={log.service} />}
+          <Chain
+            openDay={place.day}
+            log={log}
+            onExample={example === null ? () => setExample(exampleLog()) : null}
+          />
         </>
       )}
     </Shell>

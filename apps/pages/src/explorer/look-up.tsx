@@ -1,13 +1,13 @@
 /** Looks a Receipt up: its proof checked part by part, and its path drawn. */
 import { isReceiptId } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
-import { callApi, problemText } from '../shared/api.ts';
+import { problemText } from '../shared/api.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
-import type { InclusionAttestation, InclusionPending, InclusionProof } from '../shared/wire.ts';
-import type { Service } from './check-day.ts';
+import type { InclusionPending, InclusionProof } from '../shared/wire.ts';
 import { checkInclusion, needsAttestation } from './check-inclusion.ts';
+import type { Log } from './log.ts';
 import { PathDrawing } from './path-drawing.tsx';
 import { goToReceipt } from './place.ts';
 import { walkPath } from './walk-path.ts';
@@ -18,14 +18,8 @@ type Found =
   | { readonly state: 'pending'; readonly pending: InclusionPending }
   | { readonly state: 'proof'; readonly proof: InclusionProof; readonly parts: readonly Part[] };
 
-export const LookUp = ({
-  receiptId,
-  service,
-}: {
-  readonly receiptId: string | null;
-  readonly service: Service;
-}) => {
-  const found = useInclusion(receiptId, service);
+export const LookUp = ({ receiptId, log }: { readonly receiptId: string | null; readonly log: Log }) => {
+  const found = useInclusion(receiptId, log);
   return (
     <section class="card" aria-labelledby="look-up">
       <div class="card-head">
@@ -110,7 +104,7 @@ const Proof = ({ proof, parts }: { readonly proof: InclusionProof; readonly part
   );
 };
 
-const useInclusion = (receiptId: string | null, service: Service): Found => {
+const useInclusion = (receiptId: string | null, log: Log): Found => {
   const [found, setFound] = useState<Found>({ state: 'nothing' });
   useEffect(() => {
     let isCurrent = true;
@@ -120,24 +114,21 @@ const useInclusion = (receiptId: string | null, service: Service): Found => {
       show({ state: 'failed', problem: 'This is not a Receipt id: drc_ and 26 characters.' });
     else {
       show({ state: 'loading' });
-      find(receiptId, service).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
+      find(receiptId, log).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
     }
     return () => {
       isCurrent = false;
     };
-  }, [receiptId, service]);
+  }, [receiptId, log]);
   return found;
 };
 
-const find = async (receiptId: string, service: Service): Promise<Found> => {
-  const { status, body } = await callApi<InclusionProof | InclusionPending>(
-    `decisions/${receiptId}/inclusion`,
-  );
-  if (status === 202) return { state: 'pending', pending: body as InclusionPending };
-  const proof = body as InclusionProof;
-  const parts = checkInclusion(proof, receiptId, service.document);
-  if (!needsAttestation(parts)) return { state: 'proof', proof, parts };
-  const attested = await callApi<InclusionAttestation>(`decisions/${receiptId}/attestation`);
-  const { attestation } = attested.body;
-  return { state: 'proof', proof, parts: checkInclusion(proof, receiptId, service.document, attestation) };
+const find = async (receiptId: string, log: Log): Promise<Found> => {
+  const answer = await log.getInclusion(receiptId);
+  if ('status' in answer) return { state: 'pending', pending: answer };
+  const { document } = log.service;
+  const parts = checkInclusion(answer, receiptId, document);
+  if (!needsAttestation(parts)) return { state: 'proof', proof: answer, parts };
+  const attestation = await log.getAttestation(receiptId);
+  return { state: 'proof', proof: answer, parts: checkInclusion(answer, receiptId, document, attestation) };
 };

@@ -14,11 +14,13 @@ declare global {
 export const start = async (redocAddress: string): Promise<void> => {
   const list = document.getElementById('reference');
   if (list === null) return;
+  list.setAttribute('aria-busy', 'true');
   try {
     const [api] = await Promise.all([fetchDocument(), loadScript(redocAddress)]);
     await draw(withSamples(api), list);
   } catch (error) {
     document.documentElement.classList.remove('is-whole');
+    list.removeAttribute('aria-busy');
     const problem = document.createElement('p');
     problem.className = 'note note-bad';
     problem.setAttribute('role', 'alert');

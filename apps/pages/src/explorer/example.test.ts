@@ -1,0 +1,34 @@
+import { signedDays } from '@svc/testkit/receipts/signed-days';
+import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
+import { expect, it } from 'vitest';
+import { checkDay } from './check-day.ts';
+import { checkInclusion } from './check-inclusion.ts';
+import example from './example.json';
+import { exampleLog } from './log.ts';
+
+it('the example is two days as a service signs them, with the proofs of the Receipts that it links to', async () => {
+  const [first, second] = await signedDays();
+  if (first === undefined || second === undefined) throw new Error('there are eleven');
+  const proofs = [first, second].flatMap(({ receiptIds, proofOf }) =>
+    [receiptIds[0] ?? '', receiptIds.at(-1) ?? ''].map(proofOf),
+  );
+  expect(example).toEqual({
+    did_document: serviceDocument,
+    days: [first.record, second.record],
+    proofs,
+  });
+});
+
+it('everything in it holds, and what it does not have is named', async () => {
+  const log = exampleLog();
+  const [latest, before] = [await log.getDay('2026-11-10'), await log.getDay('2026-11-09')];
+  for (const part of [...checkDay(latest, before, log.service), ...checkDay(before, null, log.service)])
+    expect([part.id, part.state]).toEqual([part.id, 'ok']);
+  for (const id of [latest, before].flatMap((day) => [day.first_receipt_id, day.last_receipt_id])) {
+    const proof = await log.getInclusion(id ?? '');
+    if ('status' in proof) throw new Error('all of it is closed');
+    const parts = checkInclusion(proof, id ?? '', log.service.document);
+    expect(parts.filter(({ state }) => state !== 'ok')).toEqual([]);
+  }
+  await expect(log.getDay('2026-11-11')).rejects.toThrow('The example has no 2026-11-11.');
+});

@@ -1,0 +1,49 @@
+/** The transparency log that is shown: that of the service, or the example, which is a true one of a service that does not exist. */
+import { ApiProblem, callApi } from '../shared/api.ts';
+import type {
+  Checkpoint,
+  InclusionAttestation,
+  InclusionPending,
+  InclusionProof,
+  Metrics,
+} from '../shared/wire.ts';
+import { readService, type Service } from './check-day.ts';
+import example from './example.json';
+
+export interface Log {
+  readonly service: Service;
+  /** The last day that is closed, and how many are; null while none is. */
+  readonly findLatest: () => Promise<{ readonly day: string; readonly count: number } | null>;
+  readonly getDay: (day: string) => Promise<Checkpoint>;
+  readonly getInclusion: (receiptId: string) => Promise<InclusionProof | InclusionPending>;
+  readonly getAttestation: (receiptId: string) => Promise<string>;
+}
+
+export const logOf = (service: Service): Log => ({
+  service,
+  // Asking for a day that is not closed is an error, which the browser would report as such.
+  findLatest: async () => {
+    const { body } = await callApi<Metrics>('metrics', { query: { days: '1' } });
+    const { latest_day: day, checkpoints: count = 0 } = body.transparency;
+    return day === undefined ? null : { day, count };
+  },
+  getDay: async (day) => (await callApi<Checkpoint>(`checkpoints/${encodeURIComponent(day)}`)).body,
+  getInclusion: async (receiptId) =>
+    (await callApi<InclusionProof | InclusionPending>(`decisions/${receiptId}/inclusion`)).body,
+  getAttestation: async (receiptId) =>
+    (await callApi<InclusionAttestation>(`decisions/${receiptId}/attestation`)).body.attestation,
+});
+
+const notThere = (what: string): never => {
+  throw new ApiProblem(404, `The example has no ${what}.`);
+};
+
+export const exampleLog = (): Log => ({
+  service: readService(JSON.stringify(example.did_document)),
+  findLatest: async () => ({ day: example.days.at(-1)?.day ?? '', count: example.days.length }),
+  getDay: async (day) =>
+    (example.days.find((one) => one.day === day) as Checkpoint | undefined) ?? notThere(day),
+  getInclusion: async (receiptId) =>
+    example.proofs.find((one) => one.receipt_id === receiptId) ?? notThere(`proof for ${receiptId}`),
+  getAttestation: async (receiptId) => notThere(`attestation of ${receiptId}`),
+});
