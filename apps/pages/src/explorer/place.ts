@@ -29,7 +29,9 @@ export const goToReceipt = (receiptId: string): void => {
 
 /** Nowhere, and then something else: what was looked at is not looked for in another log. */
 export const leavePlace = (next: () => void): void => {
-  if (location.hash === '') return next();
-  addEventListener('hashchange', next, { once: true });
-  location.hash = '';
+  if (location.hash === '') next();
+  else {
+    addEventListener('hashchange', next, { once: true });
+    location.hash = '';
+  }
 };
