@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: something was found, 2: could not be told. */
 import { parseOptions, UsageError } from '@svc/cli/options';
+import { programVersion } from '@svc/process';
 import { clockCommand, clockRepairCommand } from './clock.ts';
 import type { Command } from './command.ts';
+import { configCheckCommand } from './config-check.ts';
 import { fenceGiveUpCommand, fenceResetCommand, fenceShowCommand } from './fence.ts';
 import { fsckCommand } from './fsck.ts';
 import {
@@ -27,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   keysRetireCommand,
   keysEncryptCommand,
   keysCommand,
+  configCheckCommand,
   clockRepairCommand,
   clockCommand,
   fenceShowCommand,
@@ -41,31 +44,61 @@ const COMMANDS: readonly Command[] = [
 
 const indent = (text: string): string => text.replace(/^/gm, '    ');
 
-const describe = ({ name, operand, help }: Command): string =>
-  `  ${name}${operand === undefined ? '' : ` ${operand}`}\n${indent(help)}\n`;
+const usageOf = ({ name, operand }: Command): string =>
+  `${name}${operand === undefined ? '' : ` ${operand}`}`;
+const describe = (command: Command): string => `  ${usageOf(command)}\n${indent(command.help)}\n`;
+
+const FOOT = `DATABASE_URL names the database, or DATABASE_URL_FILE a file that does; what is about keys or the fence reads the environment
+of the API. Exit codes: 0 well, 1 something was found (each is named), 2 it could not be told.
+`;
 
 const HELP = `svc-admin <command>
 
 ${COMMANDS.map(describe).join('\n')}
-  --help       this text
+  --help       this text; after a command, what is about that one
+  --version
 
-DATABASE_URL names the database, or DATABASE_URL_FILE a file that does; what is about keys or the fence reads the environment
-of the API. Exit codes: 0 well, 1 something was found (each is named), 2 it could not be told.
-`;
+${FOOT}`;
+
+/** As far as it can be read by itself. */
+const gistOf = ({ help }: Command): string => /^[^.,:;\n]+/.exec(help)?.[0] ?? '';
+
+/** For a mistake: each command in a line. */
+const SUMMARY = `${COMMANDS.map((command) => `  svc-admin ${usageOf(command).padEnd(26)} ${gistOf(command)}`).join('\n')}
+
+svc-admin COMMAND --help says more.`;
+
+/** Of one command, or of those that begin with the words. */
+const helpFor = (words: readonly string[]): string => {
+  const name = words.join(' ');
+  const exact = findCommand(words);
+  const meant = exact === undefined ? COMMANDS.filter((one) => one.name.startsWith(`${name} `)) : [exact];
+  if (words.length === 0 || meant.length === 0) return HELP;
+  return `${meant.map((command) => `svc-admin ${usageOf(command)}\n${indent(command.help)}\n`).join('\n')}\n${FOOT}`;
+};
+
+const findCommand = (words: readonly string[]): Command | undefined =>
+  COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
 
 const main = async (given: readonly string[]): Promise<number> => {
   const words = given.filter((one) => !one.startsWith('-'));
-  const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   if (given.includes('--help')) {
-    console.log(HELP);
+    console.log(helpFor(words));
     return 0;
   }
+  if (given.includes('--version')) {
+    console.log(programVersion);
+    return 0;
+  }
+  const command = findCommand(words);
   if (command === undefined)
-    throw new UsageError(`${words.length === 0 ? 'No command' : `Unknown: ${words.join(' ')}`}\n\n${HELP}`);
+    throw new UsageError(
+      `${words.length === 0 ? 'No command' : `Unknown: ${words.join(' ')}`}\n\n${SUMMARY}`,
+    );
   const { positionals, values } = parseOptions(given, command.options);
   const operands = positionals.slice(command.name.split(' ').length);
   if (operands.length !== (command.operand === undefined ? 0 : 1))
-    throw new UsageError(`${command.name} takes ${command.operand ?? 'nothing'}\n\n${HELP}`);
+    throw new UsageError(`${command.name} takes ${command.operand ?? 'nothing'}\n\n${helpFor(words)}`);
   return command.run(values, process.env, operands[0] ?? '');
 };
 

@@ -6,7 +6,10 @@ import {
   createLogger,
   endOnCrash,
   explainStartFailure,
+  logLevelOf,
   openLogOutput,
+  processFields,
+  programVersion,
   readConfig,
   readParameters,
 } from '@svc/process';
@@ -15,19 +18,21 @@ import { runFleet } from './fleet/run-fleet.ts';
 import { runApi } from './process/run-api.ts';
 
 const main = async (): Promise<void> => {
-  if (readParameters(process.argv.slice(2), ['--help']).has('--help')) {
+  const parameters = readParameters(process.argv.slice(2), ['--help', '--version']);
+  if (parameters.has('--version')) return console.log(programVersion);
+  if (parameters.has('--help')) {
     console.log(
       `The API of the verification service, configured by the environment:\n\n${describeVariables()}`,
     );
     return;
   }
-  if (cluster.isWorker) await runMember(process.pid);
+  if (cluster.isWorker) await runMember();
   else if (readConfig(process.env).processes > 1) await runFleet(process.env);
   else await runAlone();
 };
 
 const runAlone = async (): Promise<void> => {
-  const logger = createLogger('info');
+  const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
   const starting = runApi(process.env, logger);
   // A signal during the start waits for its end. When it fails, that is said below.
@@ -51,8 +56,8 @@ const runAlone = async (): Promise<void> => {
 };
 
 /** One of several: its supervisor has the admin port, hears SIGHUP, and says where they listen. */
-const runMember = async (processId: number): Promise<void> => {
-  const logger = createLogger('info', openLogOutput(), { processId });
+const runMember = async (): Promise<void> => {
+  const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
   const options = { ownsDataDir: false, createAdmin: createMemberAdmin };
   const starting = runApi(process.env, logger, options);

@@ -10,6 +10,10 @@ import {
   dropSecrets,
   endOnCrash,
   explainStartFailure,
+  logLevelOf,
+  openLogOutput,
+  processFields,
+  programVersion,
   type Readiness,
   readParameters,
   runWaiting,
@@ -23,6 +27,7 @@ vectors to their endpoints. Any number of runners may run at once.
 
   --once    what is waiting, then end; the exit code is 1 if storage could not be asked
   --help    this text
+  --version
 
 DATABASE_URL is required; the addresses must be those of the API, whose hosts it never asks. Other variables of the API are not
 read: it needs no key and no token.
@@ -30,9 +35,10 @@ read: it needs no key and no token.
 `;
 
 const main = async (): Promise<void> => {
-  const parameters = readParameters(process.argv.slice(2), ['--once', '--help']);
+  const parameters = readParameters(process.argv.slice(2), ['--once', '--help', '--version']);
   if (parameters.has('--help')) return console.log(HELP + describeVariables(RUNNER_VARIABLES));
-  const logger = createLogger('info');
+  if (parameters.has('--version')) return console.log(programVersion);
+  const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
   dropSecrets(process.env, { program: 'runner', needed: RUNNER_VARIABLES }, logger);
   const opened = await openRunner(process.env, logger);

@@ -12,6 +12,10 @@ import {
   endOnCrash,
   explainStartFailure,
   type JobMetrics,
+  logLevelOf,
+  openLogOutput,
+  processFields,
+  programVersion,
   type Readiness,
   type Round,
   readParameters,
@@ -29,6 +33,7 @@ number of workers may run at once.
 
   --once    one round of every job, then end; the exit code is 1 if one failed, was held or was stopped by a signal
   --help    this text
+  --version
 
 DATABASE_URL is required; addresses, fence and status keys must be those of the API. Other variables of the API are not read: it
 signs no Receipt and lets nobody in.
@@ -36,9 +41,10 @@ signs no Receipt and lets nobody in.
 `;
 
 const main = async (): Promise<void> => {
-  const parameters = readParameters(process.argv.slice(2), ['--once', '--help']);
+  const parameters = readParameters(process.argv.slice(2), ['--once', '--help', '--version']);
   if (parameters.has('--help')) return console.log(HELP + describeVariables(WORKER_VARIABLES));
-  const logger = createLogger('info');
+  if (parameters.has('--version')) return console.log(programVersion);
+  const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
   dropSecrets(process.env, { program: 'worker', needed: WORKER_VARIABLES }, logger);
   const worker = await openWorker(process.env, logger);

@@ -21,6 +21,9 @@ const variable = <T>(entry: Variable<T>): Variable<T> => entry;
 
 export const DEFAULT_PORTS = { api: 8080, admin: 9464 } as const;
 
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 export const VARIABLES = {
   SVC_ENV: variable({
     parse: values.oneOf('development', 'production'),
@@ -74,6 +77,12 @@ export const VARIABLES = {
     meaning: 'PostgreSQL 15 or later; one server, or several with commas between.',
     production: 'required',
     secret: true,
+  }),
+  SVC_DATABASE_WITHOUT_TLS: variable({
+    parse: values.flag,
+    standard: '0',
+    meaning:
+      '1: production may reach a PostgreSQL of another machine without TLS (no sslmode in DATABASE_URL), as over a network that is private.',
   }),
   SVC_SYNCHRONOUS_STANDBY: variable({
     parse: values.flag,
@@ -235,6 +244,12 @@ export const VARIABLES = {
     parse: values.integer(0, 10),
     standard: '0',
     meaning: 'Number of proxies in front that append to X-Forwarded-For.',
+  }),
+  SVC_LOG_LEVEL: variable({
+    parse: values.oneOf(...LOG_LEVELS),
+    standard: 'info',
+    meaning:
+      'Least level of the log. Lines "revocation" are written at every level: a restore is put right from them.',
   }),
   SVC_OUTBOUND_MAP: variable({
     parse: values.outboundMap,

@@ -14,7 +14,14 @@ export type {
   WorkerConfig,
 } from './config.ts';
 export { openDataDir } from './data-dir.ts';
-export { describeVariables, fileVariable, SECRET_NAMES, VARIABLES } from './env.ts';
+export {
+  describeVariables,
+  fileVariable,
+  LOG_LEVELS,
+  type LogLevel,
+  SECRET_NAMES,
+  VARIABLES,
+} from './env.ts';
 export { findKeyFile, keySourcesOf } from './key-files.ts';
 export {
   addKey,

@@ -7,7 +7,7 @@ const TOKEN = 'a'.repeat(32);
 const PRODUCTION: Environment = {
   SVC_ENV: 'production',
   SVC_BASE_URL: 'https://svc.example',
-  DATABASE_URL: 'postgres://svc:secret-password@db.internal/svc',
+  DATABASE_URL: 'postgres://svc:secret-password@db.internal/svc?sslmode=verify-full',
   SVC_ADMIN_TOKEN: TOKEN,
   SVC_RECEIPT_KEYS: '/keys/receipt.json',
   SVC_STATUS_KEYS: '/keys/status.json',
@@ -314,7 +314,7 @@ describe('configuration of the conformance runner', () => {
   const RUNNER: Environment = {
     SVC_ENV: 'production',
     SVC_DOMAIN: 'svc.example',
-    DATABASE_URL: 'postgres://svc_runner:secret@db.internal/svc',
+    DATABASE_URL: 'postgres://svc_runner:secret@db.internal/svc?sslmode=verify-full',
   };
 
   it('is the database, the addresses that it never asks, and its admin port', () => {

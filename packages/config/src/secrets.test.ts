@@ -94,7 +94,7 @@ describe.runIf(process.platform !== 'win32')('key files that others may read', (
     SVC_ENV: 'production',
     SVC_FENCE: 'none',
     SVC_DOMAIN: 'svc.example',
-    DATABASE_URL: 'postgres://db.invalid/svc',
+    DATABASE_URL: 'postgres://db.invalid/svc?sslmode=verify-full',
     SVC_ADMIN_TOKEN: 'a'.repeat(32),
   };
   const filesOf = async (modes: Readonly<Record<string, number>>) => {

@@ -25,7 +25,7 @@ export { dropSecrets } from './drop-secrets.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export { createFenceMetrics } from './fence-metrics.ts';
 export type { LogDestination } from './log-destination.ts';
-export { createLogger, openLogOutput } from './logger.ts';
+export { createLogger, logLevelOf, openLogOutput, processFields } from './logger.ts';
 export { createJobMetrics, type JobMetrics } from './maintenance/job-metrics.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
 export {
@@ -38,6 +38,7 @@ export {
 export { reportRound } from './maintenance/report-round.ts';
 export { type OpenedService, openService } from './open-service.ts';
 export { openTracing, type Tracing } from './open-tracing.ts';
+export { programVersion } from './program-version.ts';
 export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';
 export { ALARMING_EVENTS } from './service-metrics.ts';
 export { createStandbyHealth } from './standby-health.ts';

@@ -2,6 +2,7 @@
  * The log: one JSON object per line. Properties with the name of a secret are removed from logged objects, down to three
  * levels.
  */
+import { type Environment, LOG_LEVELS, type LogLevel } from '@svc/config';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { errorInLog } from './error-in-log.ts';
 import { gatherLines, type LogDestination } from './log-destination.ts';
@@ -34,6 +35,13 @@ export const openLogOutput = (): LogDestination => {
   process.on('exit', () => destination.flushSync());
   return destination;
 };
+
+/** `SVC_LOG_LEVEL`. A value that is none is a fault of the configuration, which is read later and says so. */
+export const logLevelOf = ({ SVC_LOG_LEVEL: level }: Environment): LogLevel =>
+  LOG_LEVELS.find((one) => one === level) ?? 'info';
+
+/** Every line says which process wrote it. */
+export const processFields = () => ({ processId: process.pid });
 
 /** `base`: fields of every line. */
 export const createLogger = (

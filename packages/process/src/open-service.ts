@@ -22,7 +22,12 @@ import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
 import { openDatabase } from './open-database.ts';
 import { openFence } from './open-fence.ts';
-import { createEventCounter, createServiceMetrics, type EventCounter } from './service-metrics.ts';
+import {
+  createEventCounter,
+  createPoolMetrics,
+  createServiceMetrics,
+  type EventCounter,
+} from './service-metrics.ts';
 import { createStandbyHealth, type StandbyHealth } from './standby-health.ts';
 
 export interface OpenedService {
@@ -58,12 +63,17 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     logger.warn({ error: error.message }, 'storage');
   };
   const store = createStore({ databaseUrl, onError });
-  const log = countedLog(logger, count);
+  // A restore is put right from these lines, whatever SVC_LOG_LEVEL says.
+  const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
+  const log = countedLog(logger, count, kept);
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
     const keys = await KeyRing.start({ store, holds, log, did, load: () => secrets.loadAgain() }, secrets);
-    if (registry !== undefined) createServiceMetrics(registry, holds, keys);
+    if (registry !== undefined) {
+      createServiceMetrics(registry, holds, keys);
+      createPoolMetrics(registry, store);
+    }
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
     const clock = await DatabaseClock.start({ store, holds, log });
@@ -100,8 +110,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   }
 };
 
-const countedLog = (logger: Logger, count: EventCounter): ServiceDeps['log'] => ({
-  info: (event, fields) => logger.info(fields, event),
+const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceDeps['log'] => ({
+  info: (event, fields) => (event === 'revocation' ? kept : logger).info(fields, event),
   warn: (event, fields) => {
     count(event);
     logger.warn(fields, event);

@@ -1,6 +1,7 @@
 /** Metrics that every process of a deployment has: what holds decisions, what was logged as wrong, and the process itself. */
-import { HOLD_NAMES, type Holds, type KeySet } from '@svc/service';
+import { HOLD_NAMES, type Holds, type KeySet, type Store } from '@svc/service';
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { programVersion } from './program-version.ts';
 
 /**
  * Events that an alert is on. Each is 0 from the start: a series that begins with 1 has not increased, as Prometheus
@@ -68,5 +69,31 @@ export const createServiceMetrics = (
         this.labels({ signer }).set((set.signer.findFault?.() ?? null) === null ? 0 : 1);
     },
   });
+  createProcessMetrics(registry);
+};
+
+/** Connections to the database, by what they are for. */
+export const createPoolMetrics = (registry: Registry, store: Pick<Store, 'describePools'>): void => {
+  new Gauge({
+    name: 'svc_storage_connections',
+    help: 'Connections to the database by pool: busy, idle, and callers waiting for one.',
+    labelNames: ['pool', 'state'],
+    registers: [registry],
+    collect() {
+      for (const { pool, ...states } of store.describePools())
+        for (const [state, count] of Object.entries(states)) this.labels({ pool, state }).set(count);
+    },
+  });
+};
+
+/** The process itself, and what it runs. */
+export const createProcessMetrics = (registry: Registry): void => {
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'svc_build_info',
+    help: 'Always 1: the version of the service and of Node that the process runs.',
+    labelNames: ['version', 'node'],
+    aggregator: 'max',
+    registers: [registry],
+  }).set({ version: programVersion, node: process.version }, 1);
 };

@@ -8,6 +8,9 @@ import { runSql } from '@svc/testkit/store/session';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkServer } from './check-server.ts';
 import { createStore } from './create-store.ts';
+import { migrate } from './migrate.ts';
+import { readSchema } from './schema/check-schema.ts';
+import { claimDatabase } from './service-did.ts';
 
 const database = withDatabase();
 
@@ -84,6 +87,9 @@ pool_mode = ${poolMode}
   it('in session mode all works, with nothing set for it', async () => {
     const url = await startPgBouncer('session');
     await checkServer(url, { mustBeDurable: false });
+    expect(await migrate(url)).toEqual([]);
+    await claimDatabase(url, { did: 'did:web:svc.example', mayPin: true });
+    expect(await readSchema(url)).toMatchObject({ state: 'migrated', faults: [] });
     const store = createStore({ databaseUrl: url, deadlines: { connectMs: 10_000, readMs: 5_000 } });
     try {
       expect(await store.now()).toBeGreaterThan(0);

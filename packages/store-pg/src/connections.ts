@@ -172,6 +172,12 @@ export class Connections {
     first.reject(toUnavailable(error));
   }
 
+  /** Open connections: at work, and not. */
+  get state(): { readonly busy: number; readonly idle: number } {
+    const { totalCount, idleCount } = this.#pool;
+    return { busy: totalCount - idleCount, idle: idleCount };
+  }
+
   /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
   async close(): Promise<void> {
     this.#isClosing = true;

@@ -192,6 +192,7 @@ export function createStore(options: StoreOptions): Store {
     },
     describeHealth: () => describeHealth(database),
     describeStandby: () => describeStandby(database),
+    describePools: () => Object.entries(pools).map(([pool, { state }]) => ({ pool, ...state })),
     async close() {
       await openedAhead;
       await Promise.all(Object.values(pools).map((pool) => pool.close()));

@@ -4,7 +4,7 @@
  * left inside a transaction is destroyed, never handed on; the next caller opens a new one, so the pool is well again as
  * soon as the server is. Only one that waits for a standby keeps its place until that wait is over (hung-sessions.ts).
  */
-import { type Entrant, FairQueue, StoreError, withinMs } from '@svc/service';
+import { type Entrant, FairQueue, type PoolState, StoreError, withinMs } from '@svc/service';
 import type pg from 'pg';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { DeadlineError, isServerAnswer, ReplacedError } from './errors.ts';
@@ -75,6 +75,11 @@ export class DeadlinePool {
     } finally {
       release();
     }
+  }
+
+  /** As it is now; `waiting`: callers in line. */
+  get state(): Omit<PoolState, 'pool'> {
+    return { ...this.#connections.state, waiting: this.#queue.waiting };
   }
 
   /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */

@@ -1,9 +1,17 @@
 /** One verification by the real engine: everything that decides goes through here. */
 import { hash } from 'node:crypto';
-import type { Idempotency, Verifier } from '@svc/service';
+import type { Idempotency, Verifier, VerifyAnswer } from '@svc/service';
+import type { Decided } from '../http/index.ts';
 
 export type Decide = Verifier['verify'];
 
 /** Null where the request carries no `Idempotency-Key`. */
 export const idempotencyOf = (key: string | undefined, bodyText: string | null): Idempotency | null =>
   key === undefined ? null : { key, bodyHash: hash('sha256', bodyText ?? '', 'hex') };
+
+/** As the log has it. */
+export const decidedOf = ({ receiptId, decision, reason }: VerifyAnswer): Decided => ({
+  receiptId,
+  decision,
+  reason,
+});

@@ -5,7 +5,9 @@ import {
   createAdminService,
   createLogger,
   endOnCrash,
+  logLevelOf,
   openLogOutput,
+  processFields,
   readConfig,
 } from '@svc/process';
 import { findPortFaults } from '../process/free-ports.ts';
@@ -17,7 +19,7 @@ export const runFleet = async (env: NodeJS.ProcessEnv): Promise<void> => {
   const faults = await findPortFaults(config);
   if (faults.length > 0) throw new ConfigurationError(faults);
   const output = openLogOutput();
-  const logger = createLogger('info', output);
+  const logger = createLogger(logLevelOf(env), output, processFields());
   endOnCrash(logger);
   const fleet = new Fleet({ count: config.processes, logger, onOutput: (lines) => output.write(lines) });
   const registry = { contentType: fleet.contentType, metrics: () => fleet.metrics() };

@@ -249,6 +249,16 @@ describe('log and metrics', () => {
     expect(lines.join('')).not.toContain(secret);
   });
 
+  it('calls without a credential that counts are counted by what was wrong with it', async () => {
+    const { call, registry } = await startService();
+    await call('GET', '/me');
+    await call('GET', '/me', { token: 'dk_rp_unknown' });
+    const text = await registry.metrics();
+    expect(text).toContain('svc_authentication_failures_total{problem="no credential"} 1');
+    expect(text).toContain('svc_authentication_failures_total{problem="unknown or revoked"} 1');
+    expect(text).toContain('svc_authentication_failures_total{problem="too many before"} 0');
+  });
+
   it('requests are counted by route and status, and none stays in flight', async () => {
     const { call, registry } = await startService();
     await call('GET', '/healthz');

@@ -32,6 +32,13 @@ export interface ExchangeSettings {
   isDraining(): boolean;
 }
 
+/** A decision, as the log has it. */
+export interface Decided {
+  readonly receiptId: string;
+  readonly decision: string;
+  readonly reason: string | null;
+}
+
 /** The label of requests that match no route. */
 export const NO_ROUTE = 'none';
 
@@ -48,6 +55,8 @@ export class Exchange {
   leave: () => void = () => {};
   /** Calls that it counts as; a batch of verifications is many. */
   calls = 1;
+  /** What it was answered, where that is a decision. */
+  decided: Decided | null = null;
   /** Its work waited for a host of somebody else. */
   hasWaitedOutside = false;
   /** Decoded. */

@@ -85,6 +85,10 @@ interface Count {
   readonly limit: number;
 }
 
+export const FAILED_AUTHENTICATIONS = ['no credential', 'unknown or revoked', 'too many before'] as const;
+/** `too many before`: its address had failed so often that the credential was not looked up. */
+export type FailedAuthentication = (typeof FAILED_AUTHENTICATIONS)[number];
+
 export class Gate {
   readonly #verify: Levels;
   readonly #authenticated: Levels;
@@ -101,6 +105,7 @@ export class Gate {
     clock: Pick<Clock, 'nowMs'>,
     private readonly authenticate: Authenticate,
     private readonly limits: RateLimits,
+    private readonly onFailure: (why: FailedAuthentication) => void = () => {},
   ) {
     this.#verify = new Levels(clock);
     this.#authenticated = new Levels(clock);
@@ -162,8 +167,10 @@ export class Gate {
     const limit = this.limits.failedAuthenticationsPerMinute;
     const before = this.#failures.peek(exchange.clientIp, limit);
     const known = token === null ? undefined : this.#working.find(token);
-    if (!before.allowed && known === undefined && (token === null || !this.#mayLookUp(exchange)))
+    if (!before.allowed && known === undefined && (token === null || !this.#mayLookUp(exchange))) {
+      this.onFailure('too many before');
       hold(exchange, before);
+    }
     // A verification's limit can change, and its key is mostly remembered anyway.
     if (known !== undefined && route.limiter !== 'verify') {
       const allowance = tightestOf(this.#countsOf(route, known), 1);
@@ -186,6 +193,7 @@ export class Gate {
       return caller;
     }
     if (token !== null) this.#working.delete(token);
+    this.onFailure(token === null ? 'no credential' : 'unknown or revoked');
     hold(exchange, this.#failures.take(exchange.clientIp, limit));
     throw new ApiError(
       'UNAUTHORIZED',

@@ -1,6 +1,7 @@
 /** What an endpoint is to the frame: a function from a parsed, authenticated request to a declared answer. */
 import type { Area, Areas, Input, Output, Route, RouteId, Routes } from '@svc/contract';
 import type { CallerOf } from './caller.ts';
+import type { Decided } from './exchange.ts';
 import type { Allowance } from './rate-limiter.ts';
 
 export interface HandlerContext<R extends Route> extends Input<R> {
@@ -17,6 +18,8 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly countMore: (calls: number) => void;
   /** Tells that the work waits for a host of somebody else: how long it takes says nothing about this service. */
   readonly noteOutsideWait: () => void;
+  /** Tells the log what was decided. */
+  readonly noteDecision: (decided: Decided) => void;
   /** Holds the call to one more limit. Throws 429. */
   readonly holdTo: (allowance: Allowance) => void;
 }

@@ -59,6 +59,8 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
 
   const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
     const exchange = new Exchange(request, response, settings);
+    // Of a connection that has been closed it cannot be told any more.
+    void exchange.clientIp;
     connections.begin(request, response);
     deps.metrics.begin();
     response.once('close', () => {
@@ -137,7 +139,9 @@ const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): vo
       route,
       status,
       durationMs: Math.round(durationMs * 1000) / 1000,
+      clientIp: exchange.clientIp,
       keyId,
+      ...exchange.decided,
       traceId: exchange.traceId ?? undefined,
     },
     'request',

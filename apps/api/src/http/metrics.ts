@@ -1,11 +1,13 @@
 /** Prometheus metrics of the HTTP frame, by route id, never by path: labels stay bounded whatever is requested. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { FAILED_AUTHENTICATIONS, type FailedAuthentication } from './gate.ts';
 
 export interface HttpMetrics {
   begin(): void;
   /** `status` 0: the client went away before an answer. */
   end(routeId: string, status: number, durationMs: number): void;
   connectionRefused(): void;
+  authenticationFailed(why: FailedAuthentication): void;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -34,6 +36,13 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
     help: 'Connections closed as they came: their address has as many as it may.',
     registers: [registry],
   });
+  const failures = new Counter({
+    name: 'svc_authentication_failures_total',
+    help: 'Calls that had no credential that counts, by what was wrong with it.',
+    labelNames: ['problem'],
+    registers: [registry],
+  });
+  for (const problem of FAILED_AUTHENTICATIONS) failures.labels({ problem }).inc(0);
   // Looking a labelled series up costs more than counting, so each is looked up once.
   const countOf = remember((key) => {
     const [route = '', status = ''] = key.split(' ');
@@ -48,6 +57,7 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
       durationOf(routeId).observe(durationMs / 1000);
     },
     connectionRefused: () => connectionsRefused.inc(),
+    authenticationFailed: (problem) => failures.labels({ problem }).inc(),
   };
 };
 

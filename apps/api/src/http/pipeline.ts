@@ -14,7 +14,7 @@ import {
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
-import type { Exchange } from './exchange.ts';
+import type { Decided, Exchange } from './exchange.ts';
 import { Gate, hold } from './gate.ts';
 import type { ErasedHandler, Handlers, Reply } from './handler.ts';
 import { inTime } from './in-time.ts';
@@ -37,7 +37,7 @@ export class Pipeline {
   readonly #failures: FailurePort;
 
   constructor(private readonly deps: HttpDeps) {
-    this.gate = new Gate(deps.clock, deps.authenticate, deps.limits);
+    this.gate = new Gate(deps.clock, deps.authenticate, deps.limits, deps.metrics.authenticationFailed);
     const { logger, toApiError } = deps;
     this.#failures = { logger, toApiError, unavailable: new UnavailableLog(logger) };
   }
@@ -82,7 +82,10 @@ export class Pipeline {
       const noteOutsideWait = () => {
         exchange.hasWaitedOutside = true;
       };
-      const limits = { answerByMs, countMore, holdTo, noteOutsideWait };
+      const noteDecision = (decided: Decided) => {
+        exchange.decided = decided;
+      };
+      const limits = { answerByMs, countMore, holdTo, noteOutsideWait, noteDecision };
       const context = { ...input, caller, requestId, clientIp, ...limits };
       const sending = answer(exchange, await inCoding(exchange, route, await handler(context)));
       if (sending !== null) await sending;

@@ -1,6 +1,6 @@
 /** A PostgreSQL as Debian installs it, with pg_dump, psql and pg_upgrade of its own: the embedded one comes without them. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -29,6 +29,8 @@ export interface DebianPostgres {
   createDatabase(name: string): Promise<string>;
   /** What `pg_dump FROM | psql TO` does, ending at the first error. `to` may be on another server. */
   dumpInto(from: string, to: string): Promise<void>;
+  /** From now on it takes TLS, with this certificate for `localhost`. */
+  takeTls(leaf: { readonly cert: string; readonly key: string }): Promise<void>;
   /** Makes it a server of that version with `pg_upgrade`. The same URLs. */
   upgradeTo(version: number): void;
   stop(): void;
@@ -69,6 +71,20 @@ export async function startDebianPostgres(version = debianVersions[0] ?? 15): Pr
       });
       const parameters = ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--file', file, to];
       await promisify(execFile)(join(bin, 'psql'), parameters, { ...asUser, cwd: folder });
+    },
+    takeTls: async ({ cert, key }) => {
+      for (const [name, text] of [
+        ['server.crt', cert],
+        ['server.key', key],
+      ] as const) {
+        const path = join(running.data, name);
+        writeFileSync(path, text, { mode: 0o600 });
+        if (asUser.uid !== undefined && asUser.gid !== undefined) chownSync(path, asUser.uid, asUser.gid);
+      }
+      const client = new Client({ connectionString: urlOf('postgres') });
+      await client.connect();
+      await client.query('alter system set ssl = on');
+      await client.query('select pg_reload_conf()').finally(() => client.end());
     },
     upgradeTo: (to) => {
       const old = running;

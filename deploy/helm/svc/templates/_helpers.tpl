@@ -188,6 +188,9 @@ projected:
 # For the kubelet and Prometheus; the network policy keeps everybody else away from it.
 - { name: SVC_ADMIN_HOST, value: 0.0.0.0 }
 - { name: DATABASE_URL_FILE, value: /run/secrets/svc-credentials/database-url }
+{{- if .Values.databaseWithoutTls }}
+- { name: SVC_DATABASE_WITHOUT_TLS, value: "1" }
+{{- end }}
 {{- end -}}
 
 {{- /* (list $ "api"): what API and worker are told; calls, and who may make them, are the API's matter. */ -}}

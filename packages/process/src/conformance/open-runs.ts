@@ -2,9 +2,9 @@
 import type { RunnerConfig } from '@svc/config';
 import { createRunStore, type RunStore } from '@svc/store-pg';
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { openDatabase } from '../open-database.ts';
-import { createEventCounter } from '../service-metrics.ts';
+import { createEventCounter, createProcessMetrics } from '../service-metrics.ts';
 
 export type OpenedRuns = RunStore;
 
@@ -15,7 +15,7 @@ export const openRuns = async (
   registry: Registry,
 ): Promise<OpenedRuns> => {
   const count = createEventCounter(registry);
-  collectDefaultMetrics({ register: registry });
+  createProcessMetrics(registry);
   await openDatabase(databaseUrl, { env, isExternal: true, domain, mayPin: false }, logger);
   const onError = (error: Error) => {
     count('storage');

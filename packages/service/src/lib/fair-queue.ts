@@ -44,6 +44,11 @@ export class FairQueue {
     this.#options = options;
   }
 
+  /** How many stand in line. */
+  get waiting(): number {
+    return this.#line.size;
+  }
+
   /** Settles as `work` does, which is begun in its turn. Rejects when `signal` is aborted before that. */
   async run<T>(entrant: Entrant, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#mayBegin(entrant)) this.#begin(entrant);

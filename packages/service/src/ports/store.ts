@@ -76,7 +76,18 @@ export interface Store extends Repositories {
   describeHealth(): Promise<string>;
   /** `ok` while every commit waits for a standby that is connected, else in a few words what is missing. */
   describeStandby(): Promise<string>;
+  /** Each pool of connections as it is now. */
+  describePools(): readonly PoolState[];
   close(): Promise<void>;
+}
+
+export interface PoolState {
+  readonly pool: string;
+  /** Connections at work. */
+  readonly busy: number;
+  readonly idle: number;
+  /** Callers in line for one. */
+  readonly waiting: number;
 }
 
 export interface TransactionOptions {

@@ -1,5 +1,5 @@
 /** What the caller of `POST /verify` is answered, and how an answer is found again under its `Idempotency-Key`. */
-import type { DidWeb, ReceiptBody } from '@svc/protocol';
+import type { DidWeb, ReceiptBody, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import { conflict, internal } from '../errors.ts';
 import type { VerifyStore } from '../ports/verify-store.ts';
@@ -13,6 +13,7 @@ export interface Idempotency {
 export interface VerifyAnswer {
   /** The Receipt as JSON text. */
   readonly text: string;
+  readonly receiptId: ReceiptId;
   readonly decision: 'ALLOW' | 'DENY';
   readonly reason: string | null;
   /** True when this is the stored answer to an earlier request with the same idempotency key. */
@@ -34,5 +35,5 @@ export const findStoredAnswer = async (
   const text = receiptTextOf(stored.receipt.jws);
   if (text === null) throw internal(`stored receipt ${stored.receipt.receiptId}`);
   const { decision, reason } = JSON.parse(text) as Pick<ReceiptBody, 'decision' | 'reason'>;
-  return { text, decision, reason, replayed: true };
+  return { text, receiptId: stored.receipt.receiptId, decision, reason, replayed: true };
 };

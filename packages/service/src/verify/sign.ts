@@ -86,7 +86,7 @@ export const signDraft = async (
       evaluatedAtMs: nowMs,
       grantHash: body.grant_hash,
     }),
-    answer: { text, decision: decided.decision, reason: decided.reason, replayed: false },
+    answer: { text, receiptId, decision: decided.decision, reason: decided.reason, replayed: false },
   };
 };
 

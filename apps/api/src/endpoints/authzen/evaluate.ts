@@ -1,8 +1,8 @@
 /** `POST /access/v1/evaluation`. */
 import { PLACES, type Routes } from '@svc/contract';
 import type { Idempotency, RpCaller, ServiceIdentity, VerifyOptions } from '@svc/service';
-import { ApiError, type Handler } from '../../http/index.ts';
-import { type Decide, idempotencyOf } from '../decide.ts';
+import { ApiError, type Decided, type Handler } from '../../http/index.ts';
+import { type Decide, decidedOf, idempotencyOf } from '../decide.ts';
 import { type AuthZenRequest, type AuthZenResponse, presentEvaluation, toVerifyRequest } from './mapping.ts';
 
 /** One evaluation. Throws INVALID_REQUEST where the request does not map to a verification. */
@@ -10,7 +10,7 @@ export type EvaluateOne = (
   caller: RpCaller,
   asked: AuthZenRequest,
   idempotency?: Idempotency | null,
-  options?: VerifyOptions,
+  options?: VerifyOptions & { readonly noteDecision?: (decided: Decided) => void },
 ) => Promise<AuthZenResponse>;
 
 export const evaluateBy =
@@ -18,12 +18,15 @@ export const evaluateBy =
   async (caller, asked, idempotency = null, options = {}) => {
     const mapped = toVerifyRequest(asked);
     if (!mapped.ok) throw new ApiError('INVALID_REQUEST', PLACES.body.field(mapped.problem));
-    return presentEvaluation(identity, await decide(caller, mapped.request, idempotency, options));
+    const answer = await decide(caller, mapped.request, idempotency, options);
+    options.noteDecision?.(decidedOf(answer));
+    return presentEvaluation(identity, answer);
   };
 
 export const evaluateAccess =
   (evaluate: EvaluateOne): Handler<Routes['evaluateAccess']> =>
-  async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait }) => {
+  async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
-    return { status: 200, body: await evaluate(caller, body, idempotency, { answerByMs, noteOutsideWait }) };
+    const options = { answerByMs, noteOutsideWait, noteDecision };
+    return { status: 200, body: await evaluate(caller, body, idempotency, options) };
   };

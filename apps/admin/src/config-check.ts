@@ -1,0 +1,112 @@
+/** `svc-admin config check`: what a start would find wrong, before there is one. */
+import { UsageError } from '@svc/cli/options';
+import {
+  type Config,
+  type Environment,
+  loadSecrets,
+  loadWorkerSecrets,
+  type WorkerConfig,
+} from '@svc/config';
+import { openOutside } from '@svc/fence';
+import { ConfigurationError, readConfig, readRunnerConfig, readWorkerConfig } from '@svc/process';
+import { HEAD_KEY, parseHead } from '@svc/service';
+import { checkServer, listServiceDids, readSchema, schemaFault } from '@svc/store-pg';
+import type { Command } from './command.ts';
+
+export const configCheckCommand: Command = {
+  name: 'config check',
+  help: `reads the environment as a program would at its start, with the files that it names, and asks the database and the fence; each fault
+is named, and nothing is written. The exit code is 0 where it could start.
+  --program NAME   api (default), worker or runner
+  --offline        without the database and the fence`,
+  options: { program: { type: 'string' }, offline: { type: 'boolean' } },
+  run: async ({ program = 'api', offline }, env) => {
+    const check = CHECKS[String(program)];
+    if (check === undefined) throw new UsageError('--program is one of api, worker and runner');
+    const faults: string[] = [];
+    for (const [what, work] of check(env, offline === true)) {
+      const problem = await problemOf(work);
+      console.log(problem === null ? `ok     ${what}` : `FAULT  ${what}:\n${indent(problem)}`);
+      if (problem !== null) faults.push(problem);
+      // Without a configuration there is nothing to look at.
+      if (problem !== null && what === CONFIGURATION) break;
+    }
+    console.log(faults.length === 0 ? 'It can start.' : 'It would not start.');
+    return faults.length === 0 ? 0 : 1;
+  },
+};
+
+type Steps = Iterable<readonly [what: string, work: () => unknown]>;
+
+const CONFIGURATION = 'configuration';
+
+const CHECKS: Readonly<Record<string, (env: Environment, isOffline: boolean) => Steps>> = {
+  *api(env, isOffline) {
+    yield [CONFIGURATION, () => readConfig(env)];
+    const config = readConfig(env);
+    yield* ofSecrets(config.env, () => loadSecrets(config));
+    if (!isOffline) yield* ofService(config);
+  },
+  *worker(env, isOffline) {
+    yield [CONFIGURATION, () => readWorkerConfig(env)];
+    const config = readWorkerConfig(env);
+    yield* ofSecrets(config.env, () => loadWorkerSecrets(config));
+    if (!isOffline) yield* ofService(config);
+  },
+  *runner(env, isOffline) {
+    yield [CONFIGURATION, () => readRunnerConfig(env)];
+    const config = readRunnerConfig(env);
+    if (!isOffline) yield ['database', () => checkDatabaseOf(config, config.databaseUrl)];
+  },
+};
+
+/** In development a start makes what is missing, which this must not. */
+function* ofSecrets(env: Config['env'], load: () => ReturnType<typeof loadWorkerSecrets>): Steps {
+  if (env === 'production') yield ['keys', async () => (await load()).signers.close()];
+}
+
+function* ofService(config: Config | WorkerConfig): Steps {
+  const { database, fence, domain } = config;
+  if (database.kind === 'external') yield ['database', () => checkDatabaseOf(config, database.url)];
+  if (fence !== null) yield ['fence', () => checkFence(`did:web:${domain}`, fence.place, fence.endpoint)];
+}
+
+const checkDatabaseOf = async (
+  { env, domain }: Pick<Config, 'env' | 'domain'>,
+  url: string,
+): Promise<void> => {
+  await checkServer(url, { mustBeDurable: env === 'production' });
+  const schema = await readSchema(url);
+  const fault = schemaFault(schema);
+  if (fault !== null) throw fault;
+  // A start as the owner migrates it.
+  if (schema.state === 'never' || schema.state === 'behind') return;
+  const did = (await listServiceDids(url)).at(-1)?.did ?? null;
+  if (did !== null && did !== `did:web:${domain}`)
+    throw new Error(
+      `it is that of ${did}, and this configuration is of did:web:${domain}: set SVC_DOMAIN, or DATABASE_URL`,
+    );
+};
+
+const checkFence = async (did: string, place: string, endpoint: string | null): Promise<void> => {
+  const { outside, close } = await openOutside(place, endpoint);
+  try {
+    const found = await outside.find(HEAD_KEY);
+    const head = found === null ? null : parseHead(did, found.text);
+    if (head !== null && 'problem' in head) throw new Error(head.problem);
+  } finally {
+    close();
+  }
+};
+
+const problemOf = async (work: () => unknown): Promise<string | null> => {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message.replace(/^ +/gm, '');
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+const indent = (text: string): string => text.replace(/^/gm, '       ');

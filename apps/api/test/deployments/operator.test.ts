@@ -1,0 +1,110 @@
+/** What an operator meets on the first evening: versions, help, a check of the configuration, the log and its level. */
+import { spawnSync } from 'node:child_process';
+import { withDatabase } from '@svc/testkit';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { programFile } from '@svc/testkit/process/program-file';
+import { startProgram } from '@svc/testkit/process/start-program';
+import { describe, expect, it } from 'vitest';
+import { nodeEnv } from '../world/api-node.ts';
+import { startApiProcess } from '../world/api-process.ts';
+import { productionEnv } from '../world/production.ts';
+import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
+
+const database = withDatabase();
+const production = productionEnv();
+
+const run = (app: string, parameters: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(app), ...parameters], {
+    encoding: 'utf8',
+    timeout: 30_000,
+    env: { PATH: process.env.PATH, ...env },
+  });
+  return { status, out: stdout, err: stderr };
+};
+
+it.each(['apps/api', 'apps/admin'])('%s says its version', (app) => {
+  expect(run(app, ['--version'])).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  });
+});
+
+describe('svc-admin', () => {
+  it('says of a command what is about that one alone, and of a wrong one which there are', () => {
+    const { status, out } = run('apps/admin', ['keys', 'rotate', '--help']);
+    expect([status, out]).toEqual([0, expect.stringContaining('svc-admin keys rotate KID')]);
+    expect(out).not.toMatch(/fsck|keys create/);
+    expect(run('apps/admin', ['kesy'])).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/Unknown: kesy[\s\S]*svc-admin keys rotate KID/),
+    });
+  });
+
+  it('config check names every fault of the environment, and what the database says to it', () => {
+    const faulty = run('apps/admin', ['config', 'check'], { SVC_ENV: 'production', SVC_PROT: '1' });
+    expect([faulty.status, faulty.out]).toEqual([
+      1,
+      expect.stringMatching(/SVC_PROT.*SVC_PORT\?[\s\S]*DATABASE_URL is required/),
+    ]);
+    const well = nodeEnv(database.url, production);
+    const offline = run('apps/admin', ['config', 'check', '--offline'], well);
+    expect([offline.status, offline.out]).toEqual([0, 'ok     configuration\nok     keys\nIt can start.\n']);
+    // The server of the tests is not durable, which production refuses.
+    expect(run('apps/admin', ['config', 'check'], well)).toMatchObject({
+      status: 1,
+      out: expect.stringContaining('Set fsync = on'),
+    });
+    const development = run(
+      'apps/admin',
+      ['config', 'check', '--program', 'worker'],
+      nodeEnv(database.url, {}),
+    );
+    expect(development).toMatchObject({ status: 0, out: expect.stringContaining('ok     database') });
+  });
+});
+
+describe('the log', () => {
+  it('of a verification has the client, the Receipt, the decision and the process', async () => {
+    const node = await startApiProcess(database.url, {});
+    const tenants = await createTenants(node.baseUrl);
+    const body = await verifyBody(tenants, await issueGrant(tenants));
+    const receipt = receiptOf(await call(node.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
+    const metrics = (await call(node.adminUrl, 'GET', '/metrics')).text;
+    await node.stop();
+    const line = node.log.find((one) => one.includes(receipt.receipt_id)) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({
+      msg: 'request',
+      route: 'verify',
+      clientIp: '127.0.0.1',
+      receiptId: receipt.receipt_id,
+      decision: 'ALLOW',
+      reason: null,
+      processId: node.pid,
+    });
+    expect(metrics).toMatch(/svc_build_info\{version="\d+\.\d+\.\d+",node="v\d+/);
+    expect(metrics).toMatch(/svc_storage_connections\{pool="reads",state="idle"\} \d/);
+    expect(metrics).toContain('svc_authentication_failures_total{problem="unknown or revoked"} 0');
+  });
+
+  it('at SVC_LOG_LEVEL=warn has no requests, and every revocation all the same', async () => {
+    const [port, adminPort] = await findFreePorts(2);
+    const env = { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), SVC_LOG_LEVEL: 'warn' };
+    const node = startProgram(programFile('apps/api'), { ...env, ...nodeEnv(database.url, {}) });
+    const baseUrl = `http://127.0.0.1:${port}`;
+    await expect
+      .poll(() =>
+        fetch(`${baseUrl}/healthz`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(200);
+    const tenants = await createTenants(baseUrl);
+    const { grantId } = await issueGrant(tenants);
+    await tenants.principal.grants.revoke(grantId);
+    expect(await node.stop()).toBe(0);
+    const events = node.log.map((line) => JSON.parse(line).msg);
+    expect(events.filter((event) => ['request', 'listening'].includes(event))).toEqual([]);
+    expect(node.log.filter((line) => line.includes('"revocation"')).join()).toContain(grantId);
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { hostsWithoutTls } from './database-tls.ts';
+import { parseConfig, parseRunnerConfig, parseWorkerConfig } from './parse-config.ts';
+
+it.each([
+  ['postgres://svc@db.internal/svc', ['db.internal']],
+  ['postgres://svc:p@10.0.0.7:5432/svc', ['10.0.0.7']],
+  ['postgres://svc@one:5432,two:5432/svc?target_session_attrs=any', ['one', 'two']],
+  ['postgres://svc@127.0.0.1,two/svc', ['two']],
+  ['postgres://svc@[fd00::7]:5432/svc', ['[fd00::7]']],
+  ['postgres://svc@db/svc?sslmode=disable', ['db']],
+  ['postgres://svc@db/svc?sslmode=allow', ['db']],
+  ['postgres://svc@db/svc?ssl=false', ['db']],
+  ['postgres://svc@db/svc?uselibpqcompat=true&sslmode=prefer', ['db']],
+  ['postgres://svc@localhost.evil.example/svc', ['localhost.evil.example']],
+  ['postgres://svc@127.0.0.1.evil.example/svc', ['127.0.0.1.evil.example']],
+  ['postgres://svc@localhost/svc?host=db.internal', ['db.internal']],
+  ['postgres://svc@localhost/svc', []],
+  ['postgres://svc@127.0.0.1:5432/svc', []],
+  ['postgres://svc@[::1]:5432/svc', []],
+  ['postgres://svc@%2Fvar%2Frun%2Fpostgresql/svc', []],
+  ['postgres:///svc?host=/var/run/postgresql', []],
+  ['postgres://svc@db/svc?sslmode=verify-full&sslrootcert=/etc/svc/ca.pem', []],
+  ['postgres://svc@db/svc?sslmode=require', []],
+  ['postgres://svc@db/svc?uselibpqcompat=true&sslmode=require', []],
+  ['postgres://svc@db/svc?ssl=true', []],
+])('%s: in plain text to %j', (url, hosts) => {
+  expect(hostsWithoutTls(url)).toEqual(hosts);
+});
+
+const production = {
+  SVC_ENV: 'production',
+  SVC_DOMAIN: 'svc.example',
+  SVC_ADMIN_TOKEN: 'a'.repeat(40),
+  SVC_RECEIPT_KEYS: '/receipt-keys.json',
+  SVC_STATUS_KEYS: '/status-keys.json',
+  SVC_FENCE: 'none',
+  DATABASE_URL: 'postgres://svc:secret@db.internal/svc',
+};
+
+it.each([
+  ['API', parseConfig],
+  ['worker', parseWorkerConfig],
+  ['runner', parseRunnerConfig],
+])('the %s does not start in production on another machine without TLS, unless that is said', (_, parse) => {
+  const refused = parse(production);
+  const faults = refused.ok ? [] : refused.faults;
+  expect(faults).toEqual([
+    expect.stringMatching(
+      /reaches db\.internal without TLS.*sslmode=verify-full.*SVC_DATABASE_WITHOUT_TLS=1/,
+    ),
+  ]);
+  expect(faults.join()).not.toContain('secret');
+  expect(parse({ ...production, SVC_DATABASE_WITHOUT_TLS: '1' }).ok).toBe(true);
+  expect(parse({ ...production, DATABASE_URL: `${production.DATABASE_URL}?sslmode=verify-full` }).ok).toBe(
+    true,
+  );
+  expect(parse({ ...production, SVC_ENV: 'development' }).ok).toBe(true);
+});

@@ -1,0 +1,30 @@
+/** Whether connections of a `DATABASE_URL` are encrypted, as the driver reads it (pg-connection-string). */
+
+const SHAPE = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^@/?]*)[^?]*(?:\?(.*))?$/s;
+/** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
+const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
+
+/** The hosts, without ports, that are other machines and are reached in plain text. */
+export const hostsWithoutTls = (databaseUrl: string): readonly string[] => {
+  const [, authority = '', query = ''] = SHAPE.exec(databaseUrl) ?? [];
+  const parameters = new URLSearchParams(query);
+  const mode = parameters.get('sslmode');
+  const isLibpq = parameters.get('uselibpqcompat') === 'true';
+  // With libpq's meaning `prefer` takes plain text where the server offers nothing else.
+  if (mode !== null ? ENCRYPTED.has(mode) && !(isLibpq && mode === 'prefer') : isOn(parameters.get('ssl')))
+    return [];
+  const hosts = (parameters.get('host') ?? authority).split(',').map(withoutPort);
+  return [...new Set(hosts.filter((host) => !isLocal(host)))];
+};
+
+const isOn = (ssl: string | null): boolean => ssl === 'true' || ssl === '1';
+
+const withoutPort = (host: string): string => decodeURIComponent(host.replace(/:[0-9]*$/, ''));
+
+/** None, or a folder: a socket of this machine. */
+const isLocal = (host: string): boolean =>
+  host === '' ||
+  host.startsWith('/') ||
+  host === 'localhost' ||
+  host === '[::1]' ||
+  /^127(?:\.[0-9]{1,3}){3}$/.test(host);

@@ -1,0 +1,100 @@
+/**
+ * `npm run pack:apps`: each program as a folder that runs by itself, with nothing but Node: its dependencies are in one file, and beside
+ * it is what it reads. After `npm run build`. Options: `--out FOLDER` (packed), `--only NAME`, `--from FOLDER` (of one: its build).
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const APPS = ['api', 'worker', 'conformance-runner', 'admin'] as const;
+const MAX_BYTES = 30 * 1_048_576;
+
+const BESIDE = ['migrations', 'pages', 'vectors'] as const;
+/** What is CommonJS among the dependencies asks for the modules of Node by `require`. */
+const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`;
+/** Calls PKCS#11 libraries; it has a binary for each platform, so it stays a package. */
+const NATIVE = 'koffi';
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: join(ROOT, 'packed') },
+    only: { type: 'string' },
+    from: { type: 'string' },
+  },
+});
+
+const packApp = async (app: string, from: string, out: string): Promise<void> => {
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  await build({
+    entryPoints: [join(from, 'main.js')],
+    outfile: join(out, 'main.js'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: [NATIVE],
+    // Licences of what is inside.
+    legalComments: 'linked',
+    minifyWhitespace: true,
+    banner: { js: BANNER },
+    logLevel: 'warning',
+  });
+  for (const name of BESIDE)
+    if (existsSync(join(from, name))) cpSync(join(from, name), join(out, name), { recursive: true });
+  copyNative(app, out);
+  cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(ROOT, 'apps', app, 'package.json'), 'utf8'),
+  );
+  writeFileSync(
+    join(out, 'package.json'),
+    `${JSON.stringify({ name, version, license, type: 'module' }, null, 2)}\n`,
+  );
+};
+
+/** With the binary of this platform alone; without one, keys in a token are refused in a sentence. */
+const copyNative = (app: string, out: string): void => {
+  const require = createRequire(join(ROOT, 'apps', app, 'package.json'));
+  const folder = findFolder(() => require.resolve(`${NATIVE}/package.json`));
+  if (folder === null) return;
+  const binary = join(folder, '..', '@koromix');
+  const keep = (path: string) => !/[\\/](?:doc|src|vendor|build)(?:[\\/]|$)/.test(path.slice(folder.length));
+  cpSync(folder, join(out, 'node_modules', NATIVE), { recursive: true, dereference: true, filter: keep });
+  if (existsSync(binary))
+    cpSync(binary, join(out, 'node_modules', '@koromix'), { recursive: true, dereference: true });
+};
+
+const findFolder = (find: () => string): string | null => {
+  try {
+    return dirname(find());
+  } catch {
+    return null;
+  }
+};
+
+const bytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => statSync(join(folder, name)))
+    .reduce((sum, stat) => sum + (stat.isFile() ? stat.size : 0), 0);
+
+for (const app of values.only === undefined ? APPS : [values.only]) {
+  const out = resolve(values.out, app);
+  await packApp(app, resolve(values.from ?? join(ROOT, 'apps', app, 'dist')), out);
+  const bytes = bytesIn(out);
+  console.log(`${out}: ${(bytes / 1_048_576).toFixed(1)} MB`);
+  if (bytes > MAX_BYTES) throw new Error(`${app} is larger than ${MAX_BYTES / 1_048_576} MB`);
+}
