@@ -30,24 +30,46 @@ export const program = (
   },
   clean: true,
   sourcemap: true,
-  onSuccess: async () => {
-    for (const name of beside)
-      cpSync(new URL(BESIDE[name], import.meta.url), `${outDir}/${name}`, {
-        recursive: true,
-        filter: (path) => !/[\\/]vectors[\\/](?:node_modules|src|test|third-party)$/.test(path),
-      });
-  },
+  onSuccess: async () => copyBeside(beside),
 });
 
-/** A published library, which runs everywhere: its entries as modules, `declared` of them with declarations. */
-export const library = (entry: readonly string[], declared: readonly string[] = entry): Options => ({
+const copyBeside = (names: readonly (keyof typeof BESIDE)[]): void => {
+  for (const name of names)
+    cpSync(new URL(BESIDE[name], import.meta.url), `${outDir}/${name}`, {
+      recursive: true,
+      filter: (path) => !NOT_OF_THE_VECTORS.test(path),
+    });
+};
+
+const NOT_OF_THE_VECTORS =
+  /[\\/]vectors[\\/](?:node_modules|src|test|third-party|package\.json|[\w.-]+\.(?:ts|md))$/;
+
+/**
+ * A published library, which runs everywhere: its entries as modules of both kinds, `declared` of them with declarations. All that
+ * it uses is inside, of ours and of others (docs/decisions/0042-packages-that-need-no-other.md).
+ */
+export const library = (
+  entry: readonly string[],
+  {
+    declared = entry,
+    beside = [],
+  }: { readonly declared?: readonly string[]; readonly beside?: readonly (keyof typeof BESIDE)[] } = {},
+): Options => ({
   entry: [...entry],
-  format: ['esm'],
+  format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
   external: [/^node:/],
-  noExternal: [/^@svc\/sdk-core/],
+  noExternal: [/^(?!node:)/],
+  splitting: true,
+  esbuildOptions: (options) => {
+    options.conditions = ['svc-source'];
+    options.mainFields = ['module', 'main'];
+  },
   clean: true,
   sourcemap: true,
-  onSuccess: () => writeDeclarations(declared),
+  onSuccess: async () => {
+    copyBeside(beside);
+    await writeDeclarations(declared);
+  },
 });

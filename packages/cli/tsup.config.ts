@@ -1,11 +1,6 @@
 import { defineConfig } from 'tsup';
+import { program } from '../../tsup.shared.ts';
 
-export default defineConfig({
-  entry: { 'svc-receipt': 'src/receipt/main.ts', 'svc-conformance': 'src/conformance/main.ts' },
-  format: ['esm'],
-  target: 'es2022',
-  platform: 'neutral',
-  external: [/^node:/],
-  clean: true,
-  sourcemap: true,
-});
+export default defineConfig(
+  program({ 'svc-receipt': 'src/receipt/main.ts', 'svc-conformance': 'src/conformance/main.ts' }, 'vectors'),
+);

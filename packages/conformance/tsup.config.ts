@@ -1,4 +1,9 @@
 import { defineConfig } from 'tsup';
 import { library } from '../../tsup.shared.ts';
 
-export default defineConfig(library(['src/index.ts', 'src/node.ts']));
+// The CommonJS build finds the vectors beside itself as the other one does.
+export default defineConfig({
+  ...library(['src/index.ts', 'src/node.ts'], { beside: ['vectors'] }),
+  platform: 'node',
+  shims: true,
+});

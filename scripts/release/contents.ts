@@ -2,8 +2,10 @@
 import type { Manifest } from './packages.ts';
 
 const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
+/** Of what is bundled in. */
+const MAY_HOLD = 'THIRD-PARTY-LICENCES.txt';
 /** Sources of ours stand in the source maps, so that a stack of a user leads to them. */
-const BUILT = /^dist\/[\w./-]+\.(?:js|js\.map|d\.ts)$/;
+const BUILT = /^dist\/(?:[\w./-]+\.(?:c?js|c?js\.map|d\.c?ts)|vectors\/[\w./-]+\.json)$/;
 /** The vectors are data. */
 const VECTORS = /^(?:(?:evaluate|schema)\/[\w./-]+\.json|[\w-]+\.json)$/;
 const NEVER = /(?:^|\/)(?:src|test|tests|fixtures?|node_modules)\/|\.(?:test|spec)\./;
@@ -13,7 +15,7 @@ export const findContentFaults = (manifest: Manifest, files: readonly string[]):
   const { name } = manifest;
   const mayHold = name === '@svc/vectors' ? VECTORS : BUILT;
   const wrong = files
-    .filter((file) => NEVER.test(file) || !(ALWAYS.includes(file) || mayHold.test(file)))
+    .filter((file) => NEVER.test(file) || !(ALWAYS.includes(file) || file === MAY_HOLD || mayHold.test(file)))
     .map((file) => `${name} would publish ${file}`);
   const there = new Set(files);
   const missing = [...ALWAYS, ...entriesOf(manifest)]

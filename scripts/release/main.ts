@@ -3,10 +3,10 @@
  * writes bills of materials. It publishes nothing: continuous integration does, with the provenance that only it can state.
  * `--dry-run` does the same where changesets are still waiting.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pinnedPnpm } from '../pinned-pnpm.mjs';
+import { pack } from '../pack/pack.ts';
 import { findContentFaults } from './contents.ts';
 import { keepApi } from './keep-api.ts';
 import { listLicences } from './licences.ts';
@@ -67,15 +67,6 @@ const main = (parameters: readonly string[]): number => {
 const inOrder = <T extends { readonly one: Installed }>(tarballs: readonly T[]): readonly T[] => {
   const countOf = ({ one }: T) => [...listNeeded([one]).values()].filter(isOurs).length;
   return [...tarballs].sort((one, other) => countOf(one) - countOf(other));
-};
-
-/** pnpm writes versions in place of `workspace:*`, and puts the licence beside. */
-const pack = ({ folder, manifest }: Installed, to: string): string => {
-  const { program } = pinnedPnpm(ROOT);
-  const parameters = [program, '--dir', folder, 'pack', '--pack-destination', to];
-  const { status, stderr, stdout } = spawnSync(process.execPath, parameters, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`packing ${manifest.name}: ${stdout}${stderr}`);
-  return join(to, `${manifest.name.slice(1).replace('/', '-')}-${manifest.version}.tgz`);
 };
 
 const listFiles = (tarball: string): readonly string[] =>

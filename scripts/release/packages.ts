@@ -13,7 +13,7 @@ export interface Manifest {
   readonly license?: unknown;
   readonly description?: string;
   readonly exports?: Readonly<Record<string, unknown>>;
-  readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> };
+  readonly files?: readonly string[];
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -1,7 +1,8 @@
 /** Reads a vector set from files: those of @svc/vectors, or of a folder with the same layout. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   listVectorPaths,
   MANIFEST_PATH,
@@ -17,8 +18,13 @@ export const readVectorSet = (folder: string = publishedFolder()): VectorSet => 
   return parseVectorSet(files);
 };
 
-const publishedFolder = (): string =>
-  dirname(createRequire(import.meta.url).resolve(`@svc/vectors/${MANIFEST_PATH}`));
+/** Beside what was built; for sources, where the package is. */
+const publishedFolder = (): string => {
+  const beside = fileURLToPath(new URL('vectors', import.meta.url));
+  return existsSync(join(beside, MANIFEST_PATH))
+    ? beside
+    : dirname(createRequire(import.meta.url).resolve(`@svc/vectors/${MANIFEST_PATH}`));
+};
 
 const read = (folder: string, path: string): string => {
   if (path.startsWith('/') || path.split('/').includes('..'))

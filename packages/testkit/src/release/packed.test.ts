@@ -1,0 +1,202 @@
+/** What is published, as those have it who install it: packed once from the build, and put into empty projects. */
+import { execFile } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+/** The first block of the section of the README. */
+const readmeBlock = (title: string): string => {
+  const section = readFileSync(join(root, 'README.md'), 'utf8')
+    .split(/^## /m)
+    .find((part) => part.startsWith(title));
+  return /^```sh\n(.*?)^```$/ms.exec(section ?? '')?.[1] ?? '';
+};
+const load = <T>(name: string): Promise<T> =>
+  import(new URL(`../../../../scripts/${name}.ts`, import.meta.url).href);
+
+interface Installed {
+  readonly folder: string;
+  readonly manifest: { readonly name: string };
+}
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: object;
+}
+const { listPublished } = await load<{ listPublished(): readonly Installed[] }>('release/packages');
+const { pack } = await load<{ pack(one: Installed, to: string): string }>('pack/pack');
+const { findContentFaults } = await load<{
+  findContentFaults(manifest: object, files: readonly string[]): readonly string[];
+}>('release/contents');
+
+const scratch = mkdtempSync(join(tmpdir(), 'svc-packed-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const published = listPublished();
+const names = published.map(({ manifest }) => manifest.name);
+/** Of the package's modules, as imports name them. */
+const entriesOf = (name: string): readonly string[] =>
+  Object.keys(readManifest(name).exports)
+    .filter((path) => !path.includes('*') && !path.endsWith('.json'))
+    .map((path) => join(name, path));
+const homeOf = (name: string): string => join(scratch, 'alone', name.replace('/', '-'));
+const placeOf = (name: string): string => join(homeOf(name), 'node_modules', name);
+const readManifest = (name: string): Manifest =>
+  JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as Manifest;
+const withModules = names.filter((name) => name !== '@svc/vectors' && name !== '@svc/cli');
+
+const tarballs = new Map<string, string>();
+/** A project with all of them, installed as the README says. */
+const consumer = join(scratch, 'consumer');
+
+beforeAll(async () => {
+  for (const one of published) {
+    const { name } = one.manifest;
+    tarballs.set(name, pack(one, scratch));
+    mkdirSync(placeOf(name), { recursive: true });
+    await run('tar', ['-xzf', tarballs.get(name) ?? '', '--strip-components=1', '-C', placeOf(name)]);
+  }
+  mkdirSync(consumer);
+  writeFileSync(join(consumer, 'package.json'), '{ "private": true }');
+  // Nothing is fetched: they need no other package, of ours or of others.
+  const install = readmeBlock('Use it outside this clone')
+    .replaceAll('<clone>/.data/packages', scratch)
+    .replace(/^npm install /, 'npm install --offline --no-audit --no-fund ');
+  await run('sh', ['-c', [install.trim(), ...tarballs.values()].join(' ')], { cwd: consumer });
+  const types = join(consumer, 'node_modules', '@types');
+  mkdirSync(types, { recursive: true });
+  for (const [from, name] of [
+    ['packages/sdk-rp', 'express'],
+    ['.', 'node'],
+  ] as const)
+    symlinkSync(join(root, from, 'node_modules', '@types', name), join(types, name));
+}, 120_000);
+
+describe.each(names)('%s', (name) => {
+  it('holds what is published and nothing else, and needs no other package', () => {
+    const files = readdirSync(placeOf(name), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(placeOf(name).length + 1));
+    expect(findContentFaults({ name, ...readManifest(name) }, files)).toEqual([]);
+    expect(readManifest(name).dependencies).toBeUndefined();
+  });
+
+  it('leads to what is there, for publint', async () => {
+    const { messages } = await publint({ pkgDir: placeOf(name), pack: false, strict: true });
+    const { default: _, ...pkg } = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8'));
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+});
+
+describe.each(withModules)('%s', (name) => {
+  it('has types that are right for every way to resolve it, CommonJS among them', async () => {
+    const data = createPackageFromTarballData(readFileSync(tarballs.get(name) ?? ''));
+    const result = await checkPackage(data);
+    expect(result.types).toBeTruthy();
+    expect('problems' in result ? result.problems : result).toEqual([]);
+  }, 60_000);
+});
+
+it('each is imported and required where nothing else is installed, and gives the same', async () => {
+  const use = async (name: string) => {
+    const entries = entriesOf(name);
+    const text = (load: (entry: string) => string) =>
+      `const all = [${entries.map(load).join(', ')}];
+       console.log(JSON.stringify(all.map((one) => Object.keys(one).filter((key) => key !== 'default').sort())));`;
+    writeFileSync(
+      join(homeOf(name), 'use.mjs'),
+      text((entry) => `await import('${entry}')`),
+    );
+    writeFileSync(
+      join(homeOf(name), 'use.cjs'),
+      text((entry) => `require('${entry}')`),
+    );
+    const imported = await run(process.execPath, ['use.mjs'], { cwd: homeOf(name) });
+    const required = await run(process.execPath, ['use.cjs'], { cwd: homeOf(name) });
+    expect([name, required]).toEqual([name, imported]);
+    expect(imported.stderr).toBe('');
+    expect((JSON.parse(imported.stdout) as string[][]).flat().length).toBeGreaterThan(1);
+  };
+  await Promise.all(withModules.map(use));
+}, 60_000);
+
+it.each(['svc-receipt', 'svc-conformance'])('%s runs from its package alone', async (command) => {
+  const { bin = {} } = readManifest('@svc/cli');
+  const file = join(placeOf('@svc/cli'), bin[command] ?? '');
+  const { stdout } = await run(process.execPath, [file, '--help']);
+  expect(stdout).toContain(command);
+});
+
+describe('a project with all of them compiles, strict,', () => {
+  const TYPESCRIPT = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const NATIVE = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+
+  it.each([
+    ['CommonJS', 'node10', 'cts', TYPESCRIPT],
+    ['Node16', 'node16', 'cts', NATIVE],
+    ['Node16', 'node16', 'mts', NATIVE],
+    ['ESNext', 'bundler', 'mts', NATIVE],
+  ])(
+    'with module %s, resolved as by %s, in a file .%s',
+    async (module, moduleResolution, extension, compiler) => {
+      const file = `use-${moduleResolution}.${extension}`;
+      writeFileSync(join(consumer, file), sourceOf(withModules.flatMap(entriesOf)));
+      const options = { target: 'es2022', lib: ['es2023'], strict: true, types: ['node'], noEmit: true };
+      const config = join(consumer, `tsconfig.${module}.${moduleResolution}.${extension}.json`);
+      // The native compiler checks the libraries too; it is quick, and the older resolution is not for it.
+      const skipLibCheck = compiler === TYPESCRIPT;
+      const compilerOptions = {
+        ...options,
+        skipLibCheck,
+        module,
+        moduleResolution,
+        exactOptionalPropertyTypes: true,
+      };
+      writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+      const outcome = await run(process.execPath, [compiler, '-p', config]).catch((error) => error);
+      expect(outcome.stdout).toBe('');
+    },
+    60_000,
+  );
+});
+
+/** What one package has made is accepted by the others, each of which holds its own copy of the types. */
+const sourceOf = (entries: readonly string[]): string => `
+${entries
+  .filter((entry) => !/fastify/.test(entry))
+  .map((entry, n) => `import * as m${n} from '${entry}'; void m${n};`)
+  .join('\n')}
+import { signProof, type Agent } from '@svc/sdk-principal/agent';
+import { createVerifier, type Receipt } from '@svc/sdk-rp';
+import { requireAuthority, getAuthority } from '@svc/sdk-rp/express';
+import { nativeCrypto } from '@svc/protocol/native';
+import { parseDidKey, type DidKey } from '@svc/protocol';
+import { verifyReceipt } from '@svc/receipts';
+declare const agent: Agent;
+const did: DidKey = agent.did;
+const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example', crypto: nativeCrypto });
+export const guard = requireAuthority({
+  verifier,
+  origin: 'https://shop.example',
+  action: (req) => ({ type: 'commerce:purchase', resource: req.path, amount: 1, currency: 'USD' }),
+});
+export const check = (receipt: Receipt): boolean => verifyReceipt(receipt, {}).ok;
+export const parsed = parseDidKey(did);
+export { getAuthority, signProof };
+`;
