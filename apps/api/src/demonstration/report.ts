@@ -23,7 +23,7 @@ export const report = (input: ReportInput): string =>
     ...input.shown.flatMap(describe),
     RULE,
     '',
-    `  API          ${input.baseUrl}`,
+    `  Start here   ${input.baseUrl}/`,
     `  Reference    ${input.baseUrl}/docs`,
     ...(input.hasPlayground ? [`  Playground   ${input.baseUrl}/playground`] : []),
     `  Operations   ${input.adminUrl}/readyz  ${input.adminUrl}/metrics`,
