@@ -1,4 +1,4 @@
-/** What the command reads: files and standard input, each bounded. No network. */
+/** What the command reads: files and standard input, each bounded. The network: fetch.ts. */
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
@@ -16,6 +16,20 @@ export const MAX_BUNDLE_BYTES = 4 * MAX_EVIDENCE_BYTES;
 export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
   const text = await readAnyText(path, what, maxBytes);
   if (text.trim() === '') throw new UsageError(`${what}, ${placeOf(path)}, is empty`);
+  return text;
+};
+
+/** The text of what is to be verified: only a bundle may be larger than other inputs. Rejects with UsageError. */
+export const readGiven = async (path: string): Promise<string> => {
+  const text = await readAnyText(path, 'the Receipt', MAX_BUNDLE_BYTES).catch((error: unknown) => {
+    const isWord = /^[a-z]+$/.test(path) && error instanceof UsageError;
+    throw isWord && error.message.includes('no such file')
+      ? new UsageError(`there is no such file, and the command must be verify, audit or monitor, not ${path}`)
+      : error;
+  });
+  if (!text.includes('"did_document"') && Buffer.byteLength(text) > MAX_INPUT_BYTES)
+    throw new UsageError(`the Receipt ${path} must be at most ${MAX_INPUT_BYTES} bytes`);
+  if (text.trim() === '') throw new UsageError(`the Receipt, ${placeOf(path)}, is empty`);
   return text;
 };
 

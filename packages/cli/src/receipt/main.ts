@@ -3,8 +3,11 @@
 import { run } from './run.ts';
 import { processTerminal } from './terminal.ts';
 
+const given = process.argv.slice(2);
+// `svc-receipt < receipt.json`: whoever gives an input wants it looked at.
+const args = given.length === 0 && process.stdin.isTTY !== true ? ['verify', '-'] : given;
 const { exitCode, stdout, stderr } = await run(
-  process.argv.slice(2),
+  args,
   process.stdout.isTTY === true && !process.env.NO_COLOR,
   processTerminal(),
 );

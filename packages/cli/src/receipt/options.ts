@@ -2,6 +2,7 @@
 import { parseUtcTime } from '@svc/codec';
 import { isDay, type PinnedKey } from '@svc/transparency';
 import { assertAllowed, parseOptions, UsageError } from '../options.ts';
+import { COMMANDS } from './commands.ts';
 
 const OPTIONS = {
   'did-document': { type: 'string' },
@@ -16,6 +17,7 @@ const OPTIONS = {
   checkpoint: { type: 'string' },
   attestation: { type: 'string' },
   bundle: { type: 'string' },
+  fetch: { type: 'boolean', default: false },
   key: { type: 'string', multiple: true },
   'allow-unauthenticated': { type: 'boolean' },
   state: { type: 'string' },
@@ -28,10 +30,14 @@ const OPTIONS = {
 } as const;
 
 const COMMON_OPTIONS = ['did-document', 'service-did', 'json'];
-const VERIFY_OPTIONS = [...COMMON_OPTIONS, 'inclusion', 'checkpoint', 'attestation'];
-const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key', 'allow-unauthenticated'];
+const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key', 'allow-unauthenticated', 'fetch'];
+const VERIFY_OPTIONS = [
+  ...COMMON_OPTIONS,
+  ...['inclusion', 'checkpoint', 'attestation', 'bundle', 'key', 'allow-unauthenticated', 'fetch'],
+];
 const AUDIT_OPTIONS = [
   ...COMMON_OPTIONS,
+  'bundle',
   'grant',
   'proof',
   'action',
@@ -50,26 +56,15 @@ interface Common {
 }
 
 export type Command =
-  | { readonly name: 'help' }
+  /** `of`: the command that it is about; undefined: all. */
+  | { readonly name: 'help'; readonly of: string | undefined }
   | { readonly name: 'version' }
-  | ({
-      readonly name: 'verify';
-      readonly inclusion: string | undefined;
-      readonly checkpoint: string | undefined;
-      readonly attestation: string | undefined;
-    } & Common)
-  | {
-      readonly name: 'bundle';
-      readonly bundle: string;
-      readonly didDocument: string | undefined;
-      readonly serviceDid: string | undefined;
-      readonly keys: readonly PinnedKey[];
-      /** A bundle that vouches for its own keys, or for their times, is valid. */
-      readonly allowUnauthenticated: boolean;
-      readonly json: boolean;
-    }
+  | { readonly name: 'completion' }
+  | VerifyCommand
   | ({
       readonly name: 'audit';
+      /** In place of the Receipt, which is in it. */
+      readonly bundle: string | undefined;
       readonly grant: string;
       readonly proof: string;
       readonly action: string;
@@ -78,6 +73,26 @@ export type Command =
       readonly proofWindowSeconds: number;
     } & Common)
   | MonitorCommand;
+
+/** A Receipt or a bundle; which of them, its text tells. */
+export interface VerifyCommand {
+  readonly name: 'verify';
+  /** A file, an http(s) address, or `-` for standard input. */
+  readonly input: string;
+  /** It was said to be one. */
+  readonly isBundle: boolean;
+  readonly didDocument: string | undefined;
+  readonly serviceDid: string | undefined;
+  readonly keys: readonly PinnedKey[];
+  readonly inclusion: string | undefined;
+  readonly checkpoint: string | undefined;
+  readonly attestation: string | undefined;
+  /** What vouches for its own keys, or for their times, is valid. */
+  readonly allowUnauthenticated: boolean;
+  /** What is missing is got from the service's own host. */
+  readonly fetch: boolean;
+  readonly json: boolean;
+}
 
 interface MonitorCommand {
   readonly name: 'monitor';
@@ -96,31 +111,79 @@ interface MonitorCommand {
   readonly json: boolean;
 }
 
+const NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+
 /** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
   const { values, positionals } = parseOptions(args, OPTIONS);
-  if (values.help) return { name: 'help' };
+  const [first] = positionals;
+  if (values.help) return { name: 'help', of: first };
   if (values.version) return { name: 'version' };
-  const [name, receipt = '-', ...rest] = positionals;
-  if (name === 'monitor') return parseMonitor(values, positionals);
-  if (name !== 'verify' && name !== 'audit')
+  const isNamed = first !== undefined && NAMES.includes(first);
+  if (!isNamed && positionals.length !== 1)
     throw new UsageError(
-      `the command must be verify, audit or monitor${name === undefined ? '' : `, not ${name}`}`,
+      `the command must be verify, audit or monitor${first === undefined ? ', or a file' : `, not ${first}`}`,
     );
-  if (rest.length > 0) throw new UsageError(`there must be one Receipt, not also ${rest.join(' ')}`);
-  if (name === 'verify' && values.bundle !== undefined)
-    return parseBundle(values.bundle, values, positionals);
-  assertAllowed(values, name === 'verify' ? VERIFY_OPTIONS : AUDIT_OPTIONS, name);
-  const common = {
-    receipt,
+  const name = isNamed ? first : 'verify';
+  const operands = isNamed ? positionals.slice(1) : positionals;
+  if (name === 'monitor') return parseMonitor(values, positionals);
+  if (name === 'completion') return parseCompletion(operands);
+  if (operands.length > 1) throw new UsageError(`there must be one Receipt, not also ${operands[1]}`);
+  return name === 'verify' ? parseVerify(values, operands[0]) : parseAudit(values, operands[0]);
+};
+
+const parseCompletion = (shells: readonly string[]): Command => {
+  if (shells.length !== 1 || shells[0] !== 'bash')
+    throw new UsageError('completion is there for bash: svc-receipt completion bash');
+  return { name: 'completion' };
+};
+
+const parseVerify = (values: Values, operand: string | undefined): VerifyCommand => {
+  if (values.bundle === undefined) assertAllowed(withoutOff(values), VERIFY_OPTIONS, 'verify');
+  else assertAllowed(withoutOff(values), BUNDLE_OPTIONS, 'verify with --bundle');
+  const { bundle, inclusion, checkpoint, attestation, fetch, json, key: keys = [] } = values;
+  const { 'did-document': didDocument, 'service-did': serviceDid } = values;
+  const { 'allow-unauthenticated': allowUnauthenticated = false } = values;
+  if (bundle !== undefined && operand !== undefined)
+    throw new UsageError(`a bundle holds its Receipt: there must not also be ${operand}`);
+  const input = bundle ?? operand ?? '-';
+  if (didDocument !== undefined && keys.length > 0)
+    throw new UsageError('--did-document and --key say the same: there must be one of them');
+  const isPinned = didDocument !== undefined || keys.length > 0 || serviceDid !== undefined;
+  if (bundle !== undefined && !isPinned)
+    throw new UsageError(
+      'a bundle needs --did-document or --key, which you trust, or at least --service-did',
+    );
+  if (allowUnauthenticated && didDocument !== undefined)
+    throw new UsageError('--allow-unauthenticated is not for --did-document, which authenticates');
+  if (checkpoint !== undefined && inclusion === undefined)
+    throw new UsageError('--checkpoint goes with --inclusion, which names the proof that leads to it');
+  if (attestation !== undefined && inclusion === undefined)
+    throw new UsageError('--attestation goes with --inclusion: it vouches for a Receipt that is included');
+  // Nothing at all was said: not to wait for an input that nobody gives.
+  if (bundle === undefined && operand === undefined && !isPinned && !fetch) throw new UsageError(NO_DOCUMENT);
+  assertOneStdin([input, didDocument, inclusion, checkpoint, attestation]);
+  return {
+    ...{ name: 'verify', input, isBundle: bundle !== undefined, didDocument, serviceDid },
+    ...{ inclusion, checkpoint, attestation, allowUnauthenticated, fetch, json },
+    keys: keys.map(parseKey),
+  };
+};
+
+export const NO_DOCUMENT =
+  '--did-document must name a file with the service DID document that you trust; --fetch gets it from the service that --service-did names';
+
+const parseAudit = (values: Values, receipt: string | undefined): Command => {
+  assertAllowed(withoutOff(values), AUDIT_OPTIONS, 'audit');
+  if (values.bundle !== undefined && receipt !== undefined)
+    throw new UsageError(`a bundle holds its Receipt: there must not also be ${receipt}`);
+  return withOneStdin({
+    name: 'audit',
+    receipt: values.bundle ?? receipt ?? '-',
+    bundle: values.bundle,
     didDocument: demand(values, 'did-document', 'the service DID document that you trust'),
     serviceDid: values['service-did'],
     json: values.json,
-  };
-  if (name === 'verify') return parseVerify(common, values);
-  return withOneStdin({
-    name,
-    ...common,
     grant: demand(values, 'grant', 'the Grant as presented'),
     proof: demand(values, 'proof', 'the Proof as presented'),
     action: demand(values, 'action', 'the Action that was sent, as JSON'),
@@ -130,35 +193,9 @@ export const parseCommand = (args: readonly string[]): Command => {
   });
 };
 
-const parseVerify = (common: Common, { inclusion, checkpoint, attestation }: Values): Command => {
-  if (checkpoint !== undefined && inclusion === undefined)
-    throw new UsageError('--checkpoint goes with --inclusion, which names the proof that leads to it');
-  if (attestation !== undefined && inclusion === undefined)
-    throw new UsageError('--attestation goes with --inclusion: it vouches for a Receipt that is included');
-  assertOneStdin([common.receipt, common.didDocument, inclusion, checkpoint, attestation]);
-  return { name: 'verify', ...common, inclusion, checkpoint, attestation };
-};
-
-const parseBundle = (bundle: string, values: Values, [, receipt]: readonly string[]): Command => {
-  if (receipt !== undefined)
-    throw new UsageError(`a bundle holds its Receipt: there must not also be ${receipt}`);
-  assertAllowed(values, BUNDLE_OPTIONS, 'verify with --bundle');
-  const { 'did-document': didDocument, 'service-did': serviceDid, key: keys = [] } = values;
-  if (didDocument !== undefined && keys.length > 0)
-    throw new UsageError('--did-document and --key say the same: there must be one of them');
-  if (didDocument === undefined && keys.length === 0 && serviceDid === undefined)
-    throw new UsageError(
-      'a bundle needs --did-document or --key, which you trust, or at least --service-did',
-    );
-  assertOneStdin([bundle, didDocument]);
-  const { 'allow-unauthenticated': allowUnauthenticated = false, json } = values;
-  if (allowUnauthenticated && didDocument !== undefined)
-    throw new UsageError('--allow-unauthenticated is not for --did-document, which authenticates');
-  return {
-    ...{ name: 'bundle', bundle, didDocument, serviceDid, allowUnauthenticated, json },
-    keys: keys.map(parseKey),
-  };
-};
+/** A flag that was not given is no option that a command could lack. */
+const withoutOff = (values: Values): object =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== false));
 
 /** `MULTIKEY` or `MULTIKEY@FROM/UNTIL`, where no bound is an empty one. */
 const parseKey = (text: string): PinnedKey => {

@@ -44,6 +44,7 @@ export const describeVerified = (
   verdict: Verdict,
   { receipt, kid, checkpoint, assumed, open = 'ITS KEYS ARE' }: Found,
   failures: readonly Failure<string>[],
+  summary: string,
   paint: Paint,
 ): string =>
   [
@@ -54,6 +55,8 @@ export const describeVerified = (
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...failures.map(describeFailure),
     ...describeAssumed("  On the bundle's own word, which proves nothing:", assumed, paint),
+    '',
+    printable(summary),
   ].join('\n');
 
 const describeCheckpoint = ({ day, root, tree_size: size }: Checkpoint): string =>
@@ -89,21 +92,48 @@ const describeReceipt = (receipt: Receipt, kid: string | null): string[] => {
 const describeAuthority = ({ action, constraints, resources }: NonNullable<Receipt['authority']>): string =>
   `${action} ${JSON.stringify(constraints)} on ${resources === undefined ? 'every resource' : resources.join(', ')}`;
 
-const describeChecks = ({ protocol, trust }: Receipt): string => {
-  const all = { ...protocol.checks, ...trust.checks };
-  const ids = Object.keys(all).sort(new Intl.Collator('en', { numeric: true }).compare);
-  const having = (outcome: boolean | 'skipped') => ids.filter((id) => all[id] === outcome);
-  const failed = having(false);
-  const skipped = having('skipped');
+const describeChecks = (receipt: Receipt): string => {
+  const { passed, failed, skipped } = checksOf(receipt);
+  const all = passed.length + failed.length + skipped.length;
   return [
-    `${having(true).length} of ${ids.length} passed`,
+    `${passed.length} of ${all} passed`,
     ...(failed.length > 0 ? [`failed: ${failed.join(' ')}`] : []),
     ...(skipped.length > 0 ? [`skipped: ${skipped.join(' ')}`] : []),
   ].join('; ');
 };
 
+const checksOf = ({ protocol, trust }: Receipt) => {
+  const all = { ...protocol.checks, ...trust.checks };
+  const ids = Object.keys(all).sort(new Intl.Collator('en', { numeric: true }).compare);
+  const having = (outcome: boolean | 'skipped') => ids.filter((id) => all[id] === outcome);
+  return { passed: having(true), failed: having(false), skipped: having('skipped') };
+};
+
+/** All that the text says of a Receipt, for `--json`. */
+export const factsOf = (receipt: Receipt | null, kid: string | null) => ({
+  decision: receipt?.decision ?? null,
+  reason: receipt?.reason ?? null,
+  receipt_id: receipt?.receipt_id ?? null,
+  evaluated_at: receipt?.evaluated_at ?? null,
+  relying_party: receipt?.relying_party ?? null,
+  principal: receipt?.principal ?? null,
+  agent: receipt?.agent ?? null,
+  grant_id: receipt?.grant_id ?? null,
+  expires_at: receipt?.expires_at ?? null,
+  authority: receipt?.authority ?? null,
+  checks: receipt === null ? null : checksOf(receipt),
+  kid,
+});
+
 /** The answer to `audit`. */
-export const describeAudit = (verdict: Verdict, result: AuditResult, paint: Paint): string =>
+export const describeAudit = (
+  verdict: Verdict,
+  result: Pick<AuditResult, 'receipt' | 'kid' | 'differences' | 'assumed'> & {
+    readonly failures: readonly Failure<string>[];
+  },
+  summary: string,
+  paint: Paint,
+): string =>
   [
     heading(verdict, paint),
     ...result.failures.map(describeFailure),
@@ -113,6 +143,8 @@ export const describeAudit = (verdict: Verdict, result: AuditResult, paint: Pain
         `  - ${printable(path)} must be ${printable(showOr(expected))} by the engine, not ${printable(showOr(got))}`,
     ),
     ...describeAssumed("  On the service's word alone:", result.assumed, paint),
+    '',
+    printable(summary),
   ].join('\n');
 
 const showOr = (value: unknown): string => (value === undefined ? 'absent' : show(value));

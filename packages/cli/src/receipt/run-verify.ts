@@ -1,76 +1,147 @@
-/** `svc-receipt verify`: a Receipt, its inclusion in the checkpoint of its day, or a whole bundle. */
+/** `svc-receipt verify`: a Receipt, its inclusion in the checkpoint of its day, or a whole bundle, whichever was given. */
+import type { JsonObject } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { type Failure, type Receipt, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
-import type { BundlePin } from '@svc/receipts/bundle';
-import { verifyBundle } from '@svc/receipts/bundle';
+import { type Failure, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import type { Assumption } from '@svc/receipts/audit';
+import { type BundlePin, verifyBundle } from '@svc/receipts/bundle';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
+import { UsageError } from '../options.ts';
 import type { Paint } from '../report.ts';
-import { MAX_BUNDLE_BYTES, readReceipt, readText } from './inputs.ts';
-import type { Command } from './options.ts';
-import { describeVerified } from './report.ts';
+import { fetchAddress, isAddress, type ServiceHost, serviceHost } from './fetch.ts';
+import { readGiven, readText } from './inputs.ts';
+import { NO_DOCUMENT, type VerifyCommand } from './options.ts';
+import { receiptIdOf, recognise, serviceOf } from './recognise.ts';
+import { describeVerified, type Found, factsOf } from './report.ts';
+import { summarize } from './summary.ts';
 import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 
-type VerifyCommand = Extract<Command, { name: 'verify' }>;
-type BundleCommand = Extract<Command, { name: 'bundle' }>;
-
 export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<Output> => {
-  const document = await readText(command.didDocument, 'the DID document');
-  const verified = await verifyPresented(command, await readReceipt(command.receipt), document);
-  const receipt = verified.ok ? verified.receipt : null;
-  const kid = verified.ok ? verified.kid : null;
-  const failures: readonly Failure<string>[] = verified.ok ? [] : verified.failures;
-  const verdict = verdictOf(failures);
-  const checkpoint = verified.ok && 'included' in verified ? verified.included.checkpoint : null;
-  if (!command.json)
-    return answer(
-      verdict,
-      describeVerified(verdict, { receipt, kid, checkpoint, assumed: [] }, failures, paint),
-    );
-  const more = command.inclusion === undefined ? {} : { checkpoint };
-  return answer(verdict, JSON.stringify({ verdict, ...summaryOf(receipt), ...more, failures }));
+  const { input, isBundle } = command;
+  const text = isAddress(input) ? await fetchAddress(input) : await readGiven(input);
+  const given = isBundle ? ({ kind: 'bundle', text, bundle: {} } as const) : recognise(text);
+  const verified =
+    given.kind === 'bundle'
+      ? await verifyGivenBundle(command, given)
+      : await verifyGivenReceipt(command, given.receipt);
+  return answerVerified(command, given.kind, verified, paint);
 };
 
-/** Alone, or with its inclusion where a proof is given. */
+interface Verified extends Found {
+  readonly failures: readonly Failure<string>[];
+}
+
+const NOTHING_FOUND = { receipt: null, kid: null, checkpoint: null, assumed: [] } as const;
+
+const answerVerified = (
+  command: VerifyCommand,
+  kind: 'receipt' | 'bundle',
+  verified: Verified,
+  paint: Paint,
+): Output => {
+  const { receipt, kid, checkpoint, assumed, failures } = verified;
+  const ok = failures.length === 0;
+  const authenticated = ok && assumed.length === 0;
+  const isOnOwnWord = ok && !authenticated;
+  const verdict = isOnOwnWord && !command.allowUnauthenticated ? 'undecided' : verdictOf(failures);
+  const day = checkpoint?.day ?? null;
+  const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord, day });
+  if (!command.json) return answer(verdict, describeVerified(verdict, verified, failures, summary, paint));
+  const facts = { ...factsOf(receipt, kid), checkpoint, assumed, failures };
+  return answer(verdict, JSON.stringify({ verdict, summary, kind, authenticated, ...facts }));
+};
+
+const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Promise<Verified> => {
+  for (const option of ['allowUnauthenticated'] as const)
+    if (command[option] && !command.fetch)
+      throw new UsageError(
+        '--allow-unauthenticated is for a bundle, or with --fetch: a Receipt has no keys of its own',
+      );
+  if (command.keys.length > 0)
+    throw new UsageError('--key is for a bundle: a Receipt takes --did-document, which you trust');
+  if (command.didDocument === undefined && !command.fetch) throw new UsageError(NO_DOCUMENT);
+  const service = command.serviceDid ?? serviceOf(receipt);
+  const host = command.fetch && service !== null ? serviceHost(service) : null;
+  const document = await readDocument(command, host);
+  const verified = await verifyPresented(command, receipt, { document, host });
+  if (!verified.ok) return { ...NOTHING_FOUND, failures: verified.failures };
+  const checkpoint = 'included' in verified ? verified.included.checkpoint : null;
+  const isOwnWord = command.didDocument === undefined && command.serviceDid === undefined;
+  const assumed: readonly Assumption[] = isOwnWord
+    ? [{ path: '/receipt', statement: `the service whose Receipt this is, is ${service}` }]
+    : [];
+  return {
+    receipt: verified.receipt,
+    kid: verified.kid,
+    checkpoint,
+    assumed,
+    open: 'ITS SERVICE IS',
+    failures: [],
+  };
+};
+
+const readDocument = async ({ didDocument }: VerifyCommand, host: ServiceHost | null): Promise<string> => {
+  if (didDocument !== undefined) return readText(didDocument, 'the DID document');
+  if (host === null) throw new UsageError('the Receipt names no service whose document could be fetched');
+  return host.fetchDocument();
+};
+
+interface Trusted {
+  readonly document: string;
+  readonly host: ServiceHost | null;
+}
+
+/** Alone, or with its inclusion where a proof is given or can be had. */
 const verifyPresented = async (
   command: VerifyCommand,
   receipt: unknown,
-  serviceDidDocument: string,
+  { document: serviceDidDocument, host }: Trusted,
 ): Promise<VerifiedReceipt | IncludedReceipt> => {
-  if (command.inclusion === undefined) return verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
-  const inclusion = await readText(command.inclusion, 'the inclusion proof');
+  const id = receiptIdOf(receipt);
+  const inclusion =
+    (await readIfGiven(command.inclusion, 'the inclusion proof')) ??
+    (host !== null && id !== null ? await host.findInclusion(id) : null) ??
+    undefined;
+  if (inclusion === undefined) return verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
   const checkpoint = await readIfGiven(command.checkpoint, 'the checkpoint');
+  const verify = (attestation: string | undefined) =>
+    verifyIncludedReceipt({
+      ...{ receipt, inclusion, checkpoint, attestation, serviceDidDocument },
+      ...optionsOf(command),
+    });
   const attestation = await readIfGiven(command.attestation, 'the attestation');
-  const given = { receipt, inclusion, checkpoint, attestation, serviceDidDocument };
-  return verifyIncludedReceipt({ ...given, ...optionsOf(command) });
+  const verified = await verify(attestation);
+  const needsAttestation = !verified.ok && attestation === undefined && host !== null && id !== null;
+  if (!needsAttestation) return verified;
+  const found = await host.findAttestation(id);
+  return found === null ? verified : verify(found);
 };
 
 const readIfGiven = async (path: string | undefined, what: string): Promise<string | undefined> =>
   path === undefined ? undefined : readText(path, what);
 
-const summaryOf = (receipt: Receipt | null) => ({
-  decision: receipt?.decision ?? null,
-  receipt_id: receipt?.receipt_id ?? null,
-});
-
-export const runBundle = async (command: BundleCommand, paint: Paint): Promise<Output> => {
-  const bundle = await readText(command.bundle, 'the bundle', MAX_BUNDLE_BYTES);
-  const verified = verifyBundle(bundle, await readPin(command), nativeCrypto);
-  const failures = verified.ok ? [] : verified.failures;
-  const found = verified.ok ? verified : { receipt: null, kid: null, checkpoint: null, assumed: [] };
-  const { receipt, checkpoint, assumed } = found;
-  const authenticated = verified.ok && assumed.length === 0;
+const verifyGivenBundle = async (
+  command: VerifyCommand,
+  { text, bundle }: { readonly text: string; readonly bundle: JsonObject },
+): Promise<Verified> => {
+  if (command.inclusion !== undefined)
+    throw new UsageError(
+      'a bundle holds its inclusion proof: --inclusion, --checkpoint and --attestation are for a Receipt',
+    );
+  const verified = verifyBundle(text, await readPin(command, bundle), nativeCrypto);
+  if (!verified.ok) return { ...NOTHING_FOUND, failures: verified.failures };
   const open = command.keys.length > 0 ? 'WHEN ITS KEYS WERE IN FORCE IS' : 'ITS KEYS ARE';
-  const isOnOwnWord = verified.ok && !authenticated && !command.allowUnauthenticated;
-  const verdict = isOnOwnWord ? 'undecided' : verdictOf(failures);
-  if (!command.json) return answer(verdict, describeVerified(verdict, { ...found, open }, failures, paint));
-  return answer(
-    verdict,
-    JSON.stringify({ verdict, authenticated, ...summaryOf(receipt), checkpoint, assumed, failures }),
-  );
+  return { ...verified, open, failures: [] };
 };
 
-const readPin = async ({ didDocument, serviceDid, keys }: BundleCommand): Promise<BundlePin> => {
+/** Without any, the bundle's own word for whose it is: it may agree with itself then, and no more. */
+const readPin = async (command: VerifyCommand, bundle: JsonObject): Promise<BundlePin> => {
+  const { didDocument, serviceDid, keys } = command;
   const did = serviceDid === undefined ? {} : { serviceDid };
-  if (didDocument === undefined) return keys.length > 0 ? { keys, ...did } : { serviceDid: serviceDid ?? '' };
-  return { serviceDidDocument: await readText(didDocument, 'the DID document'), ...did };
+  if (didDocument !== undefined)
+    return { serviceDidDocument: await readText(didDocument, 'the DID document'), ...did };
+  if (keys.length > 0) return { keys, ...did };
+  if (serviceDid === undefined) return { serviceDid: serviceOf(bundle.receipt) ?? '' };
+  return command.fetch
+    ? { serviceDidDocument: await serviceHost(serviceDid).fetchDocument(), serviceDid }
+    : { serviceDid };
 };

@@ -255,8 +255,16 @@ describe('svc-receipt refuses with exit code 2', () => {
     [
       'a key without a bundle',
       [files.receipt, '--did-document', files.did, '--key', 'z'],
-      'verify has no option --key',
+      '--did-document and --key say the same',
     ],
+    ['a key for a Receipt', [files.receipt, '--key', 'z'], '--key is for a bundle'],
+    [
+      'a proof for a bundle',
+      [files.bundle, '--inclusion', files.inclusion],
+      'a bundle holds its inclusion proof',
+    ],
+    ['a checkpoint for a Receipt', [files.checkpoint, '--did-document', files.did], 'this is a checkpoint'],
+    ['a JWS of something else', [files.jws, '--did-document', files.did], 'and no Receipt (svc-receipt+jwt)'],
     ['one input for two', ['--did-document', files.did, '--inclusion', '-'], 'only one input can be -'],
     [
       'one input for bundle and document',

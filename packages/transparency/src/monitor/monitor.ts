@@ -75,12 +75,16 @@ class Monitor {
 
   async look(): Promise<Look> {
     const known = [...this.#seen];
+    // First: what follows may take hours, and is checked under the pin.
+    const pinned = this.options.pin.serviceDid ?? this.#seen.at(-1)?.checkpoint.iss ?? null;
+    const early =
+      pinned === null ? null : await comparePublishedKeys({ ...this.options, serviceDid: pinned });
     const latest = await this.#findLatest(known);
     for (const day of this.options.choose(known)) if (!this.options.stop.aborted) await this.#fetchAgain(day);
     if (latest !== null) await this.#follow(latest);
     await this.#checkLeaves();
-    const serviceDid = this.options.pin.serviceDid ?? this.#seen.at(-1)?.checkpoint.iss ?? null;
-    const keys = await comparePublishedKeys({ ...this.options, serviceDid });
+    const serviceDid = this.#seen.at(-1)?.checkpoint.iss ?? null;
+    const keys = early ?? (await comparePublishedKeys({ ...this.options, serviceDid }));
     const stopped = this.options.stop.aborted ? [STOPPED] : [];
     return {
       alarms: distinct([...this.#alarms, ...keys.alarms]),

@@ -1,0 +1,69 @@
+/** What `--fetch` and an address get over the network: from the host that is named, bounded, without redirects and credentials. */
+import { parseDidWeb } from '@svc/protocol';
+import { SourceError } from '@svc/transparency/monitor';
+import { UsageError } from '../options.ts';
+import { MAX_BUNDLE_BYTES, MAX_INPUT_BYTES } from './inputs.ts';
+import { createHttpSource } from './monitor/http-source.ts';
+
+export const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1)$/;
+
+/** The text at an address. Rejects with UsageError. */
+export const fetchAddress = async (address: string): Promise<string> => {
+  if (!URL.canParse(address)) throw new UsageError(`${address} is no address`);
+  const { origin, protocol, hostname, pathname, search, username } = new URL(address);
+  if (username !== '') throw new UsageError('an address must have no credential in it');
+  if (protocol !== 'https:' && !LOOPBACK.test(hostname))
+    throw new UsageError(`${address} must be https: whoever is in between could give another document`);
+  const { status, text } = await ask(origin, pathname + search, MAX_BUNDLE_BYTES);
+  if (status === 401 || status === 403 || status === 404)
+    throw new UsageError(
+      `${address} answered ${status}: where it takes an API key, fetch it with that one and give the file`,
+    );
+  if (status !== 200) throw new UsageError(`${address} answered ${status}`);
+  return text;
+};
+
+/** Of the service whose DID it is. */
+export interface ServiceHost {
+  /** Its DID document. Rejects with UsageError where it serves none. */
+  fetchDocument(): Promise<string>;
+  /** Null where it serves none, as of a day that is not closed. */
+  findInclusion(receiptId: string): Promise<string | null>;
+  findAttestation(receiptId: string): Promise<string | null>;
+}
+
+/** Throws UsageError for a DID that is of no host. */
+export const serviceHost = (did: string): ServiceHost => {
+  const parsed = parseDidWeb(did);
+  if (parsed === null || parsed.path.length > 0)
+    throw new UsageError(`--fetch needs the did:web DID of a service, not ${did}`);
+  const { host, port } = parsed;
+  const origin = `${LOOPBACK.test(host) ? 'http' : 'https'}://${host}${port === null ? '' : `:${port}`}`;
+  const find = async (path: string): Promise<string | null> => {
+    const { status, text } = await ask(origin, path, MAX_INPUT_BYTES);
+    return status === 200 ? text : null;
+  };
+  return {
+    fetchDocument: async () => {
+      const text = await find('/.well-known/did.json');
+      if (text === null) throw new UsageError(`${origin} serves no DID document at /.well-known/did.json`);
+      return text;
+    },
+    findInclusion: async (id) => {
+      const text = await find(`/decisions/${id}/inclusion`);
+      return text === null || /"status"\s*:\s*"pending"/.test(text) ? null : text;
+    },
+    findAttestation: (id) => find(`/decisions/${id}/attestation`),
+  };
+};
+
+const ask = async (origin: string, path: string, maxBytes: number) => {
+  try {
+    return await createHttpSource(origin, new AbortController().signal).fetchText(path, maxBytes);
+  } catch (error) {
+    if (error instanceof SourceError) throw new UsageError(`${origin} cannot be asked: ${error.message}`);
+    throw error;
+  }
+};

@@ -1,0 +1,229 @@
+/** An auditor gives what he was handed: it is recognised, what is missing is got, and one sentence says what it comes to. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import {
+  buildWorld,
+  documentOf,
+  resign,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+} from '@svc/testkit/receipts/world';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { COMMANDS, manPage, OPTIONS } from './commands.ts';
+import { run } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const write = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+
+const world = await buildWorld();
+const day = await closeDayOf(world);
+const bundle = bundleOf(world, day);
+const did = write('did.json', serviceDocument);
+const files = {
+  receipt: write('receipt.json', world.signed.text),
+  jws: write('receipt.jwt', `${world.signed.jws}\n`),
+  answer: write('answer.json', { receipt: JSON.parse(world.signed.text), outcomes: [] }),
+  bundle: write('bundle.json', bundle),
+};
+const last = (text: string) => text.split('\n').at(-1);
+
+describe('svc-receipt <anything>', () => {
+  it.each(Object.entries(files))(
+    'a %s is recognised, with the word verify and without',
+    async (kind, file) => {
+      for (const words of [[], ['verify']]) {
+        const { exitCode, stdout, stderr } = await run([...words, file, '--did-document', did], false);
+        expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+        const inDay = kind === 'bundle' ? ', and has it in the checkpoint of 2026-11-20' : '';
+        expect(last(stdout)).toMatch(
+          new RegExp(`^It is genuine: ${SERVICE} allowed did:.* at did:web:shop.example at .*Z${inDay}[.]$`),
+        );
+      }
+    },
+  );
+
+  it('a bundle that nothing vouches for is not called invalid: it agrees with itself, and more cannot be told', async () => {
+    const { exitCode, stdout } = await run([files.bundle], false);
+    expect([exitCode, last(stdout)]).toEqual([
+      2,
+      expect.stringContaining('It agrees with itself and says that it is of'),
+    ]);
+    expect(stdout).not.toContain('INVALID');
+    const text = await run(['verify', files.bundle, '--json'], false);
+    expect(JSON.parse(text.stdout)).toMatchObject({
+      verdict: 'undecided',
+      kind: 'bundle',
+      authenticated: false,
+    });
+  });
+
+  it('what was altered is invalid, and the sentence says not to rely on it', async () => {
+    for (const [name, text] of [
+      ['altered.json', world.signed.text.replace('50000', '99999')],
+      ['altered.jwt', `${world.signed.jws.slice(0, -6)}AAAAAA`],
+      ['altered-bundle.json', JSON.stringify(bundle).replaceAll('50000', '99999')],
+    ] as const) {
+      const { exitCode, stdout } = await run([write(name, text), '--did-document', did], false);
+      expect([exitCode, last(stdout)], name).toEqual([1, expect.stringMatching(/^Do not rely on it: /)]);
+    }
+  });
+
+  it('standard input needs no word and no option of its own', () => {
+    const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+    const started = spawnSync(process.execPath, ['--import', 'tsx', '--conditions', 'svc-source', main], {
+      input: JSON.stringify(bundle),
+      encoding: 'utf8',
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    });
+    expect([started.status, started.stdout]).toEqual([2, expect.stringContaining('It agrees with itself')]);
+  });
+
+  it('a word that is neither a command nor a file is named', async () => {
+    expect((await run(['verfy'], false)).stderr).toContain(
+      'the command must be verify, audit or monitor, not verfy',
+    );
+  });
+
+  it('--json has every field that the text has', async () => {
+    const { stdout } = await run([files.bundle, '--did-document', did, '--json'], false);
+    const { receipt, ...told } = { receipt: world.body, ...JSON.parse(stdout) };
+    expect(told).toMatchObject({
+      ...{ verdict: 'valid', kind: 'bundle', authenticated: true, assumed: [], failures: [] },
+      ...{
+        decision: 'ALLOW',
+        reason: null,
+        receipt_id: receipt.receipt_id,
+        evaluated_at: receipt.evaluated_at,
+      },
+      ...{ relying_party: receipt.relying_party, principal: receipt.principal, agent: receipt.agent },
+      ...{ grant_id: receipt.grant_id, expires_at: receipt.expires_at, authority: receipt.authority },
+      ...{ kid: `${SERVICE}#receipt-2`, checkpoint: day.checkpoint },
+      checks: { failed: [], skipped: expect.any(Array), passed: expect.arrayContaining(['P1', 'T1']) },
+      summary: expect.stringContaining('It is genuine'),
+    });
+  });
+});
+
+describe('svc-receipt audit --bundle', () => {
+  const presented = [
+    ...[
+      '--did-document',
+      did,
+      '--grant',
+      write('grant', world.grant),
+      '--proof',
+      write('proof', world.proof),
+    ],
+    ...['--action', write('action', JSON.stringify(world.action)), '--proof-window', '60'],
+  ];
+
+  it('takes Receipt and evidence from the bundle, and runs the engine again', async () => {
+    const { exitCode, stdout } = await run(['audit', '--bundle', files.bundle, ...presented], false);
+    expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
+  });
+
+  it('refuses a bundle of somebody else’s keys before the engine is asked', async () => {
+    const receipt = JSON.parse(await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`)));
+    const closed = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
+    const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': 9 });
+    const forged = write('forged.json', { ...bundleOf(world, closed), receipt, did_document: own });
+    const { exitCode, stdout } = await run(['audit', '--bundle', forged, ...presented, '--json'], false);
+    expect([exitCode, JSON.parse(stdout).verdict]).toEqual([1, 'invalid']);
+  });
+});
+
+describe('svc-receipt --fetch', () => {
+  const serve = new Map<string, string>();
+  const asked: string[] = [];
+  let server: Server;
+  let host: string;
+  let own: Awaited<ReturnType<typeof ownReceipt>>;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push(`${request.url} ${request.headers.authorization ?? ''}`.trim());
+      const text = serve.get(request.url ?? '');
+      response.writeHead(text === undefined ? 404 : 200).end(text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    host = `localhost%3A${(server.address() as AddressInfo).port}`;
+    own = await ownReceipt();
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  /** Of a service whose host this is. */
+  const ownReceipt = async () => {
+    const service = `did:web:${host}`;
+    const text = await resign(world.body, () => {}, signerOf(3, `${service}#receipt-1`));
+    serve.set('/.well-known/did.json', JSON.stringify(documentOf(service, { 'receipt-1': 3 })));
+    serve.set('/receipt.json', text);
+    return { service, file: write('own.json', text) };
+  };
+
+  it('gets the DID document of the service that is named, and asks for the inclusion', async () => {
+    const { exitCode, stdout } = await run([own.file, '--service-did', own.service, '--fetch'], false);
+    expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining(`It is genuine: ${own.service}`)]);
+    expect(asked).toEqual(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`]);
+  });
+
+  it('does not take the Receipt’s own word for whose it is', async () => {
+    const { exitCode, stdout } = await run([own.file, '--fetch'], false);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('ITS SERVICE IS NOT AUTHENTICATED');
+    expect((await run([own.file, '--fetch', '--allow-unauthenticated'], false)).exitCode).toBe(0);
+  });
+
+  it('takes an address for what is to be verified', async () => {
+    const address = `http://localhost:${(server.address() as AddressInfo).port}`;
+    const { exitCode } = await run(
+      [`${address}/receipt.json`, '--service-did', own.service, '--fetch'],
+      false,
+    );
+    expect(exitCode).toBe(0);
+    expect((await run([`${address}/none`, '--fetch'], false)).stderr).toContain('answered 404');
+    expect((await run(['http://svc.example/receipt.json', '--fetch'], false)).stderr).toContain(
+      'must be https',
+    );
+  });
+});
+
+describe('help', () => {
+  it.each(COMMANDS.map(({ name }) => name))('of %s is about that one alone', async (name) => {
+    const { stdout } = await run([name, '--help'], false);
+    const command = COMMANDS.find((one) => one.name === name);
+    const shown = [...stdout.matchAll(/^ {2}--([a-z-]+)/gm)].map(([, option]) => option);
+    expect(shown.sort()).toEqual([...(command?.options ?? [])].sort());
+    for (const other of COMMANDS.filter((one) => one.name !== name))
+      expect(stdout).not.toContain(`svc-receipt ${other.name} `);
+  });
+
+  it('the man page is that of the table', () => {
+    const file = fileURLToPath(new URL('../../man/svc-receipt.1', import.meta.url));
+    expect(readFileSync(file, 'utf8')).toBe(manPage(packageJson.version));
+    for (const { name } of OPTIONS) expect(manPage('0')).toContain(`.B \\-\\-${name.replaceAll('-', '\\-')}`);
+  });
+
+  it('bash completes commands and their options', async () => {
+    const { stdout } = await run(['completion', 'bash'], false);
+    const complete = (...words: string[]) => {
+      const script = `${stdout}\nCOMP_WORDS=(svc-receipt ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+_svc_receipt; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8', cwd: folder }).stdout.trim().split('\n');
+    };
+    expect(complete('mon')).toEqual(['monitor']);
+    expect(complete('monitor', '--re')).toEqual(['--recheck']);
+    expect(complete('audit', '--grant', 'gra')).toEqual(['grant']);
+  });
+});
