@@ -41,6 +41,9 @@ export interface SvcErrorDetail {
   cause?: unknown;
 }
 
+/** Each client library holds its own copy of this file: what an error is, is asked by this mark, so that all copies are one class. */
+const MARK = Symbol.for('@svc/SvcError');
+
 export class SvcError extends Error {
   override readonly name = 'SvcError';
   readonly kind: SvcErrorKind;
@@ -51,6 +54,7 @@ export class SvcError extends Error {
 
   constructor(kind: SvcErrorKind, message: string, detail: SvcErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    Object.defineProperty(this, MARK, { value: true });
     this.kind = kind;
     this.code = detail.code ?? null;
     this.status = detail.status ?? null;
@@ -58,3 +62,11 @@ export class SvcError extends Error {
     this.retryAfterSeconds = detail.retryAfterSeconds ?? null;
   }
 }
+
+/** A class that extends it is asked as any other. */
+Object.defineProperty(SvcError, Symbol.hasInstance, {
+  value(this: unknown, value: unknown): boolean {
+    if (this !== SvcError) return Function.prototype[Symbol.hasInstance].call(this as object, value);
+    return typeof value === 'object' && value !== null && MARK in value;
+  },
+});

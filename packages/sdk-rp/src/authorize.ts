@@ -3,7 +3,14 @@
  * Whatever goes wrong, the handler behind does not run.
  */
 import { normalizeHtu } from '@svc/codec';
-import { type Action, type Capability, GRANT_MAX_CHARS, isMethod, PROOF_MAX_CHARS } from '@svc/protocol';
+import {
+  type Action,
+  type Capability,
+  GRANT_MAX_CHARS,
+  isMethod,
+  PROOF_MAX_CHARS,
+  REASON_TEXTS,
+} from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
   aFunction,
@@ -15,6 +22,7 @@ import {
   rule,
   SvcError,
 } from '@svc/sdk-core';
+import { findMissingBody, MISSING_BODY, type ParsedBody } from './missing-body.ts';
 import { RequestMismatchError } from './request-mismatch.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -22,7 +30,7 @@ interface CommonOptions<Req> {
   verifier: Pick<Verifier, 'verify'>;
   /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
   action: (request: Req) => Action | Promise<Action>;
-  /** Told why an answer is 503; the answer itself does not say. One line with `console.error` unless given. */
+  /** Told why an answer is 503, which itself does not say, or 500. One line with `console.error` unless given. */
   onError?: (error: unknown, request: Req) => void;
 }
 
@@ -62,7 +70,7 @@ export function getAuthority(request: object): SvcAuthority {
 }
 
 export interface Refusal {
-  status: 400 | 401 | 403 | 503;
+  status: 400 | 401 | 403 | 500 | 503;
   headers: Record<string, string>;
   body: { error: string; message: string; reason?: string; receipt_id?: string };
 }
@@ -76,6 +84,8 @@ export interface Presented<Req> {
   method: string;
   /** The path and query as received, for `origin`. */
   target: string;
+  /** What the framework has parsed, where it parses bodies ahead of the middleware. */
+  parsed?: ParsedBody;
   /** A copy of the request for `action` where reading it would use it up. */
   forAction: Req;
 }
@@ -111,20 +121,32 @@ export function checkOptions<Req>(at: string, options: AuthorityOptions<Req>): A
   throw new SvcError('configuration', `${at}: pass either origin, as scheme://host[:port], or url`);
 }
 
+function tellError<Req>(
+  { onError }: CommonOptions<Req>,
+  answer: 500 | 503,
+  error: unknown,
+  request: Req,
+): void {
+  if (onError === undefined) logError(error, answer);
+  else onError(error, request);
+}
+
 /** One line, of which nothing is secret: what an unknown error says may be. */
-function logError(error: unknown): void {
+function logError(error: unknown, answer: 500 | 503): void {
   const status = error instanceof SvcError && error.status !== null ? ` ${error.status}` : '';
   const told =
     error instanceof SvcError
       ? `${error.kind}${status}: ${error.message}`
       : `${error instanceof Error ? error.name : typeof error}; pass onError to see it`;
-  console.error(`[svc] authority could not be verified, answered 503: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`);
+  console.error(
+    `[svc] authority could not be verified, answered ${answer}: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`,
+  );
 }
 
 /** Rejects only with what `action`, `url` or `onError` throws. */
 export async function authorize<Req>(
   options: AuthorityOptions<Req>,
-  { request, grant, proof, method, target, forAction }: Presented<Req>,
+  { request, grant, proof, method, target, parsed, forAction }: Presented<Req>,
 ): Promise<Authorization> {
   if (typeof grant !== 'string' || typeof proof !== 'string') {
     return refuse(401, 'UNAUTHORIZED', 'Svc-Grant and Svc-Proof are required', { 'www-authenticate': 'Svc' });
@@ -143,18 +165,27 @@ export async function authorize<Req>(
   if (url === null || normalizeHtu(url) === null) {
     return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
   }
-  const action = await options.action(forAction);
+  let action: Action;
+  try {
+    action = await options.action(forAction);
+  } catch (error) {
+    const missing = findMissingBody(error, parsed);
+    if (missing === null) throw error;
+    const message = MISSING_BODY[missing];
+    if (missing === 'not-sent') return refuse(400, 'INVALID_REQUEST', message);
+    tellError(options, 500, new SvcError('configuration', message, { cause: error }), request);
+    return refuse(500, 'CONFIGURATION', message);
+  }
   try {
     const verdict = await options.verifier.verify({ grant, proof, action, request: { method, url } });
     if (verdict.allowed) return { ok: true, svc: authorityOf(verdict.authority, verdict.receipt) };
     const { reason, receipt } = verdict;
-    return forbid('the Agent holds no authority for this request', reason, receipt.receipt_id);
+    return forbid(REASON_TEXTS[reason], reason, receipt.receipt_id);
   } catch (error) {
     // Both requests are shown to an Agent whose authority is genuine: what it signed, and this address, which is public.
     if (error instanceof RequestMismatchError)
       return forbid(error.message, 'REQUEST_MISMATCH', error.receiptId);
-    if (options.onError === undefined) logError(error);
-    else options.onError(error, request);
+    tellError(options, 503, error, request);
     const retryAfterSeconds = error instanceof SvcError ? (error.retryAfterSeconds ?? 1) : 1;
     const headers = { 'retry-after': String(retryAfterSeconds) };
     return refuse(503, 'SERVICE_UNAVAILABLE', 'authority could not be verified', headers);

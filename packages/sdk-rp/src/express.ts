@@ -10,6 +10,7 @@ export interface ExpressRequest {
   /** Path and query as received, whatever router the middleware is mounted in. */
   originalUrl: string;
   headers: Record<string, string | string[] | undefined>;
+  body?: unknown;
   svc?: SvcAuthority;
 }
 
@@ -27,7 +28,7 @@ export type ExpressHandler<Req> = (
 ) => void;
 
 /**
- * Continues with `req.svc` if the Agent may; else answers 400, 401, 403 or 503. What `action` or `url` throws goes to
+ * Continues with `req.svc` if the Agent may; else answers 400, 401, 403, 500 or 503. What `action` or `url` throws goes to
  * `next(error)`. Parse the body before it if `action` needs the body.
  * @throws SvcError `configuration`
  */
@@ -51,7 +52,8 @@ export function requireAuthority<Req extends ExpressRequest = Request>(
 }
 
 function authorizeRequest<Req extends ExpressRequest>(options: AuthorityOptions<Req>, request: Req) {
-  const { method, originalUrl: target, headers } = request;
+  const { method, originalUrl: target, headers, body } = request;
   const { 'svc-grant': grant, 'svc-proof': proof } = headers;
-  return authorize(options, { request, grant, proof, method, target, forAction: request });
+  const parsed = { body, headers };
+  return authorize(options, { request, grant, proof, method, target, parsed, forAction: request });
 }

@@ -10,6 +10,7 @@ export interface FastifyRequestLike {
   /** Path and query as received, before any rewriting. */
   originalUrl: string;
   headers: Record<string, string | string[] | undefined>;
+  body?: unknown;
   svc?: SvcAuthority;
 }
 
@@ -21,7 +22,7 @@ export interface FastifyReplyLike {
 }
 
 /**
- * A `preHandler` hook. Continues with `request.svc` if the Agent may; else answers 400, 401, 403 or 503. What `action`
+ * A `preHandler` hook. Continues with `request.svc` if the Agent may; else answers 400, 401, 403, 500 or 503. What `action`
  * or `url` throws goes to Fastify's error handler.
  * @throws SvcError `configuration`
  */
@@ -30,9 +31,10 @@ export function requireAuthority<Req extends FastifyRequestLike = FastifyRequest
 ): (request: NoInfer<Req>, reply: FastifyReplyLike) => Promise<unknown> {
   const checked = checkOptions('requireAuthority', options);
   return async (request, reply) => {
-    const { method, originalUrl: target, headers } = request;
+    const { method, originalUrl: target, headers, body } = request;
     const { 'svc-grant': grant, 'svc-proof': proof } = headers;
-    const presented = { request, grant, proof, method, target, forAction: request };
+    const parsed = { body, headers };
+    const presented = { request, grant, proof, method, target, parsed, forAction: request };
     const authorization = await authorize(checked, presented);
     if (!authorization.ok) {
       const { status, headers, body } = authorization.refusal;

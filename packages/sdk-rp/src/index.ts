@@ -1,5 +1,5 @@
 export type { CryptoPort } from '@svc/codec';
-export type { Action, Capability, ReasonCode } from '@svc/protocol';
+export { type Action, type Capability, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 export { type Receipt, readServiceKeys, type ServiceKeys } from '@svc/receipts';
 export {
   type ApiKey,

@@ -22,6 +22,7 @@ import { type DecisionBundle, getDecisionBundle } from './decision-bundle.ts';
 import { createDecisionLists, type DecisionLists } from './decision-lists.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
+import { checkReady } from './ready.ts';
 import { fetchedDocument, pinnedDocument } from './service-document.ts';
 import { getDecisionStats, type StatsFilter } from './statistics.ts';
 import { readVerifierOptions, type VerifierOptions } from './verifier-options.ts';
@@ -33,6 +34,12 @@ export interface Verifier {
    * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
    */
   verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
+  /**
+   * Resolves if this verifier could verify now: the service answers, knows the key, and is the one whose Receipts are believed;
+   * the key is that of `relyingParty`. To be awaited at start, and free of effects.
+   * @throws SvcError whose message says what to do: `configuration` (no key, or of another; a wrong DID), `network` or `timeout`
+   */
+  ready(options?: CallOptions): Promise<void>;
   readonly decisions: DecisionLists & {
     /** A decision of this relying party: its Receipt, checked, and its outcome ledger. */
     get(receiptId: string, options?: CallOptions): Promise<Decision>;
@@ -73,6 +80,7 @@ export function createVerifier(given: VerifierOptions): Verifier {
   const trust = { documents, serviceDid, relyingParty, crypto, clock: { nowMs: now, difference } };
   return {
     verify: (input, call = {}) => verify(transport, trust, input, call),
+    ready: (call = {}) => checkReady(transport, options.baseUrl, trust, call),
     decisions: {
       ...createDecisionLists(transport),
       get: (receiptId, call = {}) => getDecision(transport, trust, receiptId, call),

@@ -22,10 +22,13 @@ interface Verified {
   idempotentReplay: boolean;
 }
 
-/** `allowed` only with a genuine Receipt about exactly this request. */
+/**
+ * `allowed` only with a genuine Receipt about exactly this request. Both have all members, so that they can be taken apart:
+ * `const { allowed, reason, authority } = verdict`. `REASON_TEXTS[reason]` says it in a sentence.
+ */
 export type Verdict =
-  | (Verified & { allowed: true; decision: 'ALLOW'; authority: Capability })
-  | (Verified & { allowed: false; decision: 'DENY'; reason: ReasonCode });
+  | (Verified & { allowed: true; decision: 'ALLOW'; authority: Capability; reason: null })
+  | (Verified & { allowed: false; decision: 'DENY'; authority: null; reason: ReasonCode });
 
 export interface VerifyOptions extends CallOptions {
   /**
@@ -89,10 +92,10 @@ function readVerdict(
   const { receipt } = check;
   const verified = describe(receipt);
   if (check.decision === 'ALLOW' && receipt.authority) {
-    return { allowed: true, decision: 'ALLOW', authority: receipt.authority, ...verified };
+    return { allowed: true, decision: 'ALLOW', authority: receipt.authority, reason: null, ...verified };
   }
   if (check.decision === 'DENY' && receipt.reason !== null) {
-    return { allowed: false, decision: 'DENY', reason: receipt.reason, ...verified };
+    return { allowed: false, decision: 'DENY', authority: null, reason: receipt.reason, ...verified };
   }
   throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }]);
 }

@@ -1,5 +1,5 @@
 /** Natural usage that has to compile, and to be accepted at set-up. */
-import type { Action, Verifier } from '@svc/sdk-rp';
+import type { Action, Capability, ReasonCode, Verdict, Verifier } from '@svc/sdk-rp';
 import { type ExpressHandler, requireAuthority as guardExpress } from '@svc/sdk-rp/express';
 import { requireAuthority as guardFastify } from '@svc/sdk-rp/fastify';
 import express, { type Request } from 'express';
@@ -44,4 +44,12 @@ export function mount(
     handler: async () => ({}),
   });
   return [inline];
+}
+
+/** A verdict narrows as a whole and taken apart. */
+export function reasonOf(verdict: Verdict): ReasonCode | null {
+  const { allowed, reason, authority } = verdict;
+  const taken: Capability | ReasonCode = allowed ? authority : reason;
+  if (!verdict.allowed) return verdict.reason;
+  return taken === verdict.authority ? null : reason;
 }

@@ -12,7 +12,7 @@ import {
 } from '../src/express.ts';
 import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
 import { createAuthorizer, protect } from '../src/fetch.ts';
-import { createVerifier, SvcError } from '../src/index.ts';
+import { createVerifier, REASON_TEXTS, SvcError } from '../src/index.ts';
 import {
   agent,
   grant,
@@ -295,7 +295,8 @@ describe.each([
     const action = (body: string) => ({ ...order, amount: body.length });
     await using shop = await start({ verifier: verifierOf(service.baseUrl), action });
     const answer = await post(shop, await presented());
-    expect(answer).toMatchObject({ status: 403, body: { reason: 'PROOF_ACTION_MISMATCH' } });
+    const message = REASON_TEXTS.PROOF_ACTION_MISMATCH;
+    expect(answer).toMatchObject({ status: 403, body: { reason: 'PROOF_ACTION_MISMATCH', message } });
     expect((await post(shop, await presented({ action: action('the order') }))).status).toBe(200);
     expect(shop.handled).toMatchObject([{ body: 'the order' }]);
   });
@@ -411,6 +412,55 @@ it('a fetch handler is needed, and its request has a method that a Proof can nam
   const response = await handler(new Request(`${ORIGIN}/orders`, { method: 'purge', headers }));
   expect(response.status).toBe(400);
   expect(service.received).toEqual([]);
+});
+
+describe('an `action` that finds no body', () => {
+  /** Apps as people write them: `req.body.id`, and the frameworks' own parsers. */
+  const action = ({ body }: { body?: unknown }) => ({
+    ...order,
+    resource: `order/${(body as { id: string }).id}`,
+  });
+  const ask = async (parsers: express.RequestHandler[], init: RequestInit, onError?: () => void) => {
+    await using service = await startServer(serviceScript());
+    const options = { verifier: verifierOf(service.baseUrl), origin: ORIGIN, action };
+    const guard = expressGuard<express.Request>(onError === undefined ? options : { ...options, onError });
+    const server = express()
+      .post('/orders', ...parsers, guard)
+      .listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;
+    const headers = { ...(await presented()), ...init.headers };
+    const response = await fetch(url, { method: 'POST', ...init, headers });
+    await new Promise((resolve) => server.close(resolve));
+    expect(service.received).toEqual([]);
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+  const json = { 'content-type': 'application/json' };
+
+  it.each<[string, RequestInit]>([
+    ['another type', { body: '{"id":1}' }],
+    ['none', {}],
+  ])('is answered 400 with what to send: %s', async (_, init) => {
+    const { status, body } = await ask([express.json()], init);
+    expect(status).toBe(400);
+    expect(body).toEqual({ error: 'INVALID_REQUEST', message: expect.stringContaining('application/json') });
+  });
+
+  it('is answered 500 where this server parses none, and onError is told', async () => {
+    const onError = vi.fn();
+    const { status, body } = await ask([], { headers: json, body: '{"id":1}' }, onError);
+    expect(status).toBe(500);
+    expect(body).toEqual({ error: 'CONFIGURATION', message: expect.stringContaining('express.json()') });
+    expect(onError.mock.calls).toMatchObject([[{ kind: 'configuration' }, {}]]);
+  });
+
+  it('in Fastify too', async () => {
+    const app = fastify();
+    const preHandler = fastifyGuard({ verifier: verifierOf('https://svc.example'), origin: ORIGIN, action });
+    app.post('/orders', { preHandler }, async () => ({}));
+    const response = await app.inject({ method: 'POST', url: '/orders', headers: await presented() });
+    expect([response.statusCode, response.json().error]).toEqual([400, 'INVALID_REQUEST']);
+  });
 });
 
 it('a handler mounted without the middleware has no authority', () => {

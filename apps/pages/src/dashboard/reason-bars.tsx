@@ -1,6 +1,5 @@
 /** Why requests were denied in the period: one bar for each reason, the most frequent first. */
-import type { ReasonCode } from '@svc/protocol';
-import { REASON_MEANINGS } from '../shared/check-meanings.ts';
+import { REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import type { Usage } from '../shared/wire.ts';
 import { share } from './figures.tsx';
 
@@ -20,7 +19,7 @@ export const ReasonBars = ({ days }: { readonly days: Usage['days'] }) => {
           {reasons.map(([reason, count]) => (
             <li key={reason}>
               <p class="bar-label">
-                <code title={REASON_MEANINGS[reason as ReasonCode]}>{reason}</code>
+                <code title={REASON_TEXTS[reason as ReasonCode]}>{reason}</code>
                 <span>
                   {count.toLocaleString('en')} <span class="soft">{share(count, total)}</span>
                 </span>

@@ -1,8 +1,7 @@
 /** What came of a run: the checks lighting up in order, the decision, what was sent, and the Receipt. */
-import { CHECKS } from '@svc/protocol';
+import { CHECKS, REASON_TEXTS } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { DecisionBadge } from '../shared/badge.tsx';
-import { REASON_MEANINGS } from '../shared/check-meanings.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Pipeline } from '../shared/pipeline.tsx';
 import { countOutcomes, DecisionCard, outcomesOf, SignedTextCard } from '../shared/receipt-view.tsx';
@@ -52,7 +51,7 @@ const Decided = ({ run: { receipt, scenario } }: { readonly run: Run }) => {
       <p>
         {reason === null
           ? 'Every check passed. The shop may go ahead, and holds a signed Receipt for it.'
-          : REASON_MEANINGS[reason]}
+          : REASON_TEXTS[reason]}
       </p>
       {teaches !== undefined && <p class="soft">{teaches}</p>}
     </div>

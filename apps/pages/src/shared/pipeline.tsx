@@ -2,8 +2,8 @@
  * The 24 checks as the request passes them: a track that shows how far it got, and under it every check with what it
  * means and, where it failed, why. `lit` lights only the first so many, for a page that plays them in order.
  */
-import { CHECKS, type CheckId, type ReasonCode } from '@svc/protocol';
-import { meaningOf, REASON_MEANINGS, STAGES } from './check-meanings.ts';
+import { CHECKS, type CheckId, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
+import { meaningOf, STAGES } from './check-meanings.ts';
 import { Icon } from './icons.tsx';
 import './pipeline.css';
 
@@ -111,7 +111,7 @@ const Why = ({ reasons }: { readonly reasons: readonly ReasonCode[] }) => (
     {reasons.map((reason, i) => (
       <span key={reason}>
         {i > 0 && ' Or: '}
-        {REASON_MEANINGS[reason]} <code>{reason}</code>
+        {REASON_TEXTS[reason]} <code>{reason}</code>
       </span>
     ))}
   </p>

@@ -41,3 +41,34 @@ export type ReasonCode = (typeof REASON_CODES)[number];
 const known: ReadonlySet<string> = new Set(REASON_CODES);
 export const isReasonCode = (text: unknown): text is ReasonCode =>
   typeof text === 'string' && known.has(text);
+
+/** What happened, in one sentence for people; middlewares answer with it and the pages show it. */
+export const REASON_TEXTS: Readonly<Record<ReasonCode, string>> = {
+  GRANT_MALFORMED: 'The Grant cannot be read as a Grant of this protocol.',
+  UNSUPPORTED_FEATURE: 'The Grant asks for something that this profile does not know.',
+  ISSUER_KEY_NOT_FOUND: 'The key that the Grant names is not a usable key of its issuer.',
+  GRANT_SIGNATURE_INVALID: 'The Grant was changed after it was signed, or another key signed it.',
+  GRANT_NOT_YET_VALID: 'The Grant begins to hold later.',
+  GRANT_EXPIRED: 'The Grant no longer holds.',
+  AUTHORITY_REVOKED: 'The Principal has revoked this Grant, or the service never allocated it.',
+  AUDIENCE_MISMATCH: 'The Grant is for other relying parties.',
+  PROOF_MALFORMED: 'The Proof cannot be read as a Proof of this protocol.',
+  PROOF_SIGNATURE_INVALID: 'The Proof was changed after it was signed, or another key signed it.',
+  PROOF_AGENT_MISMATCH: 'Another Agent signed than the one to whom the Grant was given.',
+  PROOF_GRANT_MISMATCH: 'The Proof was signed for another Grant.',
+  PROOF_AUDIENCE_MISMATCH: 'The Proof was signed for another relying party.',
+  PROOF_EXPIRED: 'The Proof is too old, or dated ahead.',
+  PROOF_ACTION_MISMATCH: 'The Agent signed for another action than the one described.',
+  ACTION_MALFORMED: 'The relying party’s description of the action has a wrong form.',
+  ACTION_NOT_AUTHORIZED: 'The Grant does not allow this kind of action.',
+  UNKNOWN_CONSTRAINT: 'The Grant carries a condition that the profile cannot check.',
+  CURRENCY_NOT_AUTHORIZED: 'The Grant does not allow this currency.',
+  AMOUNT_EXCEEDS_AUTHORITY: 'The amount is above what the Grant allows.',
+  RESOURCE_NOT_AUTHORIZED: 'The Grant does not cover this resource.',
+  ISSUER_UNKNOWN: 'The issuer is not registered with this service.',
+  ISSUER_UNVERIFIED: 'The issuer has not proved its domain.',
+  ISSUER_KEY_COMPROMISED: 'The key that signed the Grant is marked as compromised.',
+  PROOF_REPLAYED: 'An earlier ALLOW has spent this Proof.',
+  SERVICE_UNAVAILABLE: 'What a check had to look up could not be reached. The service then never allows.',
+  ISSUER_NOT_TRUSTED: 'Reserved; nothing in this policy answers it.',
+};

@@ -143,6 +143,22 @@ it.each(['svc-receipt', 'svc-conformance'])('%s runs from its package alone', as
   expect(stdout).toContain(command);
 });
 
+it('SvcError is one class, whichever package and kind of module it comes from', async () => {
+  writeFileSync(
+    join(consumer, 'errors.mjs'),
+    `import { createRequire } from 'node:module';
+     import { RequestMismatchError, SvcError } from '@svc/sdk-rp';
+     import { SvcError as OfAgents } from '@svc/sdk-principal/agent';
+     const { SvcError: Required } = createRequire(import.meta.url)('@svc/sdk-principal');
+     const classes = [SvcError, OfAgents, Required];
+     const isOne = classes.every((Made) => classes.every((Asked) => new Made('refused', '') instanceof Asked));
+     const others = [new Error(''), null, {}, 'x'].some((value) => value instanceof SvcError);
+     console.log(isOne, others, new SvcError('refused', '') instanceof RequestMismatchError);`,
+  );
+  const { stdout } = await run(process.execPath, ['errors.mjs'], { cwd: consumer });
+  expect(stdout).toBe('true false false\n');
+});
+
 describe('a project with all of them compiles, strict,', () => {
   const TYPESCRIPT = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const NATIVE = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');

@@ -1,0 +1,221 @@
+/** What the READMEs of the client libraries say, executed as it stands: the Agent of the one against the shop of the other. */
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import * as principalSdk from '@svc/sdk-principal';
+import * as agentSdk from '@svc/sdk-principal/agent';
+import * as rpSdk from '@svc/sdk-rp';
+import * as expressSdk from '@svc/sdk-rp/express';
+import * as fastifySdk from '@svc/sdk-rp/fastify';
+import * as fetchSdk from '@svc/sdk-rp/fetch';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+
+const deployment = withDeployment();
+afterEach(() => vi.unstubAllEnvs());
+
+const packages = new URL('../../../../packages/', import.meta.url);
+const blocksOf = (name: string): readonly string[] =>
+  [...readFileSync(new URL(`${name}/README.md`, packages), 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(
+    ([, block = '']) => block,
+  );
+const [express, fastifyRoute, fetchHandlers, withoutMiddleware] = blocksOf('sdk-rp');
+const [issueGrant, , actAsAgent] = blocksOf('sdk-principal');
+const ofShop = createRequire(new URL('sdk-rp/package.json', packages));
+const modules: Readonly<Record<string, object>> = {
+  '@svc/sdk-principal': principalSdk,
+  '@svc/sdk-principal/agent': agentSdk,
+  '@svc/sdk-rp': rpSdk,
+  '@svc/sdk-rp/express': expressSdk,
+};
+
+type Names = Readonly<Record<string, unknown>>;
+
+/** Imports become look-ups and names of the text those of this deployment; gives what `wanted` names. */
+async function run<Wanted extends object>(
+  block: string | undefined,
+  given: Names,
+  replaced: Names,
+  wanted = '',
+): Promise<Wanted> {
+  const body = Object.entries(replaced).reduce(
+    (text, [from, to]) => {
+      expect(text).toContain(from);
+      return text.replaceAll(from, String(to));
+    },
+    (block ?? '')
+      .replace(/^import \{(.*?)\} from '(.*?)';$/gm, "const {$1} = modules['$2'];")
+      .replace(/^import express from 'express';$/m, '')
+      .replace(/^export const/gm, 'const'),
+  );
+  const all = { modules, ...given };
+  const start = new Function(...Object.keys(all), `return (async () => {${body}\nreturn {${wanted}};})()`);
+  return start(...Object.values(all));
+}
+
+const listening = async (server: Server): Promise<string> => {
+  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+/** A port that is free; the shop's address is in its own text. */
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+let world: { service: string; principal: { did: string; key: string }; shop: { did: string; key: string } };
+let grant: string;
+let agent: { did: string; privateJwk: agentSdk.Ed25519PrivateJwk };
+
+/** The README of sdk-principal up to the Grant, for an Agent that is there already. */
+beforeAll(async () => {
+  const document = await fetch(`${deployment.process.baseUrl}/.well-known/did.json`);
+  const { id: service } = (await document.json()) as { id: string };
+  const key = await principalSdk.generatePrincipalKey();
+  const principal = await deployment.register('/principals', {
+    kind: 'managed',
+    slug: randomSlug('p'),
+    keys: [key.registration],
+  });
+  const shop = await deployment.register('/relying-parties', { kind: 'managed', slug: randomSlug('r') });
+  world = { service, principal, shop };
+  agent = await agentSdk.generateAgentKey();
+  vi.stubEnv('SVC_PRINCIPAL_KEY', principal.key);
+  const sdk = { ...principalSdk, generatePrincipalKey: async () => key };
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const replaced = {
+    'https://svc.example': deployment.process.baseUrl,
+    'did:web:svc.example:org:acme': principal.did,
+    'did:key:z6Mk…': agent.did,
+    'did:web:shop.example': shop.did,
+    // The Grant is needed below.
+    'await client.grants.revoke(grantId);': '',
+  };
+  const issued = await run<{ grant: string }>(
+    issueGrant,
+    { modules: { ...modules, '@svc/sdk-principal': sdk } },
+    replaced,
+    'grant',
+  );
+  log.mockRestore();
+  grant = issued.grant;
+});
+
+/** The README's Agent, at an address. */
+const act = (origin: string): Promise<{ response: Response }> =>
+  run(
+    actAsAgent,
+    {
+      grant,
+      modules: {
+        ...modules,
+        '@svc/sdk-principal/agent': { ...agentSdk, generateAgentKey: async () => agent },
+      },
+    },
+    {
+      'did:web:shop.example': world.shop.did,
+      'await agentFetch(': 'const response = await agentFetch(',
+      'https://shop.example': origin,
+    },
+    'response',
+  );
+
+const ofThisShop = (): Names => ({
+  'https://svc.example': deployment.process.baseUrl,
+  'did:web:svc.example': world.service,
+  'did:web:shop.example': world.shop.did,
+});
+
+it('the shop in Express allows the Agent', async () => {
+  vi.stubEnv('SVC_RP_KEY', world.shop.key);
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const replaced = {
+    ...ofThisShop(),
+    'https://shop.example': origin,
+    'app.listen(3000)': `const server = app.listen(${port}, '127.0.0.1')`,
+  };
+  const { server } = await run<{ server: Server }>(
+    express,
+    { express: ofShop('express') },
+    replaced,
+    'server',
+  );
+  expect(await listening(server)).toBe(origin);
+  try {
+    const { response } = await act(origin);
+    expect([response.status, await response.json()]).toMatchObject([
+      201,
+      { agent: agent.did, receiptId: expect.stringMatching(/^drc_/) },
+    ]);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+it('the shop in Fastify allows the Agent too, and so do fetch handlers and a verifier alone', async () => {
+  const { did, key } = world.shop;
+  const verifier = rpSdk.createVerifier({
+    baseUrl: deployment.process.baseUrl,
+    apiKey: key,
+    serviceDid: world.service,
+    relyingParty: did,
+  });
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const app = ofShop('fastify').default();
+  await run(
+    fastifyRoute,
+    { app, verifier, ...fastifySdk },
+    // The Agent's Action names the order in its body.
+    { 'https://shop.example': origin, "request.headers['x-order']": 'request.body.id' },
+  );
+  await app.listen({ port, host: '127.0.0.1' });
+  const { response } = await act(origin);
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { receiptId: expect.stringMatching(/^drc_/) },
+  ]);
+  await app.close();
+
+  const action = { type: 'commerce:purchase', resource: 'order/7', amount: 42_700, currency: 'USD' } as const;
+  const url = 'https://shop.example/orders';
+  const newProof = () =>
+    agentSdk.signProof({
+      agent: agentSdk.agentFromJwk(agent.privateJwk),
+      grantId: JSON.parse(Buffer.from(grant.split('.')[1] ?? '', 'base64url').toString()).id,
+      audience: did,
+      method: 'POST',
+      url,
+      action,
+    });
+  const hono: ((c: object, next: () => Promise<void>) => Promise<void>)[] = [];
+  const given = { verifier, origin: 'https://shop.example', action: () => action, ...fetchSdk };
+  const { POST } = await run<{ POST(request: Request): Promise<Response> }>(
+    fetchHandlers,
+    { ...given, app: { use: (_: string, handle: (typeof hono)[number]) => hono.push(handle) } },
+    {},
+    'POST',
+  );
+  const request = async () =>
+    new Request(url, { method: 'POST', headers: { 'svc-grant': grant, 'svc-proof': await newProof() } });
+  expect(await (await POST(await request())).json()).toMatch(/^drc_/);
+  const set = vi.fn();
+  const next = vi.fn();
+  await hono[0]?.({ req: { raw: await request() }, set }, next);
+  expect([set.mock.calls.length, next.mock.calls.length]).toEqual([1, 1]);
+
+  const proceed = vi.fn();
+  await run(
+    withoutMiddleware,
+    { verifier, grant, proof: await newProof(), action, url, proceed, refuse: proceed },
+    {},
+  );
+  expect(proceed.mock.calls).toMatchObject([[{ action: 'commerce:purchase' }, { decision: 'ALLOW' }]]);
+});
