@@ -4,6 +4,7 @@ import { parseOptions, UsageError } from '@svc/cli/options';
 import { programVersion } from '@svc/process';
 import { clockCommand, clockRepairCommand } from './clock.ts';
 import type { Command } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { configCheckCommand } from './config-check.ts';
 import { fenceGiveUpCommand, fenceResetCommand, fenceShowCommand } from './fence.ts';
 import { fsckCommand } from './fsck.ts';
@@ -15,9 +16,16 @@ import {
   keysRetireCommand,
   keysRotateCommand,
 } from './keys.ts';
+import { keysCheckCommand } from './keys-check.ts';
 import { migrateCommand } from './migrate.ts';
 import { restoreCommand } from './restore.ts';
 import { serviceDidChangeCommand, serviceDidCommand } from './service-did.ts';
+import {
+  orgCreateCommand,
+  orgKeyCommand,
+  principalCreateCommand,
+  relyingPartyCreateCommand,
+} from './tenants.ts';
 import { releaseCommand, withheldCommand } from './withheld.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -28,6 +36,7 @@ const COMMANDS: readonly Command[] = [
   keysRotateCommand,
   keysRetireCommand,
   keysEncryptCommand,
+  keysCheckCommand,
   keysCommand,
   configCheckCommand,
   clockRepairCommand,
@@ -40,6 +49,11 @@ const COMMANDS: readonly Command[] = [
   restoreCommand,
   serviceDidChangeCommand,
   serviceDidCommand,
+  orgCreateCommand,
+  orgKeyCommand,
+  principalCreateCommand,
+  relyingPartyCreateCommand,
+  completionCommand(() => COMMANDS),
 ];
 
 const indent = (text: string): string => text.replace(/^/gm, '    ');

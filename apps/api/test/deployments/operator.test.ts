@@ -1,9 +1,11 @@
 /** What an operator meets on the first evening: versions, help, a check of the configuration, the log and its level. */
 import { spawnSync } from 'node:child_process';
+import { generatePrincipalKey } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
+import { runSql } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 import { nodeEnv } from '../world/api-node.ts';
 import { startApiProcess } from '../world/api-process.ts';
@@ -60,6 +62,72 @@ describe('svc-admin', () => {
       nodeEnv(database.url, {}),
     );
     expect(development).toMatchObject({ status: 0, out: expect.stringContaining('ok     database') });
+  });
+});
+
+describe('svc-admin on a running service', () => {
+  it('registers an org, its key, a Principal and a relying party, which then work', async () => {
+    const node = await startApiProcess(database.url, {});
+    const env = nodeEnv(database.url, {});
+    const admin = (...parameters: readonly string[]) =>
+      run('apps/admin', [...parameters, '--api', node.baseUrl], { ...env });
+    const org = JSON.parse(admin('org', 'create', 'acme', '--name', 'Acme').out);
+    const key = JSON.parse(admin('org', 'key', org.org_id).out);
+    const shop = JSON.parse(admin('relying-party', 'create', '--slug', 'shop-1', '--org', org.org_id).out);
+    const { publicKeyMultibase } = await generatePrincipalKey();
+    const payer = JSON.parse(
+      admin('principal', 'create', '--slug', 'payer-1', '--key', publicKeyMultibase, '--org', org.org_id).out,
+    );
+    const taken = admin('org', 'create', 'acme', '--name', 'Acme');
+    const members = await call(node.baseUrl, 'GET', `/orgs/${org.org_id}`, { key: key.api_key });
+    const me = await call(node.baseUrl, 'GET', '/me', { key: shop.api_key });
+    await node.stop();
+    expect(
+      JSON.parse(members.text)
+        .members.map(({ did }: { did: string }) => did)
+        .sort(),
+    ).toEqual([payer.did, shop.did].sort());
+    expect(me.status).toBe(200);
+    expect([taken.status, taken.err]).toEqual([1, expect.stringContaining('answered 409')]);
+    expect(admin('org', 'create', 'late', '--name', 'Late')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('did not answer'),
+    });
+    const plain = ['org', 'create', 'x', '--name', 'X', '--api', 'http://svc.example'];
+    expect(run('apps/admin', plain, env)).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('must be https'),
+    });
+    expect(run('apps/admin', ['org', 'create', 'x', '--name', 'X'])).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('SVC_ADMIN_TOKEN'),
+    });
+  });
+
+  it('keys check holds the files against the database', async () => {
+    const place = { SVC_DOMAIN: 'keys.test', SVC_BASE_URL: 'https://keys.test' };
+    const env = nodeEnv(database.url, { ...production, ...place });
+    const well = run('apps/admin', ['keys', 'check'], env);
+    expect([well.status, well.out]).toEqual([0, expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/)]);
+    const keys = 'insert into service_keys (kid, public_key) values ($1, $2) on conflict do nothing';
+    await runSql(database.url, keys, ['did:web:keys.test#receipt-1', 'z6Mkother']);
+    expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/FAULT {2}did:web:keys\.test#receipt-1 {2}it was z6Mk/),
+    });
+  });
+
+  it('bash completes commands, their second words and options', () => {
+    const { out } = run('apps/admin', ['completion', 'bash']);
+    const complete = (...words: string[]) => {
+      const script = `${out}\nCOMP_WORDS=(svc-admin ${words.join(' ')}); COMP_CWORD=${words.length}
+_svc_admin; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split('\n');
+    };
+    expect(complete('fs')).toEqual(['fsck']);
+    expect(complete('keys', 'ro')).toEqual(['rotate']);
+    expect(complete('keys', 'rotate', '--n')).toEqual(['--now']);
+    expect(complete('fsck', '--a')).toEqual(['--all']);
   });
 });
 

@@ -1,0 +1,45 @@
+/** `svc-admin keys check`: whether the key files open, sign, and are those that the database knows. */
+import { UsageError } from '@svc/cli/options';
+import { loadSecrets } from '@svc/config';
+import { readConfig } from '@svc/process';
+import type { ServiceKeyRecord } from '@svc/service';
+import { type Command, findDatabaseUrl } from './command.ts';
+import { describeKey, listStored } from './key-place.ts';
+
+export const keysCheckCommand: Command = {
+  name: 'keys check',
+  help: `opens both key sets as a start does, signs with the first key of each, and holds all keys against those that the database knows.
+Nothing is written; the exit code is 1 where a start would be refused.`,
+  options: {},
+  run: async (_, env) => {
+    const config = readConfig(env);
+    // Without a path a start makes what is missing, which this must not.
+    if (config.receiptKeysPath === null || config.statusKeysPath === null)
+      throw new UsageError('SVC_RECEIPT_KEYS and SVC_STATUS_KEYS name the key sets');
+    const { receiptKeys, statusKeys, signers } = await loadSecrets(config);
+    const url = findDatabaseUrl(env);
+    const stored = url === null ? [] : await listStored(url).finally(() => signers.close());
+    if (url === null) await signers.close();
+    let faults = 0;
+    for (const { signer, published } of [receiptKeys, statusKeys])
+      for (const { kid, publicKeyMultibase } of published) {
+        const isActive = kid === signer.kid;
+        const known = stored.find((one) => one.kid === kid);
+        const problem = problemOf(known, publicKeyMultibase, isActive);
+        if (problem !== null) faults += 1;
+        const state = isActive ? 'signs' : known === undefined ? 'new' : describeKey(known);
+        console.log(`${problem === null ? 'ok   ' : 'FAULT'}  ${kid}  ${problem ?? state}`);
+      }
+    return faults === 0 ? 0 : 1;
+  },
+};
+
+const problemOf = (known: ServiceKeyRecord | undefined, key: string, isActive: boolean): string | null => {
+  if (known === undefined) return null;
+  if (known.publicKeyMultibase !== key)
+    return `it was ${known.publicKeyMultibase} and is now ${key}: a kid is never another key`;
+  const ended = known.compromisedAtMs ?? known.retiredAtMs;
+  return isActive && ended !== null
+    ? `it is first in its set and signs no more: ${describeKey(known)}`
+    : null;
+};
