@@ -23,7 +23,7 @@ start_deployment() {
     --env SVC_RECEIPT_KEYS=/run/secrets/svc/receipt-keys.json --env SVC_STATUS_KEYS=/run/secrets/svc/status-keys.json
     --env SVC_FENCE=file:///var/lib/svc-fence --env "SVC_PORT=$api_port")
   podman_run --rm --env "DATABASE_URL=postgres://svc_owner:o@127.0.0.1:$database_port/svc" "$image" \
-    svc-admin migrate --service-role svc --runner-role svc_runner | grep -q 'svc may run the service' || fail 'svc-admin migrate'
+    svc-admin migrate --service-role svc --runner-role svc_runner | grep 'svc may run the service' >/dev/null || fail 'svc-admin migrate'
 }
 
 # start_program NAME ADMIN_PORT IMAGE COMMAND…: detached; ends with the check.
