@@ -6,6 +6,7 @@ const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
 const MAY_HOLD = 'THIRD-PARTY-LICENCES.txt';
 /** Sources of ours stand in the source maps, so that a stack of a user leads to them. */
 const BUILT = /^dist\/(?:[\w./-]+\.(?:c?js|c?js\.map|d\.c?ts)|vectors\/[\w./-]+\.json)$/;
+const MAN_PAGE = /^man\/svc-[a-z]+\.1$/;
 /** The vectors are data. */
 const VECTORS = /^(?:(?:evaluate|schema)\/[\w./-]+\.json|[\w-]+\.json)$/;
 const NEVER = /(?:^|\/)(?:src|test|tests|fixtures?|node_modules)\/|\.(?:test|spec)\./;
@@ -15,7 +16,11 @@ export const findContentFaults = (manifest: Manifest, files: readonly string[]):
   const { name } = manifest;
   const mayHold = name === '@svc/vectors' ? VECTORS : BUILT;
   const wrong = files
-    .filter((file) => NEVER.test(file) || !(ALWAYS.includes(file) || file === MAY_HOLD || mayHold.test(file)))
+    .filter(
+      (file) =>
+        NEVER.test(file) ||
+        !(ALWAYS.includes(file) || file === MAY_HOLD || MAN_PAGE.test(file) || mayHold.test(file)),
+    )
     .map((file) => `${name} would publish ${file}`);
   const there = new Set(files);
   const missing = [...ALWAYS, ...entriesOf(manifest)]

@@ -37,7 +37,9 @@ const COLUMNS = `
   select 'column', c.relname || '.' || a.attname, c.relname,
     concat_ws(' ', format_type(a.atttypid, a.atttypmod), case when l.collname <> 'default' then 'collate ' || l.collname end,
       case when a.attnotnull then 'not null' end, nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''),
-      'default ' || pg_get_expr(d.adbin, d.adrelid))
+      'default ' || pg_get_expr(d.adbin, d.adrelid),
+      (select string_agg('public may ' || g.privilege_type, ' ' order by g.privilege_type)
+        from aclexplode(a.attacl) g where g.grantee = 0))
   from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
     left join pg_collation l on l.oid = a.attcollation
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum

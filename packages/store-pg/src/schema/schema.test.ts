@@ -141,6 +141,11 @@ describe('is a fault, by the name of the object:', () => {
       'child table grants.more does not belong there',
     ],
     [
+      'a right of everybody to a column',
+      'grant update (revoked_at) on grants to public',
+      'column grants.revoked_at is not as migrated',
+    ],
+    [
       'a right of everybody',
       'grant insert on service_keys to public',
       'table service_keys is not as migrated',
