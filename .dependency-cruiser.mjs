@@ -11,7 +11,7 @@ const layers = [
   ['signers'],
   ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli'],
   ['fsck'],
-  ['process'],
+  ['process', 'testing'],
 ];
 
 const tests = '[.]test[.]tsx?$|^[^/]+/[^/]+/(test|scripts)/|/testing/';

@@ -1,7 +1,8 @@
+import type { Receipt } from '@svc/sdk-rp';
 import { checkReadme } from '@svc/testkit/sdk/readme';
 import fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { mount } from './inference.ts';
+import { mount, reasonOf } from './inference.ts';
 
 const verifier = "import type { Verifier } from '@svc/sdk-rp'; declare const verifier: Verifier";
 /** What is used of Hono. */
@@ -26,4 +27,9 @@ it('the examples of the README compile as they stand, and so does other natural 
 
 it('what compiles there is accepted at set-up too', () => {
   expect(() => mount({ verify: () => Promise.reject(new Error()) }, fastify())).not.toThrow();
+});
+
+it('a verdict that is taken apart has a reason and an authority in both forms', () => {
+  const denied = { allowed: false, decision: 'DENY', authority: null, reason: 'PROOF_REPLAYED' } as const;
+  expect(reasonOf({ ...denied, idempotentReplay: false, receipt: {} as Receipt })).toBe('PROOF_REPLAYED');
 });

@@ -131,7 +131,7 @@ it('each is imported and required where nothing else is installed, and gives the
     const required = await run(process.execPath, ['use.cjs'], { cwd: homeOf(name) });
     expect([name, required]).toEqual([name, imported]);
     expect(imported.stderr).toBe('');
-    expect((JSON.parse(imported.stdout) as string[][]).flat().length).toBeGreaterThan(1);
+    expect((JSON.parse(imported.stdout) as string[][]).flat().length).toBeGreaterThan(0);
   };
   await Promise.all(withModules.map(use));
 }, 60_000);
@@ -204,6 +204,7 @@ import { requireAuthority, getAuthority } from '@svc/sdk-rp/express';
 import { nativeCrypto } from '@svc/protocol/native';
 import { parseDidKey, type DidKey } from '@svc/protocol';
 import { verifyReceipt } from '@svc/receipts';
+import { createTestService } from '@svc/testing';
 declare const agent: Agent;
 const did: DidKey = agent.did;
 const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example', crypto: nativeCrypto });
@@ -214,5 +215,13 @@ export const guard = requireAuthority({
 });
 export const check = (receipt: Receipt): boolean => verifyReceipt(receipt, {}).ok;
 export const parsed = parseDidKey(did);
+export async function inUnitTests() {
+  const service = await createTestService();
+  const { verifier, did: audience } = service.createRelyingParty();
+  const action = { type: 'commerce:purchase', resource: 'order/1', amount: 1, currency: 'USD' } as const;
+  const agent: Agent = await service.createAgent();
+  await signProof({ agent, grantId: '', audience, method: 'POST', url: '', action });
+  return requireAuthority({ verifier, origin: 'https://shop.example', action: () => action });
+}
 export { getAuthority, signProof };
 `;

@@ -1,0 +1,82 @@
+/** What the service in memory knows: Principals with their documents, Grants, spent Proofs. */
+import {
+  type EvaluateInput,
+  encodeUtf8,
+  formatTimestamp,
+  type JsonObject,
+  parseGrant,
+  parseProof,
+  portableCrypto,
+  sha256Of,
+} from '@svc/protocol';
+
+export interface AllocatedGrant {
+  readonly id: string;
+  readonly issuer: string;
+  readonly agent: string;
+  readonly credentialStatus: {
+    readonly statusListIndex: string;
+    readonly statusListCredential: string;
+  } & JsonObject;
+  readonly allocated_at: string;
+}
+
+export interface Registry {
+  /** The text of a Principal's DID document, by its DID. */
+  readonly documents: Map<string, string>;
+  readonly grants: Map<string, AllocatedGrant>;
+  /** When each was revoked. */
+  readonly revoked: Map<string, string>;
+  readonly spent: Set<string>;
+}
+
+export const createRegistry = (): Registry => ({
+  documents: new Map(),
+  grants: new Map(),
+  revoked: new Map(),
+  spent: new Set(),
+});
+
+/** One Proof, whatever its spelling (protocol, T5). */
+export function spendKeyOf(proof: string): string {
+  const parsed = parseProof(proof);
+  return parsed.ok ? `${parsed.value.agent} ${parsed.value.jti}` : proof;
+}
+
+/** What the engine is told about a Grant and a Proof at an instant. */
+export function findFacts(
+  registry: Registry,
+  grant: string,
+  proof: string,
+  nowMs: number,
+): EvaluateInput['facts'] {
+  const now = formatTimestamp(nowMs);
+  const parsed = parseGrant(grant);
+  const issuer = parsed.ok ? parsed.value.issuer : '';
+  const document = registry.documents.get(issuer);
+  const allocated = parsed.ok ? registry.grants.get(parsed.value.id) : undefined;
+  const hasKey = parsed.ok && document?.includes(JSON.stringify(parsed.value.kid)) === true;
+  const key = hasKey ? ({ state: 'active', since: formatTimestamp(0) } as const) : null;
+  return {
+    principal: document === undefined ? 'absent' : { found: { verification: 'verified', key } },
+    document: document === undefined ? 'absent' : { found: { document, resolved_at: now } },
+    allocation: allocated === undefined ? 'absent' : { found: allocationOf(allocated) },
+    status: {
+      found: {
+        revoked: allocated !== undefined && registry.revoked.has(allocated.id),
+        credential_hash: sha256Of(portableCrypto, encodeUtf8(issuer)),
+        valid_from: now.replace(/\.\d+Z$/, 'Z'),
+        checked_at: now,
+      },
+    },
+    spent: { found: registry.spent.has(spendKeyOf(proof)) },
+  };
+}
+
+const allocationOf = ({ issuer, agent, allocated_at, credentialStatus }: AllocatedGrant) => ({
+  issuer,
+  agent,
+  status_list_credential: credentialStatus.statusListCredential,
+  status_list_index: credentialStatus.statusListIndex,
+  allocated_at,
+});

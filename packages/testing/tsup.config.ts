@@ -1,0 +1,4 @@
+import { defineConfig } from 'tsup';
+import { library } from '../../tsup.shared.ts';
+
+export default defineConfig(library(['src/index.ts']));
