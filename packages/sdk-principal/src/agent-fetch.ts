@@ -44,7 +44,13 @@ const OPTIONS: Rules<AgentFetchOptions> = {
   now: optionally(aFunction()),
 };
 
-/** @throws SvcError `invalid-argument`, also if the Grant is not for this Agent and audience. */
+/**
+ * A `fetch` that carries the Grant and a new Proof with each request, dated by `now` (milliseconds).
+ * @example
+ * const agentFetch = createAgentFetch({ agent, grant, audience: 'did:web:shop.example', action });
+ * await agentFetch('https://shop.example/orders', { method: 'POST', headers, body });
+ * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent and audience.
+ */
 export function createAgentFetch(given: AgentFetchOptions): AgentFetch {
   const options = readArgument('createAgentFetch', given, OPTIONS);
   const { agent, now, audience } = options;

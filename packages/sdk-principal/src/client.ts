@@ -77,7 +77,14 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
   signer: optionally(anObjectWith('a signer { kid, sign }, as signerFromJwk gives it', ['kid'], ['sign'])),
 };
 
-/** @throws SvcError `configuration` */
+/**
+ * The client of one Principal (interface §Principal lifecycle): Grants are signed here, and the private key stays here. Nothing is
+ * sent before the first call.
+ * @throws SvcError `configuration` for an option that is unknown, missing or of another type
+ * @example
+ * const client = createPrincipalClient({ baseUrl: 'https://svc.example', signer: signerFromJwk(privateJwk, kid) });
+ * const { grant, grantId } = await client.grants.issue({ agent: did, capabilities });
+ */
 export function createPrincipalClient(given: PrincipalClientOptions): PrincipalClient {
   const options = readArgument('createPrincipalClient', given, OPTIONS, 'configuration');
   const { timeoutMs = 10_000 } = options;

@@ -40,7 +40,13 @@ const REQUEST: Rules<ProofRequest> = {
   jti: optionally(aText('22 to 64 base64url characters')),
 };
 
-/** @throws SvcError `invalid-argument`; rejects with what the signer rejects with. */
+/**
+ * A Proof (protocol §3) as a compact JWS, for the header `Svc-Proof` of this one request; good once, while the relying party's Proof
+ * window lasts (60 s by default).
+ * @example
+ * const proof = await signProof({ agent, grantId, audience: 'did:web:shop.example', method: 'POST', url, action });
+ * @throws SvcError `invalid-argument`; rejects with what the signer rejects with.
+ */
 export async function signProof(given: ProofRequest): Promise<string> {
   const request = readArgument('signProof', given, REQUEST);
   const { agent, now = Date.now, jti = randomToken(': pass jti') } = request;

@@ -31,6 +31,11 @@ import type { VerifyInput } from './verify-input.ts';
 
 export interface Verifier {
   /**
+   * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`; what cannot be trusted or
+   * reached is an error, and never an ALLOW. An ALLOW spends the Proof. Amounts are in minor units of the currency.
+   * @example
+   * const verdict = await verifier.verify({ grant, proof, action, request: { method: 'POST', url } });
+   * if (!verdict.allowed) refuse(verdict.reason);
    * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
    */
   verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
@@ -65,7 +70,13 @@ export interface Verifier {
   me(options?: CallOptions): Promise<Me>;
 }
 
-/** @throws SvcError `configuration` */
+/**
+ * The client of one relying party (interface §Verify). Nothing is sent before the first call; `ready` asks at start.
+ * @throws SvcError `configuration` for an option that is unknown, missing or of another type
+ * @example
+ * const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example' });
+ * await verifier.ready();
+ */
 export function createVerifier(given: VerifierOptions): Verifier {
   const options = readVerifierOptions(given);
   const { timeoutMs = 5_000, now = Date.now } = options;
