@@ -120,6 +120,13 @@ export class Cluster {
     });
   }
 
+  /** Of everything but this suite's own. Their clients read of it as of a connection that was reset. */
+  async endSessions(): Promise<void> {
+    await this.sql(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'svc' and pid <> pg_backend_pid()",
+    );
+  }
+
   async switchover(): Promise<void> {
     const leader = await this.primary();
     await fetch(`http://127.0.0.1:${leader.restPort}/switchover`, {

@@ -1,7 +1,7 @@
 /** The faults, one function each. A new one: a function here, and its bar. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, is, type Machine, until } from './cluster.ts';
-import type { Services } from './services.ts';
+import type { Node, Services } from './services.ts';
 
 export interface Scene {
   readonly cluster: Cluster;
@@ -14,6 +14,8 @@ export interface Fault {
   readonly title: string;
   /** The longest time without answers that it may cost. */
   readonly outageBarMs: number;
+  /** Every request of a client that repeats as the SDKs do must be answered. */
+  readonly noneGivenUp?: true;
   /** Resolves when the fault is over, which may be long before everything is well again. */
   inject(scene: Scene): Promise<void>;
 }
@@ -26,6 +28,16 @@ const WAKE_AFTER_MS = [0, 500, 2_000, 5_000];
 const PATRONI_LAG_MS = [0, 0, 3_000];
 const CUT_MS = 35_000;
 const ETCD_GONE_MS = 30_000;
+const NODE_FROZEN_MS = 10_000;
+/** Until the next of several in a row. */
+const APART_MS = 3_000;
+
+/** Each node has its turn, and comes through another way to the database. */
+const nodeOf = ({ services, round }: Scene): Node => {
+  const node = services.nodes[round % services.nodes.length];
+  if (node === undefined) throw new Error('there are two nodes');
+  return node;
+};
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
   none: {
@@ -73,6 +85,51 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await cluster.killEtcd();
       await delay(ETCD_GONE_MS);
       cluster.restartEtcd();
+    },
+  },
+  'node-killed': {
+    title: 'an API node is killed, and started again',
+    outageBarMs: 1_000,
+    noneGivenUp: true,
+    async inject(scene) {
+      const node = nodeOf(scene);
+      node.program.process.kill('SIGKILL');
+      await delay(APART_MS);
+      await node.restart();
+    },
+  },
+  'node-frozen': {
+    title: 'an API node stands still for ten seconds',
+    outageBarMs: 1_000,
+    noneGivenUp: true,
+    async inject(scene) {
+      const { process } = nodeOf(scene).program;
+      process.kill('SIGSTOP');
+      await delay(NODE_FROZEN_MS);
+      process.kill('SIGCONT');
+    },
+  },
+  'nodes-restarted': {
+    title: 'the API nodes are ended and started again, one after the other',
+    outageBarMs: 1_000,
+    noneGivenUp: true,
+    async inject({ services }) {
+      for (const node of services.nodes) {
+        await node.program.stop();
+        await node.restart();
+        await delay(APART_MS);
+      }
+    },
+  },
+  sessions: {
+    title: 'every session of the service is ended by the server, ten times in a row',
+    outageBarMs: 2_000,
+    noneGivenUp: true,
+    async inject({ cluster }) {
+      for (let i = 0; i < 10; i++) {
+        await cluster.endSessions();
+        await delay(APART_MS);
+      }
     },
   },
 };

@@ -76,7 +76,8 @@ try {
       const verdict = await ledger.examine(cluster);
       const { code } = await services.fsck();
       outages.push(outageMs);
-      const isGood = isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs;
+      const isAnswered = fault.noneGivenUp === undefined || load.failed + load.leftOut === 0;
+      const isGood = isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs && isAnswered;
       if (!isGood) process.exitCode = 1;
       say(
         `  ${round + 1}: ${describe(verdict)}; fsck ${code}; ${(outageMs / 1000).toFixed(1)} s without answers, ` +
