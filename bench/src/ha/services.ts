@@ -28,6 +28,8 @@ export interface Node {
 export interface Services {
   readonly nodes: readonly Node[];
   readonly adminToken: string;
+  /** Of nodes and worker, as they are now. */
+  pids(): readonly number[];
   /** Exit code and output of `svc-admin fsck`. */
   fsck(): Promise<{ readonly code: number | null; readonly logFile: string }>;
 }
@@ -87,7 +89,7 @@ export async function startServices(
     await startNode('api-1', firstPort, throughProxy),
     await startNode('api-2', secondPort, direct),
   ];
-  startProgram(
+  const worker = startProgram(
     {
       name: 'worker',
       command: [built('worker')],
@@ -100,6 +102,7 @@ export async function startServices(
   return {
     nodes,
     adminToken,
+    pids: () => [...nodes.map(({ program }) => program.pid), worker.pid],
     async fsck() {
       looked += 1;
       const logFile = join(folder, `fsck-${looked}.log`);

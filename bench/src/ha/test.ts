@@ -1,5 +1,5 @@
 /**
- * `npm run ha:test [-- --fault NAME …] [--rounds N] [--no-fence]`: faults under load on the reference deployment of
+ * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--no-fence]`: faults under load on the reference deployment of
  * `deploy/ha/`, each round held against what clients were answered. Ends with 1 when anything was lost or a bar was missed.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -10,9 +10,10 @@ import { parseArgs } from 'node:util';
 import { Cleanup } from '../harness/cleanup.ts';
 import { percentile } from '../load/percentile.ts';
 import { Cluster } from './cluster.ts';
-import { FAULTS } from './faults.ts';
+import { FAULTS, type Fault } from './faults.ts';
 import { Ledger, type Verdict } from './ledger.ts';
 import { Load } from './load.ts';
+import { Processes } from './processes.ts';
 import { OWN_APPS, startServices } from './services.ts';
 
 const CALM_MS = 5_000;
@@ -23,6 +24,8 @@ const { values } = parseArgs({
   options: {
     fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
     rounds: { type: 'string', default: '1' },
+    // Instead of rounds: one fault after the other, for so long.
+    minutes: { type: 'string' },
     rate: { type: 'string', default: '100' },
     'no-fence': { type: 'boolean', default: false },
     apps: { type: 'string', default: OWN_APPS },
@@ -48,6 +51,33 @@ const describe = (verdict: Verdict) =>
   `${verdict.receipts} Receipts, ${verdict.lostReceipts} lost; ${verdict.revocations} revocations, ${verdict.lostRevocations} lost; ` +
   `${verdict.lateAllows} late ALLOWs; ${verdict.doubleSpends} double spends; ${verdict.overdrawn} overdrawn`;
 
+interface Turn {
+  readonly name: string;
+  readonly fault: Fault;
+  /** Of this fault, from 0. */
+  readonly round: number;
+}
+
+/** All rounds of one fault before the next; with `--minutes` each in its turn, until the time is over. */
+function* schedule(): Generator<Turn> {
+  const faults = values.fault.map((name) => {
+    const fault = FAULTS[name];
+    if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
+    return { name, fault };
+  });
+  if (values.minutes === undefined) {
+    for (const one of faults)
+      for (let round = 0; round < Number(values.rounds); round++) yield { ...one, round };
+    return;
+  }
+  const endsMs = performance.now() + Number(values.minutes) * 60_000;
+  for (let round = 0; ; round++)
+    for (const one of faults) {
+      if (performance.now() >= endsMs) return;
+      yield { ...one, round };
+    }
+}
+
 try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-'));
   chmodSync(folder, 0o755);
@@ -57,41 +87,41 @@ try {
   const services = await startServices(place, cluster, { apps: values.apps, hasFence: !values['no-fence'] });
   say(`up in ${folder}`);
   const all = new Ledger();
-  for (const name of values.fault) {
-    const fault = FAULTS[name];
-    if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
-    say(`${name}: ${fault.title}`);
-    const outages: number[] = [];
-    for (let round = 0; round < Number(values.rounds); round++) {
-      await cluster.untilHealthy();
-      const ledger = new Ledger();
-      const load = await Load.start(services, ledger, `${name}-${round}`, rates);
-      await delay(CALM_MS);
-      const faultMs = performance.now();
-      await fault.inject({ cluster, services, round });
-      await cluster.untilHealthy();
-      await delay(CALM_MS);
-      await load.stop();
-      const { outageMs, p99Ms } = ledger.describe(faultMs, performance.now() - CALM_MS / 2);
-      const verdict = await ledger.examine(cluster);
-      const { code } = await services.fsck();
-      outages.push(outageMs);
-      const isAnswered = fault.noneGivenUp === undefined || load.failed + load.leftOut === 0;
-      const isGood = isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs && isAnswered;
-      if (!isGood) process.exitCode = 1;
-      say(
-        `  ${round + 1}: ${describe(verdict)}; fsck ${code}; ${(outageMs / 1000).toFixed(1)} s without answers, ` +
-          `p99 ${p99Ms.toFixed(0)} ms; ${load.failed} given up, ${load.leftOut} not sent${isGood ? '' : '  BAR MISSED'}`,
-      );
-      for (const one of ledger.answered) all.answered.push(one);
-      for (const [grant, ms] of ledger.revokedMs) all.revokedMs.set(grant, ms);
-      for (const [grant, uses] of ledger.uses) all.uses.set(grant, uses);
-    }
+  const processes = new Processes();
+  const outages = new Map<string, number[]>();
+  for (const { name, fault, round } of schedule()) {
+    if (round === 0) say(`${name}: ${fault.title}`);
+    await cluster.untilHealthy();
+    const ledger = new Ledger();
+    const load = await Load.start(services, ledger, `${name}-${round}`, rates);
+    await delay(CALM_MS);
+    const faultMs = performance.now();
+    await fault.inject({ cluster, services, round });
+    await cluster.untilHealthy();
+    await delay(CALM_MS);
+    await load.stop();
+    processes.look(services.pids());
+    const { outageMs, p99Ms } = ledger.describe(faultMs, performance.now() - CALM_MS / 2);
+    const verdict = await ledger.examine(cluster);
+    const { code } = await services.fsck();
+    outages.set(name, [...(outages.get(name) ?? []), outageMs]);
+    const isAnswered = fault.noneGivenUp === undefined || load.failed + load.leftOut === 0;
+    const isGood = isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs && isAnswered;
+    if (!isGood) process.exitCode = 1;
     say(
-      `${name}: outage median ${(percentile(outages, 50) / 1000).toFixed(1)} s, longest ${(Math.max(...outages) / 1000).toFixed(1)} s ` +
-        `(bar ${fault.outageBarMs / 1000} s), ${outages.length} rounds`,
+      `  ${name} ${round + 1}: ${describe(verdict)}; fsck ${code}; ${(outageMs / 1000).toFixed(1)} s without answers, ` +
+        `p99 ${p99Ms.toFixed(0)} ms; ${load.failed} given up, ${load.leftOut} not sent${isGood ? '' : '  BAR MISSED'}`,
     );
+    for (const one of ledger.answered) all.answered.push(one);
+    for (const [grant, ms] of ledger.revokedMs) all.revokedMs.set(grant, ms);
+    for (const [grant, uses] of ledger.uses) all.uses.set(grant, uses);
   }
+  for (const [name, each] of outages)
+    say(
+      `${name}: outage median ${(percentile(each, 50) / 1000).toFixed(1)} s, longest ${(Math.max(...each) / 1000).toFixed(1)} s ` +
+        `(bar ${(FAULTS[name]?.outageBarMs ?? 0) / 1000} s), ${each.length} rounds`,
+    );
+  for (const line of processes.describe()) say(line);
   const verdict = await all.examine(cluster);
   say(`in the end: ${describe(verdict)}; fsck ${(await services.fsck()).code}`);
   if (!isClean(verdict)) process.exitCode = 1;

@@ -38,7 +38,7 @@ const listUnpinned = async (): Promise<string[]> =>
 
 const sources = fileURLToPath(new URL('.', import.meta.url));
 const statementsOfTheService = readdirSync(sources, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .filter((file) => file.endsWith('.ts') && !/\.(test|generated)\.ts$/.test(file))
   .map((file) => readFileSync(`${sources}${file}`, 'utf8'))
   .join('\n');
 

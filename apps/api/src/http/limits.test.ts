@@ -247,7 +247,7 @@ describe('limits', () => {
       ['GET', '/nothing'],
       ['POST', '/healthz'],
       ['OPTIONS', '/verify'],
-      ['GET', '/docs'],
+      ['GET', '/openapi.json'],
       ['GET', '/healthz'],
       ['GET', '/nothing'],
       ['DELETE', '/verify'],

@@ -40,6 +40,15 @@ class PlainLine {
   }
 }
 
+/** Who gives up and comes again stands behind those who have come meanwhile. */
+const GIVEN_UP: ({ path: [string, string] } | 'take' | { deleted: number })[] = [
+  { path: ['c', 'a'] },
+  { deleted: 0 },
+  { path: ['a', 'a'] },
+  { path: ['c', 'a'] },
+  'take',
+];
+
 describe('a fair line', () => {
   it('gives the same turns as the plainest one, whoever comes, goes and gives up in whatever order', () => {
     const step = fc.constantFrom('a', 'b', 'c');
@@ -70,6 +79,7 @@ describe('a fair line', () => {
           expect(line.size).toBe(paths.size);
         }
       }),
+      { examples: [[GIVEN_UP]] },
     );
   });
 

@@ -8,6 +8,8 @@ import { type Link, LinkedList } from './linked-list.ts';
 
 interface Branch<T> {
   readonly step: string;
+  /** Its place among the turns of the branch that it grows from; null at the root. */
+  turn: Link<Branch<T>> | null;
   readonly branches: Map<string, Branch<T>>;
   /** The branches in the order in which their turn comes. */
   readonly turns: LinkedList<Branch<T>>;
@@ -45,7 +47,7 @@ export class FairLine<T> {
       if (next === undefined) {
         next = newBranch<T>(step);
         branch.branches.set(step, next);
-        branch.turns.push(next);
+        next.turn = branch.turns.push(next);
       }
       branch = next;
     }
@@ -60,13 +62,24 @@ export class FairLine<T> {
     return item;
   }
 
-  /** Takes an item out of its turn. False: it is not in the line. */
+  /** Takes an item out of its turn. False: it is not in the line. Who is left without any keeps no turn. */
   delete(path: readonly string[], item: T): boolean {
-    let branch: Branch<T> | undefined = this.#root;
-    for (const step of path) branch = branch?.branches.get(step);
-    const isDeleted = branch !== undefined && deleteFrom(branch, item);
-    if (isDeleted) this.#size -= 1;
-    return isDeleted;
+    const branches = [this.#root];
+    for (const step of path) {
+      const next = branches.at(-1)?.branches.get(step);
+      if (next === undefined) return false;
+      branches.push(next);
+    }
+    const last = branches.at(-1);
+    if (last === undefined || !deleteFrom(last, item)) return false;
+    this.#size -= 1;
+    for (let depth = path.length; depth > 0; depth--) {
+      const [branch, parent] = [branches[depth], branches[depth - 1]];
+      if (branch?.turn == null || parent === undefined || !isEmpty(branch)) break;
+      parent.turns.remove(branch.turn);
+      parent.branches.delete(branch.step);
+    }
+    return true;
   }
 
   /** A branch that had its turn goes to the end, an empty one goes. */
@@ -82,11 +95,10 @@ export class FairLine<T> {
       this.#steps += 1;
       const next = link.value;
       const item = this.#takeFrom(next, may);
-      const isEmpty = next.items.first === null && next.turns.first === null;
-      if (item !== undefined || isEmpty) branch.turns.remove(link);
-      if (isEmpty) branch.branches.delete(next.step);
       if (item === undefined) continue;
-      if (!isEmpty) branch.turns.push(next);
+      branch.turns.remove(link);
+      if (isEmpty(next)) branch.branches.delete(next.step);
+      else next.turn = branch.turns.push(next);
       return item;
     }
     return undefined;
@@ -95,11 +107,14 @@ export class FairLine<T> {
 
 const newBranch = <T>(step: string): Branch<T> => ({
   step,
+  turn: null,
   branches: new Map(),
   turns: new LinkedList(),
   items: new LinkedList(),
   links: new Map(),
 });
+
+const isEmpty = <T>({ items, turns }: Branch<T>): boolean => items.first === null && turns.first === null;
 
 const deleteFrom = <T>({ items, links }: Branch<T>, item: T): boolean => {
   const link = links.get(item);
