@@ -41,5 +41,5 @@ export {
   readServiceKeys,
   type ServiceKeyFailure,
   type ServiceKeyFailureCode,
-  ServiceKeys,
+  type ServiceKeys,
 } from './service-keys.ts';

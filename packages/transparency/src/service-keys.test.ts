@@ -1,8 +1,13 @@
 import { encodeMultikey } from '@svc/codec';
 import { nativeCrypto } from '@svc/codec/native';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { publicKeyOf, SERVICE, signerOf } from '../test/service.ts';
-import { openServiceKeys, readServiceKeys, type ServiceKeyFailure, ServiceKeys } from './service-keys.ts';
+import {
+  openServiceKeys,
+  readServiceKeys,
+  type ServiceKeyFailure,
+  type ServiceKeys,
+} from './service-keys.ts';
 
 const methodOf = (id: string, seed: number) => ({
   ...{ id, type: 'Multikey', controller: SERVICE },
@@ -81,6 +86,15 @@ describe('the keys of a pinned document', () => {
     expect(codeOf(keysOf(given).find(kid, 'status'))).toBe(code);
   });
 
+  it('are those of every copy of this package, with the time that they were read for', async () => {
+    vi.resetModules();
+    const other = await import('./service-keys.ts');
+    expect(other.readServiceKeys).not.toBe(readServiceKeys);
+    const keys = keysOf(document);
+    expect(other.readServiceKeys(keys)).toEqual({ ok: true, keys });
+    expect(other.readServiceKeys({ ...keys })).toMatchObject({ ok: false });
+  });
+
   it('verify what was signed with them, and nothing else', async () => {
     const keys = keysOf(document);
     const kid = `${SERVICE}#status-1`;
@@ -112,7 +126,8 @@ describe('a document is refused', () => {
 
   it('of another service than asked for, which is named beside what else is wrong', () => {
     const failures: ServiceKeyFailure[] = [];
-    expect(openServiceKeys(document, failures, 'did:web:other.example')).toBeInstanceOf(ServiceKeys);
+    const keys = openServiceKeys(document, failures, 'did:web:other.example');
+    expect(keys?.find(`${SERVICE}#status-1`, 'status')).toEqual(publicKeyOf(2));
     expect(failures.map(({ code }) => code)).toEqual(['wrong-service']);
   });
 });

@@ -50,7 +50,7 @@ export const readServiceKeys = (
 ):
   | { readonly ok: true; readonly keys: ServiceKeys }
   | { readonly ok: false; readonly failures: readonly ServiceKeyFailure[] } => {
-  if (document instanceof ServiceKeys) return { ok: true, keys: document };
+  if (isServiceKeys(document)) return { ok: true, keys: document };
   const refuse = (problem: string) => ({
     ok: false as const,
     failures: [failure('malformed-did-document', problem)],
@@ -62,7 +62,7 @@ export const readServiceKeys = (
   const did = member(json, 'id');
   if (typeof did !== 'string' || parseDidWeb(did) === null)
     return refuse(`the id of the DID document must be a did:web DID, not ${show(did)}`);
-  return { ok: true, keys: new ServiceKeys(did, json, pinned) };
+  return { ok: true, keys: new DocumentKeys(did, json, pinned) };
 };
 
 /**
@@ -97,7 +97,30 @@ const readJson = (document: unknown): JsonObject | string => {
 type PinnedTimes = ReadonlyMap<string, KeyTime | null>;
 
 /** Of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
-export class ServiceKeys {
+export interface ServiceKeys {
+  /** The service's did:web DID. */
+  readonly did: string;
+  /** Every key that the document names, as a Multikey, usable or not. */
+  list(): readonly { readonly kid: string; readonly multikey: string }[];
+  /** The raw key that `kid` names for this purpose, not yet checked for strength, or what is wrong with it. */
+  find(kid: string, purpose: KeyPurpose): Uint8Array | ServiceKeyFailure;
+  /**
+   * Verifies a signature under one of these keys; null where all is well. `key-not-in-force` alone says that the signature
+   * is right and its date is not to be believed.
+   */
+  check(purpose: KeyPurpose, signature: ServiceSignature, crypto: CryptoPort): ServiceKeyFailure | null;
+}
+
+/**
+ * Each published package holds its own copy of this file: what has been read is known by this mark, so that keys read with one
+ * package are taken by the others. No JSON can have it.
+ */
+const MARK = Symbol.for('@svc/ServiceKeys');
+
+const isServiceKeys = (value: unknown): value is ServiceKeys =>
+  typeof value === 'object' && value !== null && MARK in value;
+
+class DocumentKeys implements ServiceKeys {
   /** By absolute kid, in document order. A kid with several methods is ambiguous and refused. */
   readonly #methods = new Map<string, readonly JsonObject[]>();
   readonly #asserted = new Set<string>();
@@ -122,7 +145,11 @@ export class ServiceKeys {
     }
   }
 
-  /** Every key that the document names, as a Multikey, usable or not. */
+  /** Of the class, not of its objects: a spread copy, which has no methods, has no mark either. */
+  get [MARK](): true {
+    return true;
+  }
+
   list(): readonly { readonly kid: string; readonly multikey: string }[] {
     return [...this.#methods].flatMap(([kid, methods]) =>
       methods.flatMap((method) => {
@@ -132,7 +159,6 @@ export class ServiceKeys {
     );
   }
 
-  /** The raw key that `kid` names for this purpose, not yet checked for strength, or what is wrong with it. */
   find(kid: string, purpose: KeyPurpose): Uint8Array | ServiceKeyFailure {
     const found = this.#find(kid, purpose);
     return 'key' in found ? found.key : found;
@@ -170,10 +196,6 @@ export class ServiceKeys {
     return { key, time: pinned === null ? time : narrowKeyTime(time, pinned) };
   }
 
-  /**
-   * Verifies a signature under one of these keys; null where all is well. `key-not-in-force` alone says that the signature
-   * is right and its date is not to be believed.
-   */
   check(
     purpose: KeyPurpose,
     { kid, signingInput, signature, signedAtMs }: ServiceSignature,

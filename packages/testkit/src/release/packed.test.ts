@@ -159,6 +159,27 @@ it('SvcError is one class, whichever package and kind of module it comes from', 
   expect(stdout).toBe('true false false\n');
 });
 
+it('service keys that were read with one package are taken by the others', async () => {
+  const did = 'did:web:svc.example';
+  const kid = `${did}#receipt-1`;
+  const publicKeyMultibase = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+  const method = { id: kid, type: 'Multikey', controller: did, publicKeyMultibase };
+  const document = { id: did, verificationMethod: [method], assertionMethod: [kid] };
+  writeFileSync(
+    join(consumer, 'keys.mjs'),
+    `import { createRequire } from 'node:module';
+     import * as receipts from '@svc/receipts';
+     import * as transparency from '@svc/transparency';
+     import * as shops from '@svc/sdk-rp';
+     const copies = [receipts, transparency, shops, createRequire(import.meta.url)('@svc/receipts')];
+     const read = copies.map((copy) => copy.readServiceKeys(${JSON.stringify(document)}));
+     const isTaken = read.every(({ keys }) => copies.every((copy) => copy.readServiceKeys(keys).keys === keys));
+     console.log(isTaken, read.every(({ keys }) => keys.find('${kid}', 'receipt').length === 32));`,
+  );
+  const { stdout } = await run(process.execPath, ['keys.mjs'], { cwd: consumer });
+  expect(stdout).toBe('true true\n');
+});
+
 describe('a project with all of them compiles, strict,', () => {
   const TYPESCRIPT = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const NATIVE = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
@@ -203,7 +224,8 @@ import { createVerifier, type Receipt } from '@svc/sdk-rp';
 import { requireAuthority, getAuthority } from '@svc/sdk-rp/express';
 import { nativeCrypto } from '@svc/protocol/native';
 import { parseDidKey, type DidKey } from '@svc/protocol';
-import { verifyReceipt } from '@svc/receipts';
+import { type ServiceKeys, verifyReceipt } from '@svc/receipts';
+import { verifyAttestation } from '@svc/transparency';
 import { createTestService } from '@svc/testing';
 declare const agent: Agent;
 const did: DidKey = agent.did;
@@ -214,6 +236,7 @@ export const guard = requireAuthority({
   action: (req) => ({ type: 'commerce:purchase', resource: req.path, amount: 1, currency: 'USD' }),
 });
 export const check = (receipt: Receipt): boolean => verifyReceipt(receipt, {}).ok;
+export const attested = (keys: ServiceKeys) => verifyAttestation('', keys, nativeCrypto);
 export const parsed = parseDidKey(did);
 export async function inUnitTests() {
   const service = await createTestService();
