@@ -9,6 +9,8 @@ const BUILT = /^dist\/(?:[\w./-]+\.(?:c?js|c?js\.map|d\.c?ts)|vectors\/[\w./-]+\
 const MAN_PAGE = /^man\/svc-[a-z]+\.1$/;
 /** The vectors are data. */
 const VECTORS = /^(?:(?:evaluate|schema)\/[\w./-]+\.json|[\w-]+\.json)$/;
+/** What `create-svc-shop` writes: files of a project, its test among them. */
+const TEMPLATE = /^template\/[\w.-]+$/;
 const NEVER = /(?:^|\/)(?:src|test|tests|fixtures?|node_modules)\/|\.(?:test|spec)\./;
 
 /** What is wrong with these files of a package, one sentence each. */
@@ -16,6 +18,7 @@ export const findContentFaults = (manifest: Manifest, files: readonly string[]):
   const { name } = manifest;
   const mayHold = name === '@svc/vectors' ? VECTORS : BUILT;
   const wrong = files
+    .filter((file) => name !== 'create-svc-shop' || !TEMPLATE.test(file))
     .filter(
       (file) =>
         NEVER.test(file) ||

@@ -59,7 +59,7 @@ const homeOf = (name: string): string => join(scratch, 'alone', name.replace('/'
 const placeOf = (name: string): string => join(homeOf(name), 'node_modules', name);
 const readManifest = (name: string): Manifest =>
   JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as Manifest;
-const withModules = names.filter((name) => name !== '@svc/vectors' && name !== '@svc/cli');
+const withModules = names.filter((name) => !['@svc/vectors', '@svc/cli', 'create-svc-shop'].includes(name));
 
 const tarballs = new Map<string, string>();
 /** A project with all of them, installed as the README says. */
@@ -179,6 +179,39 @@ it('service keys that were read with one package are taken by the others', async
   const { stdout } = await run(process.execPath, ['keys.mjs'], { cwd: consumer });
   expect(stdout).toBe('true true\n');
 });
+
+it('npm create svc-shop writes a project that compiles and whose test passes; a folder that is not empty is refused', async () => {
+  const shop = join(consumer, 'Corner Shop');
+  const command = join(
+    placeOf('create-svc-shop'),
+    readManifest('create-svc-shop').bin?.['create-svc-shop'] ?? '',
+  );
+  const create = () => run(process.execPath, [command, shop, '--packages', scratch]);
+  expect((await create()).stdout).toContain('npm install');
+  const { name, dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(shop, 'package.json'), 'utf8'),
+  );
+  expect(name).toBe('corner-shop');
+  for (const [each, from] of Object.entries({ ...dependencies, ...devDependencies }))
+    if (each.startsWith('@svc/')) expect(from).toBe(`file:${tarballs.get(each)}`);
+  // Ours are those of the folder above; those of others are linked, so that nothing is fetched.
+  for (const [from, linked] of [
+    ['packages/create-svc-shop', 'express'],
+    ['packages/create-svc-shop', '@types/express'],
+    ['.', '@types/node'],
+    ['.', 'tsx'],
+    ['.', 'typescript'],
+  ] as const) {
+    mkdirSync(join(shop, 'node_modules', linked, '..'), { recursive: true });
+    symlinkSync(join(root, from, 'node_modules', linked), join(shop, 'node_modules', linked));
+  }
+  const npm = (...args: string[]) => run('npm', ['run', '--silent', ...args], { cwd: shop });
+  expect(await npm('types')).toMatchObject({ stdout: '' });
+  expect((await npm('test')).stdout).toMatch(/^# pass 4$.*^# fail 0$/ms);
+  writeFileSync(join(shop, 'shop.ts'), 'mine');
+  await expect(create()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') });
+  expect(readFileSync(join(shop, 'shop.ts'), 'utf8')).toBe('mine');
+}, 60_000);
 
 describe('a project with all of them compiles, strict,', () => {
   const TYPESCRIPT = join(root, 'node_modules', 'typescript', 'bin', 'tsc');

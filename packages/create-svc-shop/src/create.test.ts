@@ -1,0 +1,39 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { createShop } from './create.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'svc-create-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+const read = (file: string | URL) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+const pinsOf = ({ dependencies, devDependencies }: Manifest) => ({ ...dependencies, ...devDependencies });
+
+it('a project has our packages of this version and those of others as they are tested with it, all pinned', () => {
+  const folder = join(scratch, 'shop');
+  createShop(folder);
+  const own = read(new URL('../package.json', import.meta.url));
+  const tested = { ...pinsOf(read(new URL('../../../package.json', import.meta.url))), ...pinsOf(own) };
+  const pins = pinsOf(read(join(folder, 'package.json')));
+  expect(Object.keys(pins).length).toBeGreaterThan(7);
+  for (const [name, version] of Object.entries(pins))
+    expect([name, version]).toEqual([name, name.startsWith('@svc/') ? own.version : tested[name]]);
+  expect(readdirSync(folder)).toEqual(
+    expect.arrayContaining(['.gitignore', 'shop.ts', 'agent.ts', 'shop.test.ts']),
+  );
+});
+
+it('refuses what is there, and packages that are not, before it writes anything', () => {
+  const file = join(scratch, 'file');
+  writeFileSync(file, '');
+  expect(() => createShop(file)).toThrow('not empty');
+  const folder = join(scratch, 'other');
+  expect(() => createShop(folder, scratch)).toThrow('npm run pack');
+  expect(readdirSync(scratch)).not.toContain('other');
+});

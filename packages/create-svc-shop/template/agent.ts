@@ -1,0 +1,22 @@
+/** The Agent: buys from the shop under the Grant of a Principal. */
+import { type Action, type Agent, createAgentFetch } from '@svc/sdk-principal/agent';
+
+export interface Buyer {
+  readonly agent: Agent;
+  readonly grant: string;
+  readonly shop: { readonly did: string; readonly origin: string };
+  /** Milliseconds since the epoch; the clock unless given. */
+  readonly now?: () => number;
+}
+
+/** Orders one item for `atMost` cents: the shop names the price, and the Agent signs for no other purchase. */
+export async function buy({ shop, ...buyer }: Buyer, item: string, atMost: number): Promise<Response> {
+  const offer = await fetch(`${shop.origin}/items/${encodeURIComponent(item)}`);
+  if (!offer.ok) throw new Error(`the shop has no ${item}: ${offer.status}`);
+  const action = (await offer.json()) as Action;
+  if (action.type !== 'commerce:purchase' || action.resource !== `item/${item}` || action.currency !== 'USD')
+    throw new Error('the shop offers something else');
+  if (action.amount > atMost) throw new Error(`${item} costs ${action.amount} cents`);
+  const send = createAgentFetch({ ...buyer, audience: shop.did, action });
+  return send(`${shop.origin}/orders/${encodeURIComponent(item)}`, { method: 'POST' });
+}

@@ -1,0 +1,9 @@
+/** `npm start`: the shop, against the service of `.env`. */
+import { createVerifier } from '@svc/sdk-rp';
+import { createShop } from './shop.ts';
+
+const { SVC_URL = '', SVC_DID = '', SHOP_DID = '', SHOP_ORIGIN = '', PORT = '4000' } = process.env;
+// The API key comes from SVC_RP_KEY.
+const verifier = createVerifier({ baseUrl: SVC_URL, serviceDid: SVC_DID, relyingParty: SHOP_DID });
+await verifier.ready();
+createShop(verifier, SHOP_ORIGIN).listen(Number(PORT), () => console.log(`the shop is at ${SHOP_ORIGIN}`));
