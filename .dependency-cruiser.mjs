@@ -12,6 +12,7 @@ const layers = [
   ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli'],
   ['fsck'],
   ['process', 'testing'],
+  ['create-svc-shop'],
 ];
 
 const tests = '[.]test[.]tsx?$|^[^/]+/[^/]+/(test|scripts)/|/testing/';

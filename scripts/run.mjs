@@ -76,6 +76,11 @@ const commands = {
     const main = join('scripts', 'release', 'main.ts');
     return show(process.execPath, ['--import', 'tsx', main, ...parameters]);
   },
+  /** The reference of what is published, from its docstrings. */
+  async 'docs:api'() {
+    await install();
+    return show(...docsApi(...parameters));
+  },
   async build() {
     await install();
     await build();
@@ -190,6 +195,7 @@ async function check() {
   );
   await attempt('generated files', checkGenerated);
   await attempt('unused code', () => step('looking for unused code', ...tool('knip')));
+  await attempt('API reference', () => step('writing the API reference', ...docsApi()));
   await attempt('size', () => step('measuring sizes', ...tool('size-limit')));
   await attempt('tests', () => test([]));
   console.log(failed.length === 0 ? 'everything holds' : `does not hold: ${failed.join(', ')}`);
@@ -235,6 +241,10 @@ function turbo(task, ...args) {
 /** `tsc` of TypeScript 7; the one in `.bin` belongs to the older, which makes declarations. */
 function nativeTypeScript(...args) {
   return [process.execPath, [join(root, 'node_modules', 'typescript-native', 'bin', 'tsc'), ...args]];
+}
+
+function docsApi(...args) {
+  return [process.execPath, ['--import', 'tsx', join('scripts', 'docs-api', 'main.ts'), ...args]];
 }
 
 function tool(name, ...args) {

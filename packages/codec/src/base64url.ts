@@ -15,6 +15,7 @@ for (let value = 0; value < ALPHABET.length; value++) valueOfCode[ALPHABET.charC
 const codes = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const ascii = /* @__PURE__ */ new TextDecoder();
 
+/** base64url without padding (RFC 4648 §5): the only spelling that `decodeBase64url` reads. */
 export const encodeBase64url = (bytes: Uint8Array): string => {
   const text = new Uint8Array(Math.ceil((bytes.length * 4) / 3));
   let out = 0;

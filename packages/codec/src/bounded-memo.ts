@@ -10,6 +10,7 @@ export class BoundedMemo<Value> {
     this.#maxEntries = maxEntries;
   }
 
+  /** How many entries are remembered. */
   get size(): number {
     return this.#entries.size;
   }
@@ -23,6 +24,9 @@ export class BoundedMemo<Value> {
     return value;
   }
 
+  /**
+   * Remembers a value as the most recently used one; beyond `maxEntries` the least recently used is forgotten.
+   */
   insert(key: string, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject } from './json.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { encodeUtf8 } from './utf8.ts';
 
+/** A compact JWS (RFC 7515 §7.1) taken apart. Nothing of it has been verified. */
 export interface ParsedJws {
   readonly ok: true;
   /** Unauthenticated until the signature over `signingInput` verifies, as is the payload. */
@@ -19,6 +20,7 @@ export interface ParsedJws {
   readonly signature: Uint8Array;
 }
 
+/** What was read, or `problem`: what is wrong, as a phrase for a message. */
 export type ParseJwsResult = ParsedJws | { readonly ok: false; readonly problem: string };
 
 /** Reads the token. `maxChars` bounds the text before anything is decoded. */

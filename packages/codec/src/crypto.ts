@@ -7,6 +7,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { isStrictPublicKey, verifyStrict } from './ed25519.ts';
 import { encodeUtf8 } from './utf8.ts';
 
+/** SHA-256 and strict Ed25519, as all that verifies takes them. Nothing here throws on what was received. */
 export interface CryptoPort {
   /** SHA-256 as 64 lower-case hex characters. A string is hashed as UTF-8. */
   sha256Hex(data: Uint8Array | string): string;

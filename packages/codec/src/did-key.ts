@@ -7,6 +7,10 @@
 import { base58btc } from 'multiformats/bases/base58';
 import type { Branded } from './branded.ts';
 
+/**
+ * A did:key DID of an Ed25519 key (`did:key:z6Mk…`) that has passed its parser: how an Agent is named (interface
+ * §Identifier and value formats).
+ */
 export type DidKey = Branded<'DidKey'>;
 
 const DID_KEY_PREFIX = 'did:key:';

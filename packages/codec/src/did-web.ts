@@ -6,9 +6,11 @@
  */
 import type { Branded } from './branded.ts';
 
+/** A did:web DID that has passed `parseDidWeb`: how Principals, relying parties and services are named. */
 export type DidWeb = Branded<'DidWeb'>;
 
 const PREFIX = 'did:web:';
+/** The longest did:web DID that is read, in characters. */
 export const DID_WEB_MAX_CHARS = 512;
 const MAX_HOST_CHARS = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -17,6 +19,7 @@ const NUMERIC_LABEL = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 const PORT = /^[1-9][0-9]{0,4}$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 
+/** A did:web DID taken apart, as far as it takes to fetch its document. */
 export interface ParsedDidWeb {
   readonly did: DidWeb;
   /** Lower-case host name without the port. */

@@ -9,9 +9,11 @@ export interface Failure<Code extends string = string> {
 
 /** Where a reader adds what it finds: an array of failures with these codes, and perhaps others. */
 export interface FailureSink<Code extends string> {
+  /** As that of an array; what it answers is not used. */
   push(...found: Failure<Code>[]): unknown;
 }
 
+/** A failure; without `path` where the fault lies outside of what was read. */
 export const failure = <Code extends string>(code: Code, message: string, path?: string): Failure<Code> =>
   path === undefined ? { code, message } : { code, message, path };
 

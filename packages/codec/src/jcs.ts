@@ -7,6 +7,7 @@
 import canonicalize from 'canonicalize';
 import type { JsonValue } from './json.ts';
 
+/** The deepest nesting that is written; JcsError beyond it. */
 export const MAX_JCS_DEPTH = 64;
 
 /** The value given to `jcs` is not plain JSON. A bug in the caller, never a verdict on input. */

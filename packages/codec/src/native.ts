@@ -29,6 +29,9 @@ const sha256Hex: CryptoPort['sha256Hex'] =
     ? (data) => crypto.hash('sha256', data, 'hex')
     : (data) => crypto.createHash('sha256').update(data).digest('hex');
 
+/**
+ * `CryptoPort` by Node's own cryptography: an order of magnitude faster than the portable one, and of the same answers.
+ */
 export const nativeCrypto: CryptoPort = {
   sha256Hex,
   isStrictKey: isStrictPublicKey,

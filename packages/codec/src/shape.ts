@@ -8,6 +8,9 @@ import { joinPointer } from './json-pointer.ts';
 
 // A shape that a bundle does not use is left out of it: calls of what builds one count as free of side effects.
 
+/**
+ * A member that must be there is not, one that must not be there is, or one has another form than its own.
+ */
 export type ShapeFailureCode = 'missing-member' | 'unknown-member' | 'malformed-member';
 
 /** A value that is right or wrong as a whole. */
@@ -15,6 +18,7 @@ export interface Scalar {
   readonly kind: 'scalar';
   /** Completes "must be …". */
   readonly right: string;
+  /** Whether a value is of this form. Must not throw. */
   readonly is: (value: unknown) => boolean;
 }
 
@@ -23,6 +27,7 @@ interface Member {
   readonly required: boolean;
 }
 
+/** An object whose members each have a shape of their own. Built by `closed` or `open`. */
 export interface ObjectShape {
   readonly kind: 'object';
   readonly members: ReadonlyMap<string, Member>;
@@ -34,14 +39,17 @@ export interface ObjectShape {
   readonly then?: (object: JsonObject, path: string, reading: ShapeReading) => void;
 }
 
+/** The one right form of a value. */
 export type Shape = Scalar | ObjectShape;
 
+/** One reading of a value against a shape: what is read, and where its faults go. */
 export interface ShapeReading {
   /** What is read, as "Receipt". */
   readonly what: string;
   readonly failures: FailureSink<ShapeFailureCode>;
 }
 
+/** A value that `is` tells right from wrong; `right` completes the message "must be …". */
 export const scalar = /* @__NO_SIDE_EFFECTS__ */ (
   right: string,
   is: (value: unknown) => boolean,
@@ -55,6 +63,7 @@ export const scalar = /* @__NO_SIDE_EFFECTS__ */ (
 export const text = /* @__NO_SIDE_EFFECTS__ */ (right: string, is: (value: string) => boolean): Scalar =>
   scalar(right, (value) => typeof value === 'string' && is(value));
 
+/** One of these strings, exactly. */
 export const oneOf = /* @__NO_SIDE_EFFECTS__ */ (...options: readonly string[]): Scalar =>
   scalar(options.map((option) => `"${option}"`).join(' or '), (value) =>
     options.some((option) => option === value),

@@ -8,6 +8,7 @@
  */
 import type { JsonValue } from './json.ts';
 
+/** The value that was read, or what is wrong with the text and where. */
 export type StrictJsonResult =
   | { readonly ok: true; readonly value: JsonValue }
   | {
@@ -18,8 +19,13 @@ export type StrictJsonResult =
       readonly offset: number;
     };
 
+/** The deepest nesting of arrays and objects that is read. */
 export const MAX_JSON_DEPTH = 32;
 
+/**
+ * Reads a text as strict JSON (see the head of this file). Never throws; everything it refuses is a `problem` with its
+ * place.
+ */
 export const parseStrictJson = (text: string): StrictJsonResult => read(new Reader(text, false));
 
 /**

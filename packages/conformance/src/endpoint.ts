@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/protocol';
 import { CASE_OPS, type CaseOp, CONTRACT, type WireResult } from './wire.ts';
 
+/** An implementation under test, as the endpoint shows it: what it is, what it supports, and its ops. */
 export interface ConformanceEngine {
   readonly implementation: { readonly name: string; readonly version: string };
   readonly profiles: readonly string[];
@@ -11,11 +12,15 @@ export interface ConformanceEngine {
   readonly ops: Readonly<Partial<Record<CaseOp, (input: JsonValue) => JsonValue | Promise<JsonValue>>>>;
 }
 
+/**
+ * What an endpoint accepts in one request: so many bytes of body, so many cases. It says so in its description.
+ */
 export interface EndpointLimits {
   readonly maxRequestBytes: number;
   readonly maxCases: number;
 }
 
+/** The HTTP status and the JSON text of an answer. 400: the request is not of the contract. */
 export interface EndpointAnswer {
   readonly status: 200 | 400;
   readonly text: string;

@@ -15,6 +15,7 @@ import {
 import { signReceipt } from '@svc/receipts';
 import type { ConformanceEngine } from './endpoint.ts';
 
+/** What an implementation is called, and what it computes and signs with. */
 export interface EngineOptions {
   readonly name: string;
   readonly version: string;
@@ -23,6 +24,7 @@ export interface EngineOptions {
   readonly receiptSigner: Parameters<typeof signReceipt>[1] | null;
 }
 
+/** The engine of `@svc/protocol` and `@svc/receipts`, as an implementation under test. */
 export const createEngine = ({ name, version, crypto, receiptSigner }: EngineOptions): ConformanceEngine => ({
   implementation: { name, version },
   profiles: Object.keys(PROFILES),

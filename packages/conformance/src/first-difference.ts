@@ -1,6 +1,7 @@
 /** The first difference between two JSON values, in the order of the expected one; unexpected members come last. */
 import { isJsonObject, type JsonValue, joinPointer } from '@svc/codec';
 
+/** The first place in which a result is not the expected one. */
 export interface Difference {
   /** JSON pointer (RFC 6901) into the result. */
   readonly pointer: string;

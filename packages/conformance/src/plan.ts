@@ -15,11 +15,13 @@ import {
   MIN_REQUEST_BYTES,
 } from './wire.ts';
 
+/** The cases of one request, all of one op. */
 export interface Batch {
   readonly op: CaseOp;
   readonly cases: readonly ConformanceCase[];
 }
 
+/** The requests of a run, in order, and what the endpoint is not asked. */
 export interface Plan {
   readonly batches: readonly Batch[];
   /** Cases whose op or profile the endpoint does not support. */

@@ -14,6 +14,7 @@ import { CASE_OPS, type CaseOp, CONTRACT, type Description } from './wire.ts';
  */
 export type Outcome = 'passed' | 'failed' | 'unsupported' | 'undecided';
 
+/** What became of one case. */
 export interface CaseReport {
   readonly id: string;
   readonly outcome: Outcome;
@@ -32,6 +33,7 @@ export interface CaseReport {
   };
 }
 
+/** Cases by outcome; `cases` is their sum. */
 export interface Totals {
   readonly cases: number;
   readonly passed: number;
@@ -40,6 +42,7 @@ export interface Totals {
   readonly undecided: number;
 }
 
+/** What a run found (docs/conformance.md), as plain JSON. */
 export interface ConformanceReport {
   readonly contract: typeof CONTRACT;
   /**

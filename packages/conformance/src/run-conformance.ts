@@ -29,6 +29,7 @@ import {
   type WireResult,
 } from './wire.ts';
 
+/** Bounds of a run: numbers of requests, milliseconds, bytes. */
 export interface RunLimits {
   /** `describe` included. */
   readonly maxRequests: number;
@@ -47,6 +48,7 @@ export const RUN_LIMITS: RunLimits = {
   maxAnswerBytes: MAX_ANSWER_BYTES,
 };
 
+/** How far a run has come: requests made and cases answered, of how many, and how many were wrong. */
 export interface Progress {
   readonly requests: number;
   readonly plannedRequests: number;
@@ -55,6 +57,9 @@ export interface Progress {
   readonly failed: number;
 }
 
+/**
+ * What a run needs: the endpoint's URL, the vectors, a transport and a clock. Limits that are not given are `RUN_LIMITS`.
+ */
 export interface ConformanceRun {
   readonly url: string;
   readonly vectors: VectorSet;

@@ -8,6 +8,7 @@ export type TransportAnswer =
   /** Forbidden by the caller's policy; nothing was sent. */
   | { readonly kind: 'refused'; readonly why: string };
 
+/** How requests reach the endpoint. */
 export interface Transport {
   /**
    * One POST of a JSON text. Resolves within `timeoutMs`, with at most `maxBytes` of body; follows no redirect, decodes

@@ -5,6 +5,7 @@
 import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
 import type { CaseOp } from './wire.ts';
 
+/** One vector as an endpoint is asked it. */
 export interface ConformanceCase {
   /** Unique within its op: the id of an evaluate case, else file and JSON pointer. */
   readonly id: string;
@@ -18,6 +19,7 @@ export interface ConformanceCase {
   readonly receipt: string | null;
 }
 
+/** A set of vectors, read and compared with its manifest. */
 export interface VectorSet {
   readonly conformanceVersion: string;
   /** Of the whole set, as in the manifest. */
@@ -30,6 +32,7 @@ export class VectorSetError extends Error {
   override readonly name = 'VectorSetError';
 }
 
+/** Where in a set its manifest is, which names every other file with its SHA-256. */
 export const MANIFEST_PATH = 'manifest.json';
 
 interface Manifest {

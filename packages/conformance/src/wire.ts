@@ -5,11 +5,14 @@
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseStrictJson } from '@svc/protocol';
 import { ownText } from './own-text.ts';
 
+/** The contract's name and version, which every description and report carries. */
 export const CONTRACT = 'svc-conformance-http v1';
 
 /** Ops that take cases. `describe` takes none. */
 export const CASE_OPS = ['evaluate', 'normalizeHtu', 'canonicalize', 'sha256', 'isJti'] as const;
+/** An op that takes cases. */
 export type CaseOp = (typeof CASE_OPS)[number];
+/** What a request asks for: `describe`, or the results of cases. */
 export type Op = CaseOp | 'describe';
 
 /** Required ops; all others are optional. */
@@ -18,10 +21,12 @@ export const REQUIRED_PROFILE = 'svc-base-v1';
 
 /** The largest request and batch, whatever the endpoint accepts. */
 export const MAX_REQUEST_BYTES = 1_048_576;
+/** The most cases of one request, whatever the endpoint accepts. */
 export const MAX_CASES = 1000;
 /** The least that an endpoint must accept. */
 export const MIN_REQUEST_BYTES = 131_072;
 export const MIN_CASES = 100;
+/** The largest answer that is read. */
 export const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_NAME_CHARS = 200;
 const MAX_NAMES = 100;
@@ -37,6 +42,7 @@ export interface Description {
   readonly maxCases: number;
 }
 
+/** A case on the wire: its input under an id, and nothing of what is expected. */
 export interface WireCase {
   /** Unique within the request. */
   readonly id: string;

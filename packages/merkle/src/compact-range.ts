@@ -4,6 +4,9 @@
  */
 import { assertHash, copyOf, emptyRoot, hashNode, portableSha256, type Sha256 } from './hash.ts';
 
+/**
+ * The root of leaves that pass by once, with one hash per level in memory. SHA-256 in portable JavaScript unless given.
+ */
 export class CompactRange {
   readonly #sha256: Sha256;
   /** At `height` the root of a complete subtree of 2^height leaves, or null; the higher, the further left. */

@@ -14,6 +14,7 @@ export type Sha256 = (data: Uint8Array) => Uint8Array;
 /** Runs wherever JavaScript runs. */
 export const portableSha256: Sha256 = (data) => sha256(data);
 
+/** The length of a hash: SHA-256. */
 export const HASH_BYTES = 32;
 const LEAF_PREFIX = 0x00;
 const NODE_PREFIX = 0x01;

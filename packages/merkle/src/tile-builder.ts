@@ -9,6 +9,7 @@ interface Level {
   fullTiles: number;
 }
 
+/** Cuts a tree into tiles while its leaves pass by once. */
 export class TileBuilder {
   readonly #emit: (tile: Tile) => void;
   readonly #sha256: Sha256;

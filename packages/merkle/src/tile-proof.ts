@@ -10,6 +10,7 @@ import { hashesInLevel, hashesInTile, TILE_HASHES, TileError, unpackHashes } fro
  */
 export type LoadTile = (level: number, index: number, count: number) => Uint8Array | Promise<Uint8Array>;
 
+/** An inclusion proof from tiles, with the root that they lead to. */
 export interface ProvenInclusion extends Inclusion {
   /** To which the tiles lead. Compare it with the root that was published. */
   readonly root: Uint8Array;

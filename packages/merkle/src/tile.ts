@@ -13,6 +13,7 @@ import type { Row } from './levels.ts';
 /** Hashes in a full tile, and how many hashes of one level a hash of the next one stands for. */
 export const TILE_HASHES = 256;
 
+/** Up to 256 hashes of one level, as stored: what an inclusion proof reads. */
 export interface Tile {
   /** 0: leaf hashes. */
   readonly level: number;

@@ -6,6 +6,7 @@ import { assertHash, copyOf, emptyRoot, portableSha256, type Sha256 } from './ha
 import type { Inclusion } from './inclusion.ts';
 import { pathThrough, type Row, rowsFrom } from './levels.ts';
 
+/** A whole tree in memory (RFC 6962 §2.1), for many proofs of a tree that fits. */
 export class MerkleTree {
   readonly size: number;
   readonly root: Uint8Array;

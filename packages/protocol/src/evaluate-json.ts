@@ -38,6 +38,7 @@ import { buildReceiptBody, type ReceiptBody } from './receipt-body.ts';
 /** `"unavailable"`, `"absent"`, or what was found. */
 export type JsonAnswer<T> = 'absent' | 'unavailable' | { readonly found: T };
 
+/** An evaluation as plain JSON, in the form of the test vectors (vectors/README.md). */
 export interface EvaluateInput {
   readonly receipt_id: string;
   /** The instant of the evaluation, RFC 3339 with milliseconds. */

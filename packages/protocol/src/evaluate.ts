@@ -23,6 +23,7 @@ export interface VerifyRequest {
   readonly action: unknown;
 }
 
+/** Whom an evaluation is for, when, and by which rules; `TRUST_CONFIG` unless given. */
 export interface EvaluationContext {
   readonly relyingParty: RelyingParty & { readonly profile: ProfileId };
   /** The one instant of this evaluation, milliseconds since the epoch. */
@@ -31,8 +32,10 @@ export interface EvaluationContext {
   readonly trust?: TrustConfig;
 }
 
+/** Passed, denied, or skipped because something that it requires did not pass. */
 export type CheckOutcome = boolean | 'skipped';
 
+/** A decision with all that it rests on; `buildReceiptBody` makes a Receipt's body of it. */
 export interface Decided {
   readonly kind: 'decided';
   readonly decision: 'ALLOW' | 'DENY';

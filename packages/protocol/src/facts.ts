@@ -8,13 +8,17 @@ import type { Balances } from './budgets/balances.ts';
 import type { DidDocument } from './model/did-document.ts';
 import type { GrantId } from './model/ids.ts';
 
+/** What a look-up came to. `absent`: there is none. `unavailable`: nobody knows now. */
 export type Answer<T> =
   | { readonly answer: 'found'; readonly value: T }
   | { readonly answer: 'absent' }
   | { readonly answer: 'unavailable' };
 
+/** The look-up found this. */
 export const found = <T>(value: T): Answer<T> => ({ answer: 'found', value });
+/** The look-up found that there is none. */
 export const absent: Answer<never> = { answer: 'absent' };
+/** The look-up could not be made: decides SERVICE_UNAVAILABLE where a check needs it. */
 export const unavailable: Answer<never> = { answer: 'unavailable' };
 
 /** The registered Principal that `issuer` names, and the state of the key that `kid` names, if it was ever seen. */
@@ -49,6 +53,7 @@ export interface StatusFact {
   readonly checkedAtMs: number;
 }
 
+/** What has been looked up for an evaluation. A member that is absent has not been asked for yet. */
 export interface Facts {
   readonly principal?: Answer<PrincipalFact>;
   readonly document?: Answer<DocumentFact>;

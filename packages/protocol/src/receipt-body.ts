@@ -22,8 +22,13 @@ import type { ReasonCode } from './model/reason-code.ts';
 import { PROFILES, type ProfileId } from './profiles/index.ts';
 import { TRUST_CONFIG, type TrustConfig, trustConfigDocument } from './trust-config.ts';
 
+/** The `version` of a Receipt's body. */
 export const RECEIPT_VERSION = 'svc-receipt-v1';
 
+/**
+ * A Receipt without its signature (interface §Receipt, protocol §8). Which members are there follows from the outcomes of
+ * the checks.
+ */
 export interface ReceiptBody {
   readonly agent?: DidKey;
   readonly authority?: Capability | null;
@@ -74,6 +79,7 @@ export interface ReceiptBody {
   };
 }
 
+/** What of a Receipt's body the decision itself does not have. `nowMs` is milliseconds since the epoch. */
 export interface ReceiptContext {
   readonly receiptId: ReceiptId;
   readonly relyingParty: { readonly did: DidWeb; readonly profile: ProfileId };

@@ -5,6 +5,7 @@
 
 import { type JsonObject, jcs } from '@svc/codec';
 
+/** How old what the service knows may be when it decides (protocol §14). Receipts name it by its hash. */
 export interface TrustConfig {
   readonly version: string;
   readonly policyVersion: 'svc-trust-v1';
@@ -18,6 +19,7 @@ export interface TrustConfig {
   readonly clockSkewSeconds: number;
 }
 
+/** What is in force. */
 export const TRUST_CONFIG: TrustConfig = {
   version: 'svc-trust-config-1',
   policyVersion: 'svc-trust-v1',

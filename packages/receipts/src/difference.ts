@@ -1,6 +1,7 @@
 /** The differences between two JSON values, as JSON pointers (RFC 6901). */
 import { isJsonObject, type JsonValue, joinPointer, member } from '@svc/codec';
 
+/** A member of a Receipt that is not what the engine comes to. */
 export interface Difference {
   /** JSON pointer. */
   readonly path: string;

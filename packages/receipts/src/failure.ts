@@ -2,6 +2,7 @@
 import type { Failure as CodedFailure } from '@svc/codec';
 import type { ServiceKeyFailureCode } from '@svc/transparency/service-keys';
 
+/** Each thing that can be wrong with a Receipt. More than one may be reported of the same. */
 export type FailureCode =
   /** Not JSON, not an object, or longer than a Receipt can be. */
   | 'malformed-receipt'
@@ -38,4 +39,5 @@ export type FailureCode =
   | 'unknown-trust-config'
   | 'wrong-trust-config-hash';
 
+/** What is wrong with a Receipt: a code of a closed list, and a message for people. */
 export type Failure<Code extends string = FailureCode> = CodedFailure<Code>;

@@ -1,6 +1,7 @@
 /** The Receipt on the wire: the body that the engine builds, and the JWS over it (interface §Receipt). */
 import type { ReceiptBody } from '@svc/protocol';
 
+/** The `typ` of a Receipt's protected header. */
 export const RECEIPT_TYP = 'svc-receipt+jwt';
 /** A Grant has at most 16,384 characters, which bounds what a Receipt repeats of it. */
 export const RECEIPT_JWS_MAX_CHARS = 65_536;

@@ -4,6 +4,7 @@ import { canonicalText } from './canonical.ts';
 import { RECEIPT_TYP } from './receipt.ts';
 import { spliceReceipt } from './receipt-text.ts';
 
+/** A Receipt as it is stored and as it is answered. */
 export interface SignedReceipt {
   /** The part to store: `receiptTextOf` rebuilds the text. */
   readonly jws: string;

@@ -16,11 +16,13 @@ import {
 import type { Transport } from './transport.ts';
 import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire.generated.ts';
 
+/** For one call: a signal that ends it, and milliseconds for the whole of it instead of the client's own. */
 export interface CallOptions {
   signal?: AbortSignal;
   timeoutMs?: number;
 }
 
+/** The API keys of the caller's own subject. */
 export interface ApiKeys {
   /** Ids and labels, newest first, revoked ones included; never a value. */
   list(options?: CallOptions): Promise<ApiKeyList>;
@@ -33,6 +35,7 @@ export interface ApiKeys {
   revoke(keyId: string, options?: CallOptions): Promise<{ keyId: string; revokedAt: string }>;
 }
 
+/** Which audit events. What is absent does not restrict. */
 export interface AuditFilter {
   /** `noun.verb`, for example `grant.revoke`. */
   action?: AuditEvent['action'];
@@ -46,9 +49,11 @@ export interface AuditFilter {
   limit?: number;
 }
 
+/** The audit log of the caller's own subject. */
 export interface AuditLog {
   /** What the subject of the key did, newest first, fetched page by page as it is consumed. */
   list(filter?: AuditFilter, options?: CallOptions): AsyncGenerator<AuditEvent, void, undefined>;
+  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
   page(filter?: AuditFilter & { cursor?: string }, options?: CallOptions): Promise<AuditList>;
 }
 

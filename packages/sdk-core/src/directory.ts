@@ -8,6 +8,7 @@ import { readPrincipalDirectory } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { PrincipalDirectory, PrincipalDirectoryEntry } from './wire.generated.ts';
 
+/** Which Principals. What is absent does not restrict. */
 export interface DirectoryFilter {
   kind?: 'managed' | 'hosted';
   state?: 'verified' | 'unverified';
@@ -22,8 +23,12 @@ export interface Directory<Found> {
     filter?: DirectoryFilter,
     options?: CallOptions,
   ): AsyncGenerator<PrincipalDirectoryEntry, void, undefined>;
+  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
   page(filter?: DirectoryFilter & { cursor?: string }, options?: CallOptions): Promise<PrincipalDirectory>;
-  /** @throws SvcError `refused` with status 404 if no such Principal is registered */
+  /**
+   * One record by its DID.
+   * @throws SvcError `refused` with status 404 if no such Principal is registered
+   */
   get(did: string, options?: CallOptions): Promise<Found>;
 }
 

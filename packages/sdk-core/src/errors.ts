@@ -44,12 +44,20 @@ export interface SvcErrorDetail {
 /** Each client library holds its own copy of this file: what an error is, is asked by this mark, so that all copies are one class. */
 const MARK = Symbol.for('@svc/SvcError');
 
+/**
+ * What the clients throw, and nothing else; of one class, whichever package it comes from. `kind` says what happened and
+ * what may be done.
+ */
 export class SvcError extends Error {
   override readonly name = 'SvcError';
   readonly kind: SvcErrorKind;
+  /** The `error` member of the service's answer, such as `RATE_LIMITED`; null without an answer. */
   readonly code: string | null;
+  /** The HTTP status of the answer; null without one. */
   readonly status: number | null;
+  /** The answer's `Svc-Request-Id`, for the service's operator; null without one. */
   readonly requestId: string | null;
+  /** From the answer's `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null;
 
   constructor(kind: SvcErrorKind, message: string, detail: SvcErrorDetail = {}) {

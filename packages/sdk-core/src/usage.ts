@@ -4,6 +4,7 @@ import { readUsage } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { Usage } from './wire.generated.ts';
 
+/** Which decisions are counted. What is absent does not restrict. */
 export interface UsageFilter {
   /** At this instant or later. Unless given: 29 days ago, 00:00 UTC. */
   since?: Date | string;

@@ -16,6 +16,7 @@ export interface AgentDisabled {
   revoked_grants: GrantId[];
 }
 
+/** An API key without its value. Times are RFC 3339 UTC with milliseconds, here and in every record. */
 export interface ApiKey {
   /** Public name of an API key; never a secret. */
   key_id: ApiKeyId;
@@ -27,6 +28,7 @@ export interface ApiKey {
   revoked_at: string | null;
 }
 
+/** A new API key, with its value. */
 export interface ApiKeyIssued {
   /** Public name of an API key; never a secret. */
   key_id: ApiKeyId;
@@ -40,6 +42,7 @@ export interface ApiKeyIssued {
   api_key: string;
 }
 
+/** Every API key of one Principal or relying party, newest first, revoked ones included. */
 export interface ApiKeyList {
   subject: DidWeb;
   keys: ApiKey[];
@@ -99,6 +102,7 @@ export type AuditAction =
   | 'restore.release'
   | 'service_did.change';
 
+/** What somebody did with an API key, or the service by itself. Nothing in the log ever changes. */
 export interface AuditEvent {
   event_id: string;
   occurred_at: string;
@@ -117,11 +121,13 @@ export interface AuditEvent {
   details: JsonObject;
 }
 
+/** One page of the audit log, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
 export interface AuditList {
   events: AuditEvent[];
   next_cursor: string | null;
 }
 
+/** What is used up of one budget. Amounts are in minor units. */
 export interface ConsumptionBalance {
   /** SHA-256 over the JCS form of the Capability: two equal ones are one budget. */
   key: Sha256;
@@ -206,6 +212,7 @@ export interface DecisionExportRow {
   outcomes: Attestation[];
 }
 
+/** One page of decisions, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
 export interface DecisionList {
   decisions: DecisionSummary[];
   next_cursor: string | null;
@@ -277,6 +284,7 @@ export interface GrantAllocation {
   allocated_at: string;
 }
 
+/** Every balance of a Grant, and one page of the movements that came to it. */
 export interface GrantConsumption {
   grant_id: GrantId;
   principal: DidWeb;
@@ -293,6 +301,7 @@ export interface GrantConsumption {
   next_cursor: number | null;
 }
 
+/** One page of Grants, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
 export interface GrantList {
   grants: GrantSummary[];
   next_cursor: string | null;
@@ -320,6 +329,7 @@ export interface KeyRetired {
   state: 'retired' | 'compromised';
 }
 
+/** How many decisions were asked for with one API key. */
 export interface KeyUsage {
   verifies: number;
   allow: number;
@@ -344,6 +354,7 @@ export interface LossReportedEvent {
   currency: string;
 }
 
+/** Whose API key the call was made with, and what the service knows of them. */
 export interface Me {
   subject: DidWeb | OrgId;
   role: 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
@@ -399,6 +410,7 @@ export type OrgMember =
       verify_rate_limit_per_minute: number;
     };
 
+/** What a relying party reports about one of its decisions. */
 export type OutcomeEvent = PlainOutcomeEvent | DisputeResolvedEvent | LossReportedEvent;
 
 /** What happened; further particulars are optional. */
@@ -419,6 +431,7 @@ export interface PlainOutcomeEvent {
   currency?: string;
 }
 
+/** A Principal as it sees itself, with what it takes to prove its domain. */
 export interface Principal {
   did: DidWeb;
   kind: 'managed' | 'hosted';
@@ -430,11 +443,13 @@ export interface Principal {
   may_be_named?: boolean;
 }
 
+/** One page of the directory of Principals. `next_cursor` is the `cursor` of the next, null on the last. */
 export interface PrincipalDirectory {
   principals: PrincipalDirectoryEntry[];
   next_cursor: DidWeb | null;
 }
 
+/** A Principal as everybody with a key sees it. */
 export interface PrincipalDirectoryEntry {
   did: DidWeb;
   kind: 'managed' | 'hosted';
@@ -458,6 +473,7 @@ export interface PrincipalDirectoryEntry {
   may_be_named?: boolean;
 }
 
+/** The decisions of a period against the Grants of one Principal. Losses are in minor units. */
 export interface PrincipalStats {
   /** Null groups decisions that ended before the Grant was authenticated. */
   principal: DidWeb | null;
@@ -504,6 +520,7 @@ export type ReasonCode =
   | 'ISSUER_NOT_TRUSTED'
   | null;
 
+/** A relying party with its settings. */
 export interface RelyingParty {
   did: DidWeb;
   name: string;
@@ -539,6 +556,7 @@ export interface Usage {
   days: UsageDay[];
 }
 
+/** The decisions of one UTC day. */
 export interface UsageDay {
   /** A UTC day. Days without a verify are listed too. */
   day: string;

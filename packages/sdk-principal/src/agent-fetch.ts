@@ -17,6 +17,7 @@ import { SvcError } from '@svc/sdk-core/errors';
 import { type Agent, anAgent } from './agent-key.ts';
 import { anAudience, signProof } from './sign-proof.ts';
 
+/** Who calls whom under which Grant. */
 export interface AgentFetchOptions {
   agent: Agent;
   /** The Grant as issued to this Agent. */
@@ -25,11 +26,13 @@ export interface AgentFetchOptions {
   audience: string;
   /** What the request does, in the relying party's terms. A function gets a copy whose body it may read. */
   action: Action | ((request: Request) => Action | Promise<Action>);
+  /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
 
+/** As `fetch`, with the Grant and a new Proof on each request. */
 export type AgentFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 const OPTIONS: Rules<AgentFetchOptions> = {

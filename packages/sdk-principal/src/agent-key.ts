@@ -14,6 +14,7 @@ export const anAgent = anObjectWith<Agent>(
   ['sign'],
 );
 
+/** A new key of an Agent. */
 export interface AgentKey {
   /** What a Principal grants to. */
   did: DidKey;
@@ -21,12 +22,16 @@ export interface AgentKey {
   privateJwk: Ed25519PrivateJwk;
 }
 
+/** A new Agent: keep `privateJwk`, and have Principals grant to `did`. Nobody has to register it. */
 export async function generateAgentKey(): Promise<AgentKey> {
   const privateJwk = await generateEd25519Jwk();
   return { did: agentFromJwk(privateJwk).did, privateJwk };
 }
 
-/** @throws SvcError `invalid-argument`; messages never show the key. */
+/**
+ * The Agent that has this key.
+ * @throws SvcError `invalid-argument`; messages never show the key.
+ */
 export function agentFromJwk(jwk: Ed25519PrivateJwk): Agent {
   const key = parseEd25519Jwk(jwk);
   const did = formatDidKey(key.publicKey);

@@ -12,6 +12,7 @@ import {
 } from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
 
+/** What `disable` has done. */
 export interface DisabledAgent {
   did: string;
   /** No ALLOW under `revokedGrants` is dated later. */
@@ -20,6 +21,7 @@ export interface DisabledAgent {
   revokedGrants: string[];
 }
 
+/** The Principal's inventory of Agents, and the end of all their Grants at once. */
 export interface Agents {
   /**
    * Notes an Agent in the inventory. Grants may name Agents that are not in it.

@@ -16,6 +16,7 @@ import {
 import { SvcError } from '@svc/sdk-core';
 import { absentAllows, anInteger, aTextList, type Rules, readArgument, rule } from '@svc/sdk-core/arguments';
 
+/** What a `commerce:purchase` Capability allows. */
 export interface PurchaseLimits {
   /** At a time, in minor units of `currency`: an integer. */
   maxAmountMinor: number;
@@ -33,6 +34,7 @@ export interface PurchaseLimits {
   maxUses?: number;
 }
 
+/** What an `api:call` Capability allows. */
 export interface ApiCallLimits {
   /** 1–16, upper case. */
   methods: readonly string[];

@@ -35,6 +35,7 @@ import { createOwnRecord, type OwnRecord } from './own-record.ts';
 import { disablePatience, revocationPatience } from './patience.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 
+/** How a Principal reaches the service, and what it signs with. */
 export interface PrincipalClientOptions {
   /** The service's address, https. */
   baseUrl: string;
@@ -42,6 +43,7 @@ export interface PrincipalClientOptions {
   apiKey?: string;
   /** Needed by `grants.issue` only. */
   signer?: Signer;
+  /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /**
    * For the whole of a call, retries included. 10,000 unless given; what takes authority away has three times as long,
@@ -56,15 +58,24 @@ export interface PrincipalClientOptions {
   random?: () => number;
 }
 
+/**
+ * What a Principal can do: issue Grants, take them back, look at what was decided under them. Every call throws
+ * `SvcError`.
+ */
 export interface PrincipalClient {
+  /** Issues, revokes and lists Grants. */
   readonly grants: Grants;
+  /** Ends keys that Grants are signed with. */
   readonly keys: SigningKeys;
+  /** Notes and disables Agents. */
   readonly agents: Agents;
+  /** The API keys of this Principal. */
   readonly apiKeys: ApiKeys;
   /** This Principal itself. */
   readonly principals: OwnRecord;
   /** Every Principal; of this one `get` gives the full record. */
   readonly directory: Directory<Principal | PrincipalDirectoryEntry>;
+  /** What was done with this Principal's API keys. */
   readonly audit: AuditLog;
   /** How many decisions there were against this Principal's Grants, per UTC day; exact at every moment. */
   usage(filter?: Omit<UsageFilter, 'principal'>, options?: CallOptions): Promise<Usage>;

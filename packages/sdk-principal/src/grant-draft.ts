@@ -30,6 +30,7 @@ import {
 } from '@svc/sdk-core';
 import { buildStatusEntry } from '@svc/status-list';
 
+/** A Grant to be issued. Times are RFC 3339, or a `Date`. */
 export interface GrantRequest {
   /** The Agent's did:key. */
   agent: string;
@@ -39,6 +40,7 @@ export interface GrantRequest {
   validFrom?: Date | string;
   /** At most 90 days after `validFrom`; 30 days unless this or `lifetimeSeconds` is given. */
   validUntil?: Date | string;
+  /** Instead of `validUntil`: whole seconds from `validFrom`. */
   lifetimeSeconds?: number;
   /** 1–64 relying party DIDs. Absent: any registered relying party. */
   audience?: readonly string[];

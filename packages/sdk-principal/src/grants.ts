@@ -25,6 +25,7 @@ import {
 import { buildGrantDraft, type GrantRequest, signGrant } from './grant-draft.ts';
 import type { Patience } from './patience.ts';
 
+/** A Grant that was signed. Times are RFC 3339 in UTC, whole seconds. */
 export interface IssuedGrant {
   /** The signed Grant, for the Agent. Whoever has it can do nothing without the Agent's key. */
   grant: string;
@@ -36,13 +37,16 @@ export interface IssuedGrant {
   capabilities: readonly Capability[];
 }
 
+/** Which Grants. What is absent does not restrict. */
 export interface GrantFilter {
+  /** The Agent's did:key. */
   agent?: string;
   state?: 'active' | 'revoked';
   /** Per page, 1–200. */
   limit?: number;
 }
 
+/** The Principal's own Grants. */
 export interface Grants {
   /**
    * Reserves an id and a status entry, then signs the Grant here. A reservation whose Grant was never signed
@@ -57,6 +61,7 @@ export interface Grants {
   revoke(grantId: string, options?: CallOptions): Promise<{ grantId: string; revokedAt: string }>;
   /** Every Grant of the filter, newest first, fetched page by page as it is consumed. */
   list(filter?: GrantFilter, options?: CallOptions): AsyncGenerator<GrantSummary, void, undefined>;
+  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
   page(filter?: GrantFilter & { cursor?: string }, options?: CallOptions): Promise<GrantList>;
   /**
    * Every movement of the Grant's budgets, newest first, fetched page by page as it is consumed: what verifications used

@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
+/** This Principal's own record, and the proof of its domain. */
 export interface OwnRecord {
   /** With how to prove the domain: either the TXT record or the well-known document suffices. */
   get(options?: CallOptions): Promise<Principal>;

@@ -3,11 +3,13 @@ import { encodeMultikey, type Signer } from '@svc/codec';
 import { checkValue, isText, rule } from '@svc/sdk-core';
 import { type Ed25519PrivateJwk, generateEd25519Jwk, parseEd25519Jwk } from './ed25519.ts';
 
+/** A new key that Grants are signed with. */
 export interface PrincipalKey {
   /** Keep it secret. */
   privateJwk: Ed25519PrivateJwk;
   /** What goes into `keys` when the Principal is registered. */
   registration: { id?: string; publicKeyMultibase: string };
+  /** The public key as a Multikey, `z6Mk…`. */
   publicKeyMultibase: string;
 }
 

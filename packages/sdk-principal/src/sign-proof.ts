@@ -9,6 +9,7 @@ import { SvcError } from '@svc/sdk-core/errors';
 import { randomToken } from '@svc/sdk-core/random';
 import { type Agent, anAgent } from './agent-key.ts';
 
+/** What a Proof is signed for: one HTTP request, under one Grant, to one relying party. */
 export interface ProofRequest {
   agent: Agent;
   grantId: string;
@@ -16,7 +17,9 @@ export interface ProofRequest {
   audience: string;
   /** Of the HTTP request that will carry the Proof. */
   method: string;
+  /** Absolute, with the query, as it will be sent. */
   url: string;
+  /** What the request does, in the relying party's words; amounts in minor units. */
   action: Action;
   /** Milliseconds since the epoch; the clock unless given. */
   now?: () => number;

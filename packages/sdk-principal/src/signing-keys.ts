@@ -12,6 +12,7 @@ import {
 } from '@svc/sdk-core';
 import type { Patience } from './patience.ts';
 
+/** Ends keys of the Principal: those that were replaced, and those that somebody else has. */
 export interface SigningKeys {
   /**
    * Grants allocated before stay valid until they expire; no Grant allocated later is. Repeatable. A compromised key

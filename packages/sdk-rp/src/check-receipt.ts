@@ -15,12 +15,14 @@ export interface ReceivedRequest {
   url: string;
 }
 
+/** What a Receipt must be about to be believed. */
 export interface ReceiptExpectation {
   /**
    * The service's DID document, or what `readServiceKeys` made of it, which saves reading it for each Receipt. Whoever supplies it
    * decides which service is believed.
    */
   didDocument: unknown;
+  /** The DID that `didDocument` must be of; not compared unless given. */
   serviceDid?: string | undefined;
   /** This relying party's DID; not compared unless given. */
   relyingParty?: string | undefined;
@@ -34,9 +36,11 @@ export interface ReceiptExpectation {
    * long as somebody keeps the answer.
    */
   evaluated?: AnswerWindow | undefined;
+  /** Portable JavaScript unless given. */
   crypto?: CryptoPort | undefined;
 }
 
+/** The Receipt that the service signed, or everything that is wrong with what was handed in. */
 export type ReceiptCheck =
   | { ok: true; receipt: Receipt; decision: 'ALLOW' | 'DENY' }
   | { ok: false; failures: ReceiptFailure[] };

@@ -31,6 +31,7 @@ export interface DecisionFilter {
   keyId?: string;
 }
 
+/** A decision as it is exported. */
 export interface DecisionExportRow extends DecisionSummary {
   /** As it is stored; whether it is genuine, `verifyReceipt` of `@svc/receipts` tells. */
   receipt: Receipt;
@@ -38,12 +39,14 @@ export interface DecisionExportRow extends DecisionSummary {
   outcomes: Attestation[];
 }
 
+/** The decisions of this relying party, as a list and as files. */
 export interface DecisionLists {
   /** Newest first, fetched page by page as it is consumed. `limit` is per page, 1–200. */
   list(
     filter?: DecisionFilter & { limit?: number },
     options?: CallOptions,
   ): AsyncGenerator<DecisionSummary, void, undefined>;
+  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
   page(
     filter?: DecisionFilter & { limit?: number; cursor?: string },
     options?: CallOptions,

@@ -4,6 +4,7 @@ import { type Attestation, type CallOptions, checkValue, readDecision, type Tran
 import { aReceiptId } from './receipt-id.ts';
 import { checkStoredReceipt, type Trust, type Voucher } from './trust.ts';
 
+/** A decision of this relying party, with what was reported about it. */
 export interface Decision {
   receipt: Receipt;
   /** The outcome ledger. */

@@ -16,11 +16,15 @@ export interface ExpressRequest {
 
 /** What is used of an Express response. */
 export interface ExpressResponse {
+  /** Sets the HTTP status. */
   status(code: number): ExpressResponse;
+  /** Sets headers. */
   set(headers: Record<string, string>): ExpressResponse;
+  /** Sends a body as JSON. */
   json(body: unknown): unknown;
 }
 
+/** A middleware: calls `next` without an error where the request may go on, and answers it otherwise. */
 export type ExpressHandler<Req> = (
   request: Req,
   response: ExpressResponse,

@@ -16,8 +16,11 @@ export interface FastifyRequestLike {
 
 /** What is used of a Fastify reply. */
 export interface FastifyReplyLike {
+  /** Sets the HTTP status. */
   code(status: number): FastifyReplyLike;
+  /** Sets headers. */
   headers(values: Record<string, string>): FastifyReplyLike;
+  /** Sends a body. */
   send(body: unknown): FastifyReplyLike;
 }
 

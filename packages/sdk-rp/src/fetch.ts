@@ -4,6 +4,7 @@ import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } fro
 
 export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
 
+/** What the Agent may do, or the response that says why it may not. */
 export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false; response: Response };
 
 /**

@@ -13,8 +13,10 @@ import {
 } from '@svc/sdk-core';
 import { aReceiptId } from './receipt-id.ts';
 
+/** What can be reported of a decision (interface §Outcome attestations and decisions). */
 export type OutcomeType = Attestation['type'];
 
+/** Reports of what became of a decision. */
 export interface Outcomes {
   /**
    * Appends to the outcome ledger of one of this relying party's decisions. Nothing reported is changed later: a mistake

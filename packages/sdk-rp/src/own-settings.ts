@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
+/** How the service is set for this relying party. */
 export interface OwnSettings {
   /** How the service treats this relying party: its Proof window, its rate limit, its profile. */
   get(options?: CallOptions): Promise<RelyingParty>;

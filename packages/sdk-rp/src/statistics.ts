@@ -7,11 +7,13 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 
+/** Which decisions are counted. */
 export interface StatsFilter {
   /** Decisions of this instant or later. Unless given: 29 days ago, 00:00 UTC. */
   since?: Date | string;
   /** Decisions before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC. */
   until?: Date | string;
+  /** Against the Grants of one Principal, by its DID. */
   principal?: string;
 }
 

@@ -14,6 +14,7 @@ import {
   SvcError,
 } from '@svc/sdk-core';
 
+/** How a relying party reaches the service, and whose Receipts it believes. */
 export interface VerifierOptions {
   /** The service's address, https. */
   baseUrl: string;
@@ -25,6 +26,7 @@ export interface VerifierOptions {
   didDocument?: unknown;
   /** This relying party's DID: Receipts for another are refused. */
   relyingParty?: string;
+  /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /** For the whole of a call, retries included. 5,000 unless given. */
   timeoutMs?: number;

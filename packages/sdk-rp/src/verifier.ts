@@ -29,6 +29,9 @@ import { readVerifierOptions, type VerifierOptions } from './verifier-options.ts
 import { type Verdict, type VerifyOptions, verify } from './verify.ts';
 import type { VerifyInput } from './verify-input.ts';
 
+/**
+ * What a relying party can do: verify, look at its decisions, report what became of them. Every call throws `SvcError`.
+ */
 export interface Verifier {
   /**
    * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`; what cannot be trusted or

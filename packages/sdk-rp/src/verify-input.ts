@@ -4,6 +4,7 @@ import { type Action, isMethod } from '@svc/protocol';
 import { aText, checkValue, isObject, isText, rule, SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 
+/** What is asked: what the Agent presented, what it would do, and the request that it came with. */
 export interface VerifyInput {
   /** `Svc-Grant` and `Svc-Proof` as received. */
   grant: string;

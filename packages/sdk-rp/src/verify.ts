@@ -30,6 +30,7 @@ export type Verdict =
   | (Verified & { allowed: true; decision: 'ALLOW'; authority: Capability; reason: null })
   | (Verified & { allowed: false; decision: 'DENY'; authority: null; reason: ReasonCode });
 
+/** For one call of `verify`. */
 export interface VerifyOptions extends CallOptions {
   /**
    * For work that is taken up again after a crash: the answer of an earlier call with this key and the same input, up to

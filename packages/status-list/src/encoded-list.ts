@@ -10,7 +10,10 @@ import { gunzip, gzip } from './gzip.ts';
 /** 8,388,608 entries: 64 times the smallest list. */
 export const DEFAULT_MAX_BYTES = 1_048_576;
 
-/** @throws RangeError if the list is shorter than the specification allows. */
+/**
+ * The text form of a status list, as `decodeBitstring` reads it.
+ * @throws RangeError if the list is shorter than the specification allows.
+ */
 export function encodeBitstring(bits: StatusBitstring): string {
   if (bits.length * 8 < MIN_ENTRIES)
     throw new RangeError(`a status list has at least ${MIN_ENTRIES} entries`);

@@ -8,7 +8,10 @@ export interface BitstringStatusListEntry {
   readonly statusListCredential: string;
 }
 
-/** @throws RangeError if `index` is not a non-negative integer. */
+/**
+ * The `credentialStatus` of a Grant: place `index` of the list that is published under `credentialUrl`.
+ * @throws RangeError if `index` is not a non-negative integer.
+ */
 export function buildStatusEntry(at: { credentialUrl: string; index: number }): BitstringStatusListEntry {
   if (!Number.isSafeInteger(at.index) || at.index < 0)
     throw new RangeError(`not a status index: ${at.index}`);

@@ -8,6 +8,7 @@ import { parseUtcTime } from '@svc/codec';
 const CONTEXT = 'https://www.w3.org/ns/credentials/v2';
 const TYPES = ['VerifiableCredential', 'BitstringStatusListCredential'] as const;
 
+/** A status list credential (Bitstring Status List 1.0 §2.2). Times are RFC 3339 in UTC. */
 export interface StatusListCredential {
   readonly '@context': readonly string[];
   /** The URL under which the credential is published. */
@@ -26,18 +27,23 @@ export interface StatusListCredential {
   };
 }
 
+/** What goes into a status list credential. */
 export interface StatusListContent {
+  /** The URL under which it is published. */
   id: string;
+  /** The service's DID. */
   issuer: string;
   /** RFC 3339 UTC. */
   validFrom: string;
   validUntil?: string;
+  /** From `encodeBitstring`. */
   encodedList: string;
   /** Milliseconds, 30,000 unless given. */
   ttlMs?: number;
   purpose?: 'revocation';
 }
 
+/** The credential of a status list (Bitstring Status List 1.0 §2.2), to be signed. */
 export function buildStatusListCredential(content: StatusListContent): StatusListCredential {
   return {
     '@context': [CONTEXT],

@@ -2,7 +2,9 @@
 export interface TestClock {
   /** Milliseconds since the epoch; what `now` options of the SDKs take. */
   now(): number;
+  /** To a time of RFC 3339, or a `Date`; backwards too. Throws RangeError for what is no time. */
   set(time: Date | string): void;
+  /** By so many milliseconds. */
   advance(ms: number): void;
 }
 

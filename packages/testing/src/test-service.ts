@@ -11,18 +11,21 @@ import { createClock, type TestClock } from './clock.ts';
 import { createRegistry } from './registry.ts';
 import { createServiceFetch, type KeyHolder } from './routes.ts';
 
+/** A Principal of the service in memory, with a client of its own. */
 export interface TestPrincipal {
   readonly did: string;
   /** Issues and revokes; what else the interface has is answered 501. */
   readonly client: PrincipalClient;
 }
 
+/** A relying party of the service in memory, with a verifier of its own. */
 export interface TestRelyingParty {
   readonly did: string;
   /** For `requireAuthority`, `protect` or your own calls of `verify`. */
   readonly verifier: Verifier;
 }
 
+/** A service in memory. What is made with it knows each other and nobody else. */
 export interface TestService {
   readonly did: string;
   /** The time of everything here. Agents sign by it with `now: service.clock.now`. */
@@ -31,6 +34,7 @@ export interface TestService {
   createPrincipal(): Promise<TestPrincipal>;
   /** A new Agent; nobody has to register it. */
   createAgent(): Promise<Agent>;
+  /** Whoever asks; under the profile `svc-base-v1`, with Proofs of at most 60 s. */
   createRelyingParty(): TestRelyingParty;
 }
 

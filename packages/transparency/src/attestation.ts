@@ -19,9 +19,11 @@ import {
 } from '@svc/codec';
 import type { ServiceKeyFailureCode, ServiceKeys } from './service-keys.ts';
 
+/** The `typ` of an attestation's protected header. */
 export const ATTESTATION_TYP = 'svc-attestation+jwt';
 const MAX_CHARS = 4096;
 
+/** The payload of an attestation: that the service has stored this Receipt and this checkpoint. */
 export interface Attestation {
   /** The service's did:web DID. */
   readonly iss: string;

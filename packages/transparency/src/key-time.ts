@@ -5,6 +5,7 @@
  */
 import { formatTimestamp, type JsonObject, type JsonValue, member, parseUtcTime } from '@svc/codec';
 
+/** When a key was in force: from `fromMs` on, until before `untilMs`. */
 export interface KeyTime {
   /** Milliseconds since the epoch; null where the document sets no bound. */
   readonly fromMs: number | null;
@@ -14,8 +15,13 @@ export interface KeyTime {
   readonly isCompromised: boolean;
 }
 
+/**
+ * The member of a verification method that says from when on its key is in force, as an RFC 3339 UTC time.
+ */
 export const VALID_FROM = 'svc:validFrom';
+/** The member that says from when on it is not any more. */
 export const VALID_UNTIL = 'svc:validUntil';
+/** The member that says that somebody else may have the key. */
 export const REVOKED = 'revoked';
 
 /** Null where a bound is no RFC 3339 UTC time: nobody can say when the key is in force. */

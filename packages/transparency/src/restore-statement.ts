@@ -12,9 +12,13 @@ import {
 } from '@svc/codec';
 import { openServiceKeys, type ServiceKeyFailure } from './service-keys.ts';
 
+/** The `typ` of a restore statement's protected header. */
 export const RESTORE_TYP = 'svc-restore+jwt';
 const MAX_CHARS = 65_536;
 
+/**
+ * The payload of a restore statement: what the ledger may lack after it was restored from a backup (protocol §12).
+ */
 export interface RestoreStatement {
   readonly iss: string;
   /** 1 for the first restore of a ledger. */
@@ -34,6 +38,7 @@ export interface RestoreStatement {
   readonly iat: number;
 }
 
+/** A restore statement, and what it is verified by. */
 export interface RestoreStatementToVerify {
   /** The compact JWS. */
   readonly statement: string;

@@ -20,6 +20,7 @@ import {
 } from '@svc/codec';
 import { findUntimely, type KeyTime, narrowKeyTime, readKeyTime } from './key-time.ts';
 
+/** Each thing that can be wrong with a key or a signature of the service. */
 export type ServiceKeyFailureCode =
   /** The pinned service DID document cannot be read. Nothing is known about the signature. */
   | 'malformed-did-document'
@@ -33,11 +34,13 @@ export type ServiceKeyFailureCode =
   | 'key-not-in-force'
   | 'wrong-signature';
 
+/** What is wrong with a key or a signature of the service: a code, and a message for people. */
 export type ServiceKeyFailure = Failure<ServiceKeyFailureCode>;
 
 /** What a key signs: Receipts, or checkpoints and status lists. */
 export type KeyPurpose = 'receipt' | 'status';
 
+/** The longest DID document that is read, in characters. */
 export const DID_DOCUMENT_MAX_CHARS = 1_048_576;
 
 /**
@@ -215,6 +218,7 @@ class DocumentKeys implements ServiceKeys {
   }
 }
 
+/** A signature of the service over something that names its key by `kid`. */
 export interface ServiceSignature {
   readonly kid: string;
   /** Exactly what was signed. */

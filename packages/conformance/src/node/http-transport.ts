@@ -9,6 +9,9 @@ import type { Transport, TransportAnswer } from '../transport.ts';
 
 const MAX_HEADER_BYTES = 16_384;
 
+/**
+ * A transport over HTTP and HTTPS with Node's own client: a connection for each request, no redirect, no decoding.
+ */
 export const createHttpTransport = (): Transport => ({
   post: (url, jsonText, { maxBytes, timeoutMs }) =>
     new Promise((resolve) => {

@@ -14,6 +14,7 @@ const testReceiptKey = () => {
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
 };
 
+/** Our own engine, which signs with the published test key. */
 export const createOwnEngine = (): ConformanceEngine => {
   const key = testReceiptKey();
   return createEngine({

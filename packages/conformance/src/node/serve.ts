@@ -6,9 +6,11 @@ import { CONTRACT, MAX_CASES, MAX_REQUEST_BYTES } from '../wire.ts';
 const LIMITS: EndpointLimits = { maxRequestBytes: MAX_REQUEST_BYTES, maxCases: MAX_CASES };
 const REQUEST_TIMEOUT_MS = 10_000;
 
+/** An endpoint that runs. */
 export interface ConformanceServer {
   /** The URL of the endpoint. */
   readonly url: string;
+  /** Ends every connection, and resolves once the port is free. */
   close(): Promise<void>;
 }
 

@@ -29,15 +29,24 @@ const rpKey = example('rp', EXAMPLE.relyingParty);
 const orgKey = example('org:read', EXAMPLE.orgId);
 const observerKey = example('observer', 'did:web:svc.example');
 
-export const apiKey = z.strictObject(fields).meta({ id: 'ApiKey', example: rpKey });
+export const apiKey = z.strictObject(fields).meta({
+  id: 'ApiKey',
+  description:
+    'An API key without its value. Times are RFC 3339 UTC with milliseconds, here and in every record.',
+  example: rpKey,
+});
 
-export const apiKeyIssued = z
-  .strictObject({ ...fields, api_key: apiKeyValue })
-  .meta({ id: 'ApiKeyIssued', example: { ...rpKey, api_key: exampleApiKey('dk_rp_') } });
+export const apiKeyIssued = z.strictObject({ ...fields, api_key: apiKeyValue }).meta({
+  id: 'ApiKeyIssued',
+  description: 'A new API key, with its value.',
+  example: { ...rpKey, api_key: exampleApiKey('dk_rp_') },
+});
 
-export const apiKeyList = z
-  .strictObject({ subject: didWeb, keys: z.array(apiKey) })
-  .meta({ id: 'ApiKeyList', example: { subject: EXAMPLE.relyingParty, keys: [rpKey] } });
+export const apiKeyList = z.strictObject({ subject: didWeb, keys: z.array(apiKey) }).meta({
+  id: 'ApiKeyList',
+  description: 'Every API key of one Principal or relying party, newest first, revoked ones included.',
+  example: { subject: EXAMPLE.relyingParty, keys: [rpKey] },
+});
 
 export const apiKeyRevoked = z
   .strictObject({ key_id: apiKeyId, revoked: z.literal(true), revoked_at: timestamp })

@@ -54,8 +54,18 @@ export const auditEvent = z
     request_id: z.string().nullable().meta({ description: '`Svc-Request-Id` of the call.' }),
     details: z.record(z.string(), z.unknown()),
   })
-  .meta({ id: 'AuditEvent', example: event });
+  .meta({
+    id: 'AuditEvent',
+    description:
+      'What somebody did with an API key, or the service by itself. Nothing in the log ever changes.',
+    example: event,
+  });
 
 export const auditList = z
   .strictObject({ events: z.array(auditEvent), next_cursor: z.string().nullable() })
-  .meta({ id: 'AuditList', example: { events: [event], next_cursor: null } });
+  .meta({
+    id: 'AuditList',
+    description:
+      'One page of the audit log, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+    example: { events: [event], next_cursor: null },
+  });

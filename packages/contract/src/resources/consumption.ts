@@ -31,7 +31,10 @@ const balance = z
     remaining: limits.meta({ description: 'Of the window in `period_start`, also when that has passed.' }),
     updated_at: timestamp,
   })
-  .meta({ id: 'ConsumptionBalance' });
+  .meta({
+    id: 'ConsumptionBalance',
+    description: 'What is used up of one budget. Amounts are in minor units.',
+  });
 
 const event = z
   .strictObject({
@@ -81,6 +84,7 @@ export const grantConsumption = z
   })
   .meta({
     id: 'GrantConsumption',
+    description: 'Every balance of a Grant, and one page of the movements that came to it.',
     example: {
       grant_id: EXAMPLE.grantId,
       principal: EXAMPLE.principal,

@@ -104,7 +104,12 @@ export const decisionSummary = z
 
 export const decisionList = z
   .strictObject({ decisions: z.array(decisionSummary), next_cursor: z.string().nullable() })
-  .meta({ id: 'DecisionList', example: { decisions: [exampleSummary], next_cursor: null } });
+  .meta({
+    id: 'DecisionList',
+    description:
+      'One page of decisions, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+    example: { decisions: [exampleSummary], next_cursor: null },
+  });
 
 export const decisionExportRow = decisionSummary.extend({ receipt, outcomes: z.array(attestation) }).meta({
   id: 'DecisionExportRow',

@@ -59,6 +59,8 @@ export const grantList = z
   .strictObject({ grants: z.array(grantSummary), next_cursor: z.string().nullable() })
   .meta({
     id: 'GrantList',
+    description:
+      'One page of Grants, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
     example: {
       grants: [
         {

@@ -33,6 +33,7 @@ export const me = z
   })
   .meta({
     id: 'Me',
+    description: 'Whose API key the call was made with, and what the service knows of them.',
     example: {
       subject: EXAMPLE.relyingParty,
       role: 'rp',

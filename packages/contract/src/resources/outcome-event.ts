@@ -80,4 +80,4 @@ export const outcomeEvent = z
         example: { type: 'loss_reported', occurred_at: EXAMPLE.at, loss_amount: 42_700, currency: 'USD' },
       }),
   ])
-  .meta({ id: 'OutcomeEvent' });
+  .meta({ id: 'OutcomeEvent', description: 'What a relying party reports about one of its decisions.' });

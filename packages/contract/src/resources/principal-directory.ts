@@ -47,11 +47,20 @@ export const principalDirectoryEntry = z
     registered_at: timestamp,
     may_be_named: z.boolean().optional(),
   })
-  .meta({ id: 'PrincipalDirectoryEntry', example: exampleEntry });
+  .meta({
+    id: 'PrincipalDirectoryEntry',
+    description: 'A Principal as everybody with a key sees it.',
+    example: exampleEntry,
+  });
 
 export const principalDirectory = z
   .strictObject({ principals: z.array(principalDirectoryEntry), next_cursor: didWeb.nullable() })
-  .meta({ id: 'PrincipalDirectory', example: { principals: [exampleEntry], next_cursor: null } });
+  .meta({
+    id: 'PrincipalDirectory',
+    description:
+      'One page of the directory of Principals. `next_cursor` is the `cursor` of the next, null on the last.',
+    example: { principals: [exampleEntry], next_cursor: null },
+  });
 
 /** The full record for those it belongs to, the directory entry for everybody else. */
 export const principalView = z

@@ -97,7 +97,11 @@ const example = {
   created_at: EXAMPLE.at,
 } as const;
 
-export const principal = z.strictObject(principalFields).meta({ id: 'Principal', example });
+export const principal = z.strictObject(principalFields).meta({
+  id: 'Principal',
+  description: 'A Principal as it sees itself, with what it takes to prove its domain.',
+  example,
+});
 
 export const principalNamingRequest = z
   .strictObject({ may_be_named: z.boolean() })

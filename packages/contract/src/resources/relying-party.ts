@@ -55,6 +55,7 @@ export const relyingParty = z
   })
   .meta({
     id: 'RelyingParty',
+    description: 'A relying party with its settings.',
     example: {
       did: EXAMPLE.relyingParty,
       name: 'Shop',

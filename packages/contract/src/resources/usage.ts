@@ -11,7 +11,11 @@ const reasons = z.record(z.string(), count).meta({ description: 'ReasonCode → 
 const exampleCounts = { verifies: 2, allow: 1, deny: 1 };
 const exampleReasons = { AMOUNT_EXCEEDS_AUTHORITY: 1 };
 
-export const keyUsage = z.strictObject(counts).meta({ id: 'KeyUsage', example: exampleCounts });
+export const keyUsage = z.strictObject(counts).meta({
+  id: 'KeyUsage',
+  description: 'How many decisions were asked for with one API key.',
+  example: exampleCounts,
+});
 
 export const usageDay = z
   .strictObject({
@@ -23,7 +27,11 @@ export const usageDay = z
         'With `by=key`: API key id → its part. `unknown` is what was recorded before keys were tracked.',
     }),
   })
-  .meta({ id: 'UsageDay', example: { day: '2026-11-20', ...exampleCounts, reasons: exampleReasons } });
+  .meta({
+    id: 'UsageDay',
+    description: 'The decisions of one UTC day.',
+    example: { day: '2026-11-20', ...exampleCounts, reasons: exampleReasons },
+  });
 
 export const usage = z
   .strictObject({
@@ -65,7 +73,10 @@ export const principalStats = z
       .meta({ description: 'Currency → sum of the reported losses in force, in minor units.' }),
     allow_with_outcome: withOutcome,
   })
-  .meta({ id: 'PrincipalStats' });
+  .meta({
+    id: 'PrincipalStats',
+    description: 'The decisions of a period against the Grants of one Principal. Losses are in minor units.',
+  });
 
 export const decisionStats = z
   .strictObject({

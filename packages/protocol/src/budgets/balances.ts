@@ -42,8 +42,10 @@ export interface Movement {
   readonly recordedAtMs: number;
 }
 
+/** The balances of a Grant that was never consumed from: version 0. */
 export const emptyBalances = (grantId: GrantId): Balances => ({ grantId, version: 0, capabilities: [] });
 
+/** The balance of one Capability, or null where it was never consumed from. */
 export const findBalance = (balances: Balances, key: Sha256): Balance | null =>
   balances.capabilities.find((balance) => balance.key === key) ?? null;
 

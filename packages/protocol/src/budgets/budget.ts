@@ -15,12 +15,14 @@ export interface Limits {
   readonly uses: number | null;
 }
 
+/** The limits of a Capability that are used up. */
 export interface Budget {
   readonly limits: Limits;
   /** Null exactly where `limits.perPeriod` is. */
   readonly period: Period | null;
 }
 
+/** The constraint keys that make a budget, by type of Action. */
 export const BUDGET_KEYS: Readonly<Record<ActionType, readonly string[]>> = {
   'commerce:purchase': ['maxTotal', 'maxPerPeriod', 'period', 'maxUses'],
   'api:call': ['maxUses'],

@@ -9,6 +9,7 @@ export interface Consumption extends Movement {
   readonly balances: Balances;
 }
 
+/** What is to be consumed, and what was consumed before. */
 export interface Opening {
   readonly key: Sha256;
   readonly budget: Budget;

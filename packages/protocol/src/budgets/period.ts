@@ -4,9 +4,12 @@ const DAY_MS = 24 * HOUR_MS;
 /** 1970-01-01 was a Thursday. */
 const EPOCH_DAYS_AFTER_MONDAY = 3;
 
+/** The calendar windows that a budget can be counted by, in UTC. */
 export const PERIODS = ['hour', 'day', 'week', 'month'] as const;
+/** A calendar window in UTC; a week begins on Monday. */
 export type Period = (typeof PERIODS)[number];
 
+/** Whether a value names a calendar window. */
 export const isPeriod = (value: unknown): value is Period => PERIODS.some((period) => period === value);
 
 /** The first millisecond of the window that holds `nowMs`. A week begins on Monday. */

@@ -18,12 +18,17 @@ import { hasExactly, isNonNegativeInteger, member } from '../model/members.ts';
 import { type Balance, type Balances, remainingOf } from './balances.ts';
 import type { Limits } from './budget.ts';
 
+/** `Limits` as published: minor units and uses, null where not limited. */
 export interface LimitsJson {
   readonly per_period: number | null;
   readonly total: number | null;
   readonly uses: number | null;
 }
 
+/**
+ * One budget as published (interface §Consumable Grants). Amounts are in minor units, times RFC 3339 UTC with
+ * milliseconds.
+ */
 export interface ConsumptionBalance {
   readonly key: Sha256;
   readonly limits: LimitsJson;
@@ -35,6 +40,7 @@ export interface ConsumptionBalance {
   readonly uses_spent: number;
 }
 
+/** Every balance of a Grant as published: what a Receipt pins by its hash. */
 export interface ConsumptionSnapshot {
   /** By ascending key. */
   readonly capabilities: readonly ConsumptionBalance[];
@@ -42,6 +48,7 @@ export interface ConsumptionSnapshot {
   readonly version: number;
 }
 
+/** Balances as they are published. `JSON.stringify` of it is its RFC 8785 form. */
 export const snapshotOf = ({ grantId, version, capabilities }: Balances): ConsumptionSnapshot => ({
   capabilities: capabilities.map(publish),
   grant_id: grantId,

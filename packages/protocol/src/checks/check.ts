@@ -30,11 +30,13 @@ export interface Presented {
   readonly action: Parsed<Action>;
 }
 
+/** Whom the decision is for, and how old its Proofs may be. */
 export interface RelyingParty {
   readonly did: DidWeb;
   readonly proofWindowSeconds: number;
 }
 
+/** All that a check may look at. `nowMs` is milliseconds since the epoch, and one instant for all checks. */
 export interface CheckContext {
   readonly presented: Presented;
   readonly facts: Facts;
@@ -59,6 +61,10 @@ export interface Consulted {
   readonly balances?: Balances;
 }
 
+/**
+ * What a check found: passed with evidence, a reason to deny, a look-up that it needs first, or a fact that cannot be had
+ * now.
+ */
 export type CheckResult<E> = (
   | { readonly kind: 'pass'; readonly evidence: E }
   | { readonly kind: 'deny'; readonly reason: ReasonCode }
@@ -66,14 +72,18 @@ export type CheckResult<E> = (
   | { readonly kind: 'unavailable' }
 ) & { readonly consulted?: Consulted };
 
+/** The check passed, and `evidence` is what later checks may rest on. */
 export const pass = <E>(evidence: E, consulted?: Consulted): CheckResult<E> =>
   consulted === undefined ? { kind: 'pass', evidence } : { kind: 'pass', evidence, consulted };
 
+/** The check did not pass, for this reason. */
 export const deny = (reason: ReasonCode, consulted?: Consulted): CheckResult<never> =>
   consulted === undefined ? { kind: 'deny', reason } : { kind: 'deny', reason, consulted };
 
+/** The check cannot tell before this has been looked up. */
 export const need = (lookup: Lookup): CheckResult<never> => ({ kind: 'need', lookup });
 
+/** What the check needs cannot be had now: SERVICE_UNAVAILABLE, never an ALLOW. */
 export const unavailableNow = (consulted?: Consulted): CheckResult<never> =>
   consulted === undefined ? { kind: 'unavailable' } : { kind: 'unavailable', consulted };
 
@@ -104,6 +114,7 @@ export interface Check<Id extends string, Proves> {
   readonly requires: readonly string[];
   /** Every reason that this check can deny with. */
   readonly reasons: readonly ReasonCode[];
+  /** Pure: the same context and evidence give the same result. */
   run(evidence: object, context: CheckContext): CheckResult<Proves>;
 }
 

@@ -56,8 +56,11 @@ const BEFORE_SPENDING = [
 
 type Pipeline = readonly [...typeof BEFORE_SPENDING, typeof t05ProofUnspent];
 
+/** The id of a check, such as `P14` or `T5` (protocol §7). */
 export type CheckId = Pipeline[number]['id'];
+/** A check of what Principal and Agent signed. */
 export type ProtocolCheckId = Extract<CheckId, `P${string}`>;
+/** A check of what the service itself knows. */
 export type TrustCheckId = Extract<CheckId, `T${string}`>;
 
 /** What each check proves, by id. */
@@ -74,14 +77,17 @@ const buildTable = (): readonly Check<CheckId, unknown>[] => [
   { ...t05ProofUnspent, requires: BEFORE_SPENDING.map(({ id }) => id) },
 ];
 
+/** Every check in the order in which they run, which decides the reason of a DENY. */
 export const CHECKS = /* @__PURE__ */ buildTable() as readonly AnyCheck[];
 
 const isProtocol = (id: CheckId): id is ProtocolCheckId => id.startsWith('P');
 const isTrust = (id: CheckId): id is TrustCheckId => id.startsWith('T');
 
+/** The ids of all checks, in the order in which they run. */
 export const CHECK_IDS: readonly CheckId[] = /* @__PURE__ */ CHECKS.map(({ id }) => id);
 /** Sorted as RFC 8785 sorts member names: P1, P10, P11, … */
 export const PROTOCOL_CHECK_IDS: readonly ProtocolCheckId[] = /* @__PURE__ */ CHECK_IDS.filter(
   isProtocol,
 ).sort();
+/** Sorted as RFC 8785 sorts member names. */
 export const TRUST_CHECK_IDS: readonly TrustCheckId[] = /* @__PURE__ */ CHECK_IDS.filter(isTrust).sort();

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, normalizeHtu } from '@sv
 import { hasExactly, isNonNegativeInteger, member } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 
+/** Buying something (interface §Action). */
 export interface PurchaseAction {
   readonly type: 'commerce:purchase';
   /** What is bought, in the relying party's own terms. */
@@ -16,6 +17,7 @@ export interface PurchaseAction {
   readonly currency: string;
 }
 
+/** Calling an address with a method (interface §Action). */
 export interface ApiCallAction {
   readonly type: 'api:call';
   readonly method: string;
@@ -23,9 +25,12 @@ export interface ApiCallAction {
   readonly resource: string;
 }
 
+/** What an Agent is about to do, in the relying party's words (interface §Action). */
 export type Action = PurchaseAction | ApiCallAction;
+/** `commerce:purchase` or `api:call`. */
 export type ActionType = Action['type'];
 
+/** The longest string of an Action, in UTF-16 code units. */
 export const MAX_ACTION_STRING_CHARS = 2048;
 
 const CURRENCY = /^[A-Z]{3}$/;
@@ -35,9 +40,12 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const PURCHASE_MEMBERS = new Set(['type', 'resource', 'amount', 'currency']);
 const API_CALL_MEMBERS = new Set(['type', 'method', 'resource']);
 
+/** Whether a value has the form of an ISO 4217 code: three capital letters. */
 export const isCurrency = (value: unknown): value is string =>
   typeof value === 'string' && CURRENCY.test(value);
+/** Whether a value has the form of an HTTP method as Actions and Proofs name it: 1 to 32 capital letters. */
 export const isMethod = (value: unknown): value is string => typeof value === 'string' && METHOD.test(value);
+/** Whether a value is a type of Action. */
 export const isActionType = (value: unknown): value is ActionType =>
   value === 'commerce:purchase' || value === 'api:call';
 

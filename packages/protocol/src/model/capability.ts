@@ -23,6 +23,9 @@ import {
   unknownMembers,
 } from './members.ts';
 
+/**
+ * What a Grant allows: Actions of one type, within constraints, on some resources or all (interface §Capability).
+ */
 export interface Capability {
   readonly action: ActionType;
   /**
@@ -34,7 +37,9 @@ export interface Capability {
   readonly resources?: readonly string[];
 }
 
+/** The most resource patterns of one Capability. */
 export const MAX_RESOURCES = 64;
+/** The most methods of one `api:call` Capability. */
 export const MAX_METHODS = 16;
 
 const MEMBERS = new Set(['action', 'constraints', 'resources']);

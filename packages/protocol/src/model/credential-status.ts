@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonValue } from '@svc/codec';
 import { type Findings, member, unknownMembers } from './members.ts';
 
+/** Where a Grant's revocation is published (Bitstring Status List 1.0 §2.1). */
 export interface CredentialStatus {
   readonly id: string;
   readonly type: 'BitstringStatusListEntry';
@@ -13,12 +14,15 @@ export interface CredentialStatus {
 const MEMBERS = new Set(['id', 'type', 'statusPurpose', 'statusListIndex', 'statusListCredential']);
 const INDEX = /^(0|[1-9][0-9]*)$/;
 const URI = /^https?:\/\/[\x21-\x7e]+$/;
+/** The longest URI of a status entry, in characters. */
 export const STATUS_URI_MAX_CHARS = 2048;
+/** The most digits of a status list index. */
 export const STATUS_INDEX_MAX_DIGITS = 16;
 
 const isUri = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= STATUS_URI_MAX_CHARS && URI.test(value);
 
+/** A Grant's `credentialStatus`, or null with all that is wrong in `findings`. */
 export const parseCredentialStatus = (
   value: JsonValue | undefined,
   findings: Findings,

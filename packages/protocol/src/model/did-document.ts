@@ -16,6 +16,7 @@ import {
 } from '@svc/codec';
 import { member } from './members.ts';
 
+/** A Principal's DID document, as far as it is used (interface §DidDocument). */
 export interface DidDocument {
   readonly id: DidWeb;
   /** Ed25519 keys listed under `assertionMethod`, by absolute DID URL. Not yet checked for strength. */

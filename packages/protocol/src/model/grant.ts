@@ -20,17 +20,25 @@ import { parseProtectedHeader } from './jws-header.ts';
 import { Findings, hasDuplicates, isStringArray, member, unknownMembers } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 
+/** The `typ` of a Grant's protected header. */
 export const GRANT_TYP = 'vc+jwt';
+/** The longest Grant that is read, in characters. */
 export const GRANT_MAX_CHARS = 16_384;
+/** The `@context` of a Grant, exactly. */
 export const GRANT_CONTEXT = [
   'https://www.w3.org/ns/credentials/v2',
   'https://www.w3.org/ns/credentials/undefined-terms/v2',
 ] as const;
+/** The `type` of a Grant, exactly. */
 export const GRANT_TYPE = ['VerifiableCredential', 'SvcGrant'] as const;
+/** The most Capabilities of a Grant. */
 export const GRANT_MAX_CAPABILITIES = 16;
+/** The most relying parties that a Grant names. */
 export const GRANT_MAX_AUDIENCE = 64;
+/** The longest validity of a Grant, in milliseconds: 90 days. */
 export const GRANT_MAX_VALIDITY_MS = 90 * 86_400_000;
 
+/** A Grant that has its form (interface §Grant, protocol §2). Its signature has not been verified. */
 export interface Grant {
   readonly kid: string;
   readonly id: GrantId;
@@ -52,6 +60,7 @@ export interface Grant {
   readonly signature: Uint8Array;
 }
 
+/** Why a Grant cannot be read: not of the form, or of one that is not supported. */
 export type GrantRefusal = 'GRANT_MALFORMED' | 'UNSUPPORTED_FEATURE';
 
 /**

@@ -18,9 +18,12 @@ import { parseProtectedHeader } from './jws-header.ts';
 import { Findings, hasExactly } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 
+/** The `typ` of a Proof's protected header. */
 export const PROOF_TYP = 'svc-proof+jwt';
+/** The longest Proof that is read, in characters. */
 export const PROOF_MAX_CHARS = 8192;
 
+/** A Proof that has its form (interface §Proof, protocol §3). Its signature has not been verified. */
 export interface Proof {
   readonly agent: DidKey;
   readonly publicKey: Uint8Array;

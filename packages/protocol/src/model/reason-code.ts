@@ -23,6 +23,7 @@ export const PROTOCOL_REASONS = [
   'RESOURCE_NOT_AUTHORIZED',
 ] as const;
 
+/** Reasons of checks of what the service itself knows. */
 export const TRUST_REASONS = [
   'ISSUER_UNKNOWN',
   'ISSUER_UNVERIFIED',
@@ -34,11 +35,14 @@ export const TRUST_REASONS = [
 /** Named by the interface, produced by nothing in `svc-trust-v1`. */
 export const RESERVED_REASONS = ['ISSUER_NOT_TRUSTED'] as const;
 
+/** Every ReasonCode, in the interface's order. */
 export const REASON_CODES = [...PROTOCOL_REASONS, ...TRUST_REASONS, ...RESERVED_REASONS] as const;
 
+/** Why a decision is a DENY (interface §Receipt). `REASON_TEXTS` has a sentence for each. */
 export type ReasonCode = (typeof REASON_CODES)[number];
 
 const known: ReadonlySet<string> = new Set(REASON_CODES);
+/** Whether a value is a ReasonCode that this version knows. */
 export const isReasonCode = (text: unknown): text is ReasonCode =>
   typeof text === 'string' && known.has(text);
 

@@ -9,6 +9,7 @@ import type { Profile, ProfileId } from './profile.ts';
 
 export type { Profile, ProfileId };
 
+/** A profile with the text that is published of it and the text's hash, which Receipts name. */
 export interface PublishedProfile {
   readonly profile: Profile;
   readonly document: string;
@@ -20,10 +21,12 @@ const publish = (profile: Profile): PublishedProfile => {
   return { profile, document, hash: sha256Of(portableCrypto, document) };
 };
 
+/** Every profile, by its id. */
 export const PROFILES: Readonly<Record<ProfileId, PublishedProfile>> = {
   'svc-base-v1': /* @__PURE__ */ publish(BASE_V1),
   'svc-base-v2': /* @__PURE__ */ publish(BASE_V2),
 };
 
+/** Whether a value is the id of a profile that this version knows. */
 export const isProfileId = (text: unknown): text is ProfileId =>
   typeof text === 'string' && Object.hasOwn(PROFILES, text);

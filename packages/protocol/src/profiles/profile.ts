@@ -1,8 +1,10 @@
 /** A profile: which constraint keys its checks enforce (interface §Versioning, protocol §8). */
 import type { ActionType } from '../model/action.ts';
 
+/** `svc-base-v2` knows budgets; to `svc-base-v1` they are unknown constraints, which deny. */
 export type ProfileId = 'svc-base-v1' | 'svc-base-v2';
 
+/** A set of rules that a relying party's decisions follow. */
 export interface Profile {
   readonly id: ProfileId;
   readonly constraintKeys: Readonly<Record<ActionType, readonly string[]>>;

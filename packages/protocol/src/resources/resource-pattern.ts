@@ -10,7 +10,9 @@
 import { listBarredInAuthority, listBarredInPath, type Span } from './barred-spans.ts';
 import { Places } from './places.ts';
 
+/** The longest resource pattern, in UTF-16 code units. */
 export const MAX_PATTERN_CHARS = 512;
+/** The most runs of asterisks in a resource pattern. */
 export const MAX_ASTERISK_RUNS = 8;
 const MAX_RESOURCE_CHARS = 2048;
 const EVERYTHING = '*';

@@ -29,8 +29,10 @@ import { assumeBudgets } from './assumed-budgets.ts';
 import { type Assumption, assumeFacts, assumeRetiredKey, type KnownFacts } from './assumed-facts.ts';
 import { findOtherRequest, type OtherRequestFailure } from './other-request.ts';
 
+/** Each thing that can be wrong with a Receipt or with what it was decided from. */
 export type AuditFailureCode = FailureCode | ArtifactFailure['code'] | OtherRequestFailure['code'];
 
+/** A Receipt, and what its decision is computed from once more. */
 export interface AuditInput {
   /** An object or its text. */
   readonly receipt: unknown;
@@ -57,6 +59,7 @@ export interface AuditInput {
   readonly serviceDid?: string;
 }
 
+/** What an audit found. Neither `ok` nor `undecided`: the Receipt is wrong, and the rest says where. */
 export interface AuditResult {
   /** The Receipt verifies, and the engine comes to exactly the same body. */
   readonly ok: boolean;

@@ -2,6 +2,7 @@
 import type { InclusionFailureCode } from '@svc/transparency';
 import type { FailureCode } from '../failure.ts';
 
+/** Each thing that can be wrong with a bundle. */
 export type BundleFailureCode =
   | FailureCode
   | InclusionFailureCode

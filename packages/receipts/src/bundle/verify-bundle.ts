@@ -26,10 +26,12 @@ import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
 import { assertPinned, type BundlePin, checkPinned, timesOf, type UsedKey } from './pin.ts';
 
+/** The longest bundle that is read, in characters. */
 export const BUNDLE_MAX_CHARS = 16 * 1_048_576;
 
 type Failures = Failure<BundleFailureCode>[];
 
+/** What a bundle proves, or everything that is wrong with it. */
 export type VerifiedBundle =
   | {
       readonly ok: true;

@@ -15,6 +15,7 @@ import {
 import type { Failure, FailureCode } from '../failure.ts';
 import { type SignedAtAnyTime, type VerifiedReceipt, verifySigned } from './verify-receipt.ts';
 
+/** A Receipt with the proof that it is in its day's checkpoint. */
 export interface IncludedToVerify extends Omit<InclusionToVerify, 'receiptId'> {
   /** An object or its text. */
   readonly receipt: unknown;
@@ -22,6 +23,7 @@ export interface IncludedToVerify extends Omit<InclusionToVerify, 'receiptId'> {
 
 type Verified<T> = Omit<Extract<T, { readonly ok: true }>, 'ok'>;
 
+/** A Receipt that verifies and is in its day's checkpoint, or everything that is wrong with either. */
 export type IncludedReceipt =
   | ({ readonly ok: true; readonly included: Verified<VerifiedInclusion> } & Verified<VerifiedReceipt>)
   | { readonly ok: false; readonly failures: readonly Failure<FailureCode | InclusionFailureCode>[] };

@@ -15,6 +15,7 @@ import { checkConsistency } from './consistency.ts';
 import { type Presented, readPresented } from './presented.ts';
 import { readKid, readPayload } from './receipt-jws.ts';
 
+/** How a Receipt is verified. */
 export interface VerifyOptions {
   /** Portable JavaScript unless given; `@svc/protocol/native` is an order of magnitude faster on servers. */
   readonly crypto?: CryptoPort;
@@ -22,6 +23,7 @@ export interface VerifyOptions {
   readonly serviceDid?: string;
 }
 
+/** The Receipt that the service signed, or everything that is wrong with what was handed in. */
 export type VerifiedReceipt =
   | {
       readonly ok: true;

@@ -3,8 +3,10 @@ import { formatHash } from '@svc/merkle';
 import { type Checkpoint, TREE } from './payload.ts';
 import { checkRules } from './rules.ts';
 
+/** What a day's checkpoint is built from. */
 export interface CheckpointDraft {
   readonly serviceDid: string;
+  /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly treeSize: number;
   readonly root: Uint8Array;
@@ -12,6 +14,7 @@ export interface CheckpointDraft {
   readonly previousRoot: Uint8Array | null;
   readonly firstReceiptId: string | null;
   readonly lastReceiptId: string | null;
+  /** Seconds since the epoch; never before the end of the day. */
   readonly closedAtSeconds: number;
 }
 

@@ -5,6 +5,7 @@
 import { dayAfter } from './day.ts';
 import type { Checkpoint } from './payload.ts';
 
+/** The member in which a checkpoint does not follow from the one before, or is not what it should be. */
 export interface CheckpointDifference {
   /** The day of the first checkpoint that breaks the chain. */
   readonly day: string;

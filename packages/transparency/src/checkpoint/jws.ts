@@ -24,6 +24,7 @@ import { parseCheckpoint } from './rules.ts';
 export const signCheckpoint = (checkpoint: Checkpoint, signer: Signer): Promise<string> =>
   signCompactJws(signer, { typ: CHECKPOINT_TYP }, { ...checkpoint });
 
+/** A checkpoint that has its form, with its signature, which has not been verified. */
 export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint;
   /** `<iss>#status-<n>`. */
@@ -81,6 +82,7 @@ const isStatusKid = (kid: string, serviceDid: string): boolean => {
   return kid.startsWith(prefix) && KEY_NUMBER.test(kid.slice(prefix.length));
 };
 
+/** A checkpoint, and what it is verified by. */
 export interface CheckpointToVerify {
   /** The compact JWS. */
   readonly checkpoint: string;

@@ -5,6 +5,7 @@ export const TREE = 'rfc6962-sha256';
 /** Enough for the longest valid DID. */
 export const CHECKPOINT_MAX_CHARS = 4096;
 
+/** The payload of a day's checkpoint (interface §Transparency, protocol §12). */
 export interface Checkpoint {
   /** The service's did:web DID. */
   readonly iss: string;

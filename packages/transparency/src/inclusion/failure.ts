@@ -2,6 +2,7 @@
 import type { CheckpointFailureCode } from '../checkpoint/failure.ts';
 import type { ServiceKeyFailureCode } from '../service-keys.ts';
 
+/** Each thing that can be wrong with an inclusion proof. */
 export type InclusionFailureCode =
   | CheckpointFailureCode
   | ServiceKeyFailureCode

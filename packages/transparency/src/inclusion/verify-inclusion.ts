@@ -27,8 +27,10 @@ import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
 
 type Failures = Failure<InclusionFailureCode>[];
 
+/** The longest inclusion proof that is read, in characters. */
 export const INCLUSION_MAX_CHARS = 65_536;
 
+/** The proof that a Receipt is in its day's checkpoint, and what it is verified by. */
 export interface InclusionToVerify {
   /** The id of a verified Receipt. */
   readonly receiptId: string;
@@ -52,6 +54,7 @@ export interface InclusionToVerify {
   readonly crypto?: CryptoPort;
 }
 
+/** The checkpoint that the Receipt is in, or everything that is wrong. */
 export type VerifiedInclusion =
   | {
       readonly ok: true;

@@ -22,6 +22,9 @@ import { comparePublishedKeys } from './published-keys.ts';
 import type { Seen, SeenDay } from './seen.ts';
 import type { Source } from './source.ts';
 
+/**
+ * What a run of the monitor needs. Nothing is taken from the surroundings: clock, state and transport are given.
+ */
 export interface MonitorOptions {
   readonly source: Source;
   /** Scheme and host. If it is the DID's own host, its DID document is compared with the pin. */
@@ -37,12 +40,17 @@ export interface MonitorOptions {
   readonly since: string | null;
   /** Persists the state; called after every change. */
   readonly remember: (seen: Seen) => void;
+  /** Told in a few words what is being done. */
   readonly onProgress: (what: string) => void;
+  /** Milliseconds since the epoch. */
   readonly nowMs: number;
   /** No request is begun once this is aborted. */
   readonly stop: AbortSignal;
 }
 
+/**
+ * What one run of the monitor found. An alarm is a broken promise; a doubt is something that could not be checked.
+ */
 export interface Look {
   readonly alarms: readonly Alarm[];
   readonly doubts: readonly Doubt[];

@@ -9,6 +9,7 @@ import { findUntimely, type KeyTime } from '../key-time.ts';
 import { type PinnedKey, readPinnedKeys } from '../pinned-keys.ts';
 import { openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
 
+/** What the monitor trusts from before: a DID document, or keys alone. */
 export interface MonitorPin {
   /** Null: taken from the first checkpoint. */
   readonly serviceDid: string | null;

@@ -9,6 +9,7 @@ import { parseSignedCheckpoint, type SignedCheckpoint } from '../checkpoint/jws.
 import type { Checkpoint } from '../checkpoint/payload.ts';
 import type { MonitorPin } from './pin.ts';
 
+/** A day that an earlier run has checked. */
 export interface SeenDay {
   readonly checkpoint: Checkpoint;
   readonly jws: string;
@@ -33,6 +34,9 @@ type ParsedSeen =
   | { readonly ok: true; readonly seen: Seen }
   | { readonly ok: false; readonly problem: string };
 
+/**
+ * The state that an earlier run has left, or why it cannot be read. Its checkpoints are held against the pin once more.
+ */
 export const parseSeen = (text: string, pin: MonitorPin): ParsedSeen => {
   const json = parseStrictJson(text);
   if (!json.ok) return refuse(`it is not JSON: ${json.problem} at character ${json.offset}`);

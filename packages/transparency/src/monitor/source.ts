@@ -5,12 +5,14 @@ export interface Answer {
   readonly text: string;
 }
 
+/** An answer that is read as it comes. */
 export interface Stream {
   readonly status: number;
   /** The body as a stream; throws `SourceError` if it is cut off. To stop iterating ends the request. */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
+/** How the monitor reads what the service publishes. Paths are below the service's address. */
 export interface Source {
   /** Rejects with `SourceError` unless a complete answer of at most `maxBytes` of UTF-8 arrives within the deadline. */
   fetchText(path: string, maxBytes: number): Promise<Answer>;
