@@ -172,7 +172,7 @@ export async function authorize<Req>(
     const missing = findMissingBody(error, parsed);
     if (missing === null) throw error;
     const message = MISSING_BODY[missing];
-    if (missing === 'not-sent') return refuse(400, 'INVALID_REQUEST', message);
+    if (missing !== 'not-parsed') return refuse(400, 'INVALID_REQUEST', message);
     tellError(options, 500, new SvcError('configuration', message, { cause: error }), request);
     return refuse(500, 'CONFIGURATION', message);
   }

@@ -12,6 +12,7 @@ import {
 } from '../src/express.ts';
 import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
 import { createAuthorizer, protect } from '../src/fetch.ts';
+import type { Action } from '../src/index.ts';
 import { createVerifier, REASON_TEXTS, SvcError } from '../src/index.ts';
 import {
   agent,
@@ -452,6 +453,40 @@ describe('an `action` that finds no body', () => {
     expect(status).toBe(500);
     expect(body).toEqual({ error: 'CONFIGURATION', message: expect.stringContaining('express.json()') });
     expect(onError.mock.calls).toMatchObject([[{ kind: 'configuration' }, {}]]);
+  });
+
+  it('is the caller’s fault too where the body is a JSON null, which some parsers take', async () => {
+    const { status } = await ask([express.json({ strict: false })], { headers: json, body: 'null' });
+    expect(status).toBe(400);
+  });
+
+  describe('in a fetch handler', () => {
+    const answerTo = async (body: string | null, action: (request: Request) => Promise<Action>) => {
+      const verifier = verifierOf('https://svc.example');
+      const handler = protect({ verifier, origin: ORIGIN, action }, () => new Response());
+      return handler(new Request(`${ORIGIN}/orders`, { method: 'POST', headers: await presented(), body }));
+    };
+    const fromJson = async (request: Request) => action({ body: await request.json() }) as Action;
+
+    it.each([
+      ['is not JSON', '{"id":'],
+      ['is none', null],
+      ['is a JSON null', 'null'],
+    ])('is answered 400 where what `json()` reads %s', async (_, body) => {
+      const response = await answerTo(body, fromJson);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({
+        error: 'INVALID_REQUEST',
+        message: expect.stringContaining('body'),
+      });
+    });
+
+    it('what else `action` throws is the shop’s, and reaches its framework', async () => {
+      const own = new SyntaxError('a rule of the shop');
+      await expect(answerTo('{}', () => Promise.reject(own))).rejects.toBe(own);
+      const noSuch = async () => action({}) as Action;
+      await expect(answerTo('{"id":1}', noSuch)).rejects.toThrow(TypeError);
+    });
   });
 
   it('in Fastify too', async () => {
