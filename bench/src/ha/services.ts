@@ -28,6 +28,7 @@ export interface Node {
 export interface Services {
   readonly nodes: readonly Node[];
   readonly adminToken: string;
+  readonly workerAdminOrigin: string;
   /** Of nodes and worker, as they are now. */
   pids(): readonly number[];
   /** Exit code and output of `svc-admin fsck`. */
@@ -89,11 +90,12 @@ export async function startServices(
     await startNode('api-1', firstPort, throughProxy),
     await startNode('api-2', secondPort, direct),
   ];
+  const workerAdminPort = await findFreePort();
   const worker = startProgram(
     {
       name: 'worker',
       command: [built('worker')],
-      environment: { ...common, DATABASE_URL: throughProxy, SVC_ADMIN_PORT: String(await findFreePort()) },
+      environment: { ...common, DATABASE_URL: throughProxy, SVC_ADMIN_PORT: String(workerAdminPort) },
       logFile: join(folder, 'worker.log'),
     },
     cleanup,
@@ -102,6 +104,7 @@ export async function startServices(
   return {
     nodes,
     adminToken,
+    workerAdminOrigin: `http://127.0.0.1:${workerAdminPort}`,
     pids: () => [...nodes.map(({ program }) => program.pid), worker.pid],
     async fsck() {
       looked += 1;

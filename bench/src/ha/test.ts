@@ -1,20 +1,25 @@
 /**
- * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--no-fence]`: faults under load on the reference deployment of
- * `deploy/ha/`, each round held against what clients were answered. Ends with 1 when anything was lost or a bar was missed.
+ * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--no-fence] [--picture FILE]`: faults under load on the reference
+ * deployment of `deploy/ha/`, each round held against what clients were answered. Ends with 1 when anything was lost or a bar was
+ * missed. `--picture`: what the dashboard of `deploy/observability/` shows of the run; needs Debian's prometheus and chromium.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { fillPanels } from '../dashboard/panels.ts';
+import { drawDashboard } from '../dashboard/picture.ts';
+import { startPrometheus } from '../dashboard/prometheus.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import type { Place } from '../harness/contestants.ts';
 import { percentile } from '../load/percentile.ts';
 import { Cluster } from './cluster.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Ledger, type Verdict } from './ledger.ts';
 import { Load } from './load.ts';
 import { Processes } from './processes.ts';
-import { OWN_APPS, startServices } from './services.ts';
+import { OWN_APPS, type Services, startServices } from './services.ts';
 
 const CALM_MS = 5_000;
 const REVOCATIONS_PER_SECOND = 1.5;
@@ -30,6 +35,7 @@ const { values } = parseArgs({
     'no-fence': { type: 'boolean', default: false },
     apps: { type: 'string', default: OWN_APPS },
     keep: { type: 'boolean', default: false },
+    picture: { type: 'string' },
   },
 });
 
@@ -78,6 +84,26 @@ function* schedule(): Generator<Turn> {
     }
 }
 
+/** As an operator's Prometheus and Grafana would. */
+async function watch(place: Place, { nodes, workerAdminOrigin }: Services) {
+  const addressOf = (origin: string) => new URL(origin).host;
+  const prometheus = await startPrometheus(place, [
+    ...nodes.map(({ name, adminOrigin }) => ({ name, address: addressOf(adminOrigin) })),
+    { name: 'worker', address: addressOf(workerAdminOrigin) },
+  ]);
+  const fromMs = Date.now();
+  return {
+    async draw(file: string): Promise<void> {
+      const panels = await fillPanels(prometheus, fromMs, Date.now());
+      await drawDashboard(panels, file);
+      const empty = panels.filter(({ type, lines }) => type !== 'row' && lines.length === 0);
+      say(
+        `the dashboard is in ${file}; nothing to show in: ${empty.map(({ title }) => title).join(', ') || 'no panel'}`,
+      );
+    },
+  };
+}
+
 try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-'));
   chmodSync(folder, 0o755);
@@ -85,6 +111,7 @@ try {
   const place = { folder, cleanup };
   const cluster = await Cluster.start(place);
   const services = await startServices(place, cluster, { apps: values.apps, hasFence: !values['no-fence'] });
+  const watched = values.picture === undefined ? null : await watch(place, services);
   say(`up in ${folder}`);
   const all = new Ledger();
   const processes = new Processes();
@@ -125,6 +152,7 @@ try {
   const verdict = await all.examine(cluster);
   say(`in the end: ${describe(verdict)}; fsck ${(await services.fsck()).code}`);
   if (!isClean(verdict)) process.exitCode = 1;
+  if (values.picture !== undefined) await watched?.draw(values.picture);
 } catch (problem) {
   console.error(problem);
   process.exitCode = 1;
