@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { isDeep } from './packages/testkit/src/sampled.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const testkit = (file: string) => at(`packages/testkit/src/${file}`);
@@ -27,10 +28,16 @@ const projectsWithDatabase = new Set([
   'worker',
 ]);
 
-const projectsWithPrograms = new Set(['api', 'api-alone', 'conformance-runner', 'svc', 'worker']);
+const projectsWithPrograms = new Set(['api', 'api-alone', 'cli', 'conformance-runner', 'svc', 'worker']);
+
+/** Files of which `npm test` has nothing: what they guarantee has a cheaper test in the sample. */
+const left = isDeep ? [] : ['**/*.deep.test.ts'];
 
 /** What every package's vitest project has in common. */
-export const project = (name: string, test: Record<string, unknown> = {}) =>
+export const project = (
+  name: string,
+  { exclude = [], ...test }: Record<string, unknown> & { readonly exclude?: readonly string[] } = {},
+) =>
   defineConfig({
     resolve: { conditions, alias },
     ssr: { resolve: { conditions } },
@@ -39,6 +46,7 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
     test: {
       name,
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+      exclude: [...configDefaults.exclude, ...left, ...exclude],
       isolate: false,
       testTimeout: 30_000,
       maxWorkers: 2,
@@ -51,5 +59,8 @@ export const project = (name: string, test: Record<string, unknown> = {}) =>
   });
 
 /** Suites that race, flood, kill or exhaust: one file at a time, after all others, so that they meet no others' load. */
-export const projectAlone = (name: string, include: readonly string[], test: Record<string, unknown> = {}) =>
-  project(name, { include, maxWorkers: 1, sequence: { groupOrder: 1 }, ...test });
+export const projectAlone = (
+  name: string,
+  include: readonly string[],
+  test: Record<string, unknown> & { readonly exclude?: readonly string[] } = {},
+) => project(name, { include, maxWorkers: 1, sequence: { groupOrder: 1 }, ...test });

@@ -18,6 +18,7 @@ import {
 import { homedir, constants as osConstants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listBeyondSample } from './beyond-sample.mjs';
 import { forgetReviewedBuilds, installChoices } from './install-choices.mjs';
 import { pinnedPnpm } from './pinned-pnpm.mjs';
 
@@ -43,9 +44,12 @@ const commands = {
     await types();
     return test();
   },
-  /** Every guarantee in full; `--repeat N` runs all of it so many times, as long as nothing fails. */
+  /**
+   * Every guarantee in full; `--repeat N` runs all of it so many times, as long as nothing fails. `--beyond-sample`: only the
+   * files that have more in full than in `npm test`, for whoever has just run that.
+   */
   async 'test:deep'() {
-    const { times, rest } = takeRepeat(parameters);
+    const { times, rest } = takeRepeat(takeBeyondSample(parameters));
     await install();
     await build();
     for (let i = 1; i <= times; i++) {
@@ -103,6 +107,11 @@ const install = async () => {
   await step('installing packages', ...pnpm('install', ...installChoices), { CI: 'true' });
   writeFileSync(stampFile, stamp);
 };
+const takeBeyondSample = (all) =>
+  all.includes('--beyond-sample')
+    ? [...all.filter((one) => one !== '--beyond-sample'), ...listBeyondSample(root)]
+    : all;
+
 function takeRepeat(all) {
   const at = all.indexOf('--repeat');
   if (at === -1) return { times: 1, rest: all };
@@ -155,6 +164,10 @@ async function test(rest = parameters, env = {}) {
     const code = await show(process.execPath, [vitest, 'run', ...reporters, ...rest], env);
     const { passed, failed, skipped } = countTests(report);
     const failures = code !== 0 && failed === 0 ? 1 : failed;
+    if (skipped > 0 && process.env.SVC_TEST_DEPTH !== 'deep' && env.SVC_TEST_DEPTH !== 'deep')
+      console.log(
+        'a sample: what was skipped runs in npm run test:deep, where the programs it needs are installed',
+      );
     console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     return code !== 0 ? code : Math.min(failures, 1);
   } finally {

@@ -3,6 +3,7 @@
 import type { DidWeb } from '@svc/protocol';
 import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -80,14 +81,17 @@ describe('re-verification', () => {
     expect(hosts.asked).toHaveLength(due.length);
   });
 
-  it('after downtime everything that came due meanwhile is done, the longest unchecked first', async () => {
-    const due = await insertMany(20);
-    for (const [i, { did }] of due.entries()) await setChecked([did], `${50 - i} days`);
-    await runOnce(optionsFor(due));
-    const place = (i: number) => hosts.asked.indexOf(due[i]?.name ?? '');
-    expect(hosts.asked.toSorted()).toEqual(namesOf(due));
-    expect(place(0)).toBeLessThan(place(19));
-  });
+  it.runIf(isDeep)(
+    'after downtime everything that came due meanwhile is done, the longest unchecked first',
+    async () => {
+      const due = await insertMany(20);
+      for (const [i, { did }] of due.entries()) await setChecked([did], `${50 - i} days`);
+      await runOnce(optionsFor(due));
+      const place = (i: number) => hosts.asked.indexOf(due[i]?.name ?? '');
+      expect(hosts.asked.toSorted()).toEqual(namesOf(due));
+      expect(place(0)).toBeLessThan(place(19));
+    },
+  );
 
   it('a domain that cannot be asked is asked again within the hour, and at the latest when its 72 h are over', async () => {
     const [retried, waiting, over] = (await insertMany(3)) as [Hosted, Hosted, Hosted];
@@ -126,18 +130,21 @@ describe('re-verification', () => {
     expect(hosts.asked.toSorted()).toEqual(namesOf(due));
   });
 
-  it('SIGTERM amid a single round: no further job is begun, and the exit code says that it was not whole', async () => {
-    const due = await insertMany(1);
-    let open = () => {};
-    hosts.gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
-    while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    worker.signal('SIGTERM');
-    open();
-    expect(await worker.ended).toBe(1);
-  });
+  it.runIf(isDeep)(
+    'SIGTERM amid a single round: no further job is begun, and the exit code says that it was not whole',
+    async () => {
+      const due = await insertMany(1);
+      let open = () => {};
+      hosts.gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      const worker = startWorker({ ...optionsFor(due), parameters: ['--once'] });
+      while (hosts.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      worker.signal('SIGTERM');
+      open();
+      expect(await worker.ended).toBe(1);
+    },
+  );
 
   it('SIGKILL amid a round: the lock goes with the process, and the next one does what was not recorded', async () => {
     const due = await insertMany(10);

@@ -13,6 +13,7 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeep } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, isGoneWithin } from './postmaster.ts';
@@ -40,7 +41,7 @@ afterEach(cleanUp);
 
 describe('startEmbeddedPostgres', () => {
   it('starts, keeps what was committed over a restart, and stops twice without complaint', async () => {
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const first = await start({ dataDir });
     await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
     await first.stop();
@@ -57,7 +58,7 @@ describe('startEmbeddedPostgres', () => {
     const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
       current_setting('max_connections') AS max, current_setting('timezone') AS tz
       FROM pg_database WHERE datname = current_database()`;
-    const dataDir = join(folder(), 'data');
+    const dataDir = copyOfMade();
     const durable = await start({ dataDir });
     expect(await query(durable.url, sql)).toEqual(wanted('on'));
     await durable.stop();
@@ -124,16 +125,22 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
   });
 
-  it('clears the postmaster.pid of a server long gone whose number another process has now', async () => {
-    const dataDir = copyOfMade();
-    const first = await start({ dataDir, durable: false });
-    await first.stop();
-    writeFileSync(join(first.dataDir, 'cluster', 'pgdata', 'postmaster.pid'), `${process.pid}\n/elsewhere\n`);
-    const second = await start({ dataDir, durable: false });
-    expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  });
+  it.runIf(isDeep)(
+    'clears the postmaster.pid of a server long gone whose number another process has now',
+    async () => {
+      const dataDir = copyOfMade();
+      const first = await start({ dataDir, durable: false });
+      await first.stop();
+      writeFileSync(
+        join(first.dataDir, 'cluster', 'pgdata', 'postmaster.pid'),
+        `${process.pid}\n/elsewhere\n`,
+      );
+      const second = await start({ dataDir, durable: false });
+      expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    },
+  );
 
-  it('stops a server held by SIGSTOP, and one whose session will not end', async () => {
+  it.runIf(isDeep)('stops a server held by SIGSTOP, and one whose session will not end', async () => {
     const server = await start({ dataDir: copyOfMade(), durable: false });
     const session = new Client({ connectionString: server.url });
     session.on('error', () => undefined);
@@ -155,7 +162,7 @@ describe('startEmbeddedPostgres', () => {
     await expect(start({ dataDir: server.dataDir })).rejects.toThrow(/made by PostgreSQL 9/);
   });
 
-  it('leaves no half-made cluster behind when the maker died in the middle', async () => {
+  it.runIf(isDeep)('leaves no half-made cluster behind when the maker died in the middle', async () => {
     const dataDir = copyOfMade();
     const first = await start({ dataDir, durable: false });
     await first.stop();
@@ -187,19 +194,22 @@ asRoot('startEmbeddedPostgres, as root', () => {
     expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('puts the cluster where the server user gets to, says so, and finds it there again', async () => {
-    const hidden = folder();
-    chmodSync(hidden, 0o700);
-    const dataDir = join(hidden, 'data');
-    const first = await start({ dataDir, durable: false });
-    expect(first.dataDir).not.toBe(dataDir);
-    expect(first.notes.join()).toContain(first.dataDir);
-    await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
-    await first.stop();
-    const second = await start({ dataDir, durable: false });
-    expect(second.dataDir).toBe(first.dataDir);
-    expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
-  });
+  it.runIf(isDeep)(
+    'puts the cluster where the server user gets to, says so, and finds it there again',
+    async () => {
+      const hidden = folder();
+      chmodSync(hidden, 0o700);
+      const dataDir = join(hidden, 'data');
+      const first = await start({ dataDir, durable: false });
+      expect(first.dataDir).not.toBe(dataDir);
+      expect(first.notes.join()).toContain(first.dataDir);
+      await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
+      await first.stop();
+      const second = await start({ dataDir, durable: false });
+      expect(second.dataDir).toBe(first.dataDir);
+      expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
+    },
+  );
 
   it('leaves a directory that belongs to somebody else as it is', async () => {
     const dataDir = join(folder(), 'data');

@@ -2,8 +2,12 @@
  * How much of itself a test runs. `npm test` samples every guarantee in minutes; `npm run test:deep` runs all of it. A
  * sample must still be able to fail: a control (the unprotected version must break) stops at its first find, so it
  * keeps all its tries.
+ *
+ * `npm run test:deep -- --beyond-sample` runs the files that import this module (scripts/beyond-sample.mjs).
  */
-const isDeep = process.env.SVC_TEST_DEPTH === 'deep';
+
+/** For `it.runIf` and `describe.runIf`: what is for `npm run test:deep` alone, since the sample has another of its kind. */
+export const isDeep = process.env.SVC_TEST_DEPTH === 'deep';
 
 /** The size of this run: of loops, of fast-check's `numRuns`, of what is taken from a list. */
 export const sampled = <T>({ quick, deep }: { readonly quick: T; readonly deep: T }): T =>

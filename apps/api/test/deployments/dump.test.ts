@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { databaseUrl, execute } from '@svc/testkit/database';
 import { programFile } from '@svc/testkit/process/program-file';
+import { isDeep } from '@svc/testkit/sampled';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
 import {
@@ -85,7 +86,7 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
     });
   });
 
-  it('by pg_dump, to the PostgreSQL that is embedded', async () => {
+  it.runIf(isDeep)('by pg_dump, to the PostgreSQL that is embedded', async () => {
     const from = await server.createDatabase('dumped');
     const adminUrl = inject('databaseAdminUrl');
     const name = `restored_${process.pid}`;
@@ -100,7 +101,7 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
     }
   });
 
-  it.skipIf(upgradePath === null)('by pg_upgrade', async () => {
+  it.runIf(isDeep && upgradePath !== null)('by pg_upgrade', async () => {
     const from = await server.createDatabase('upgraded');
     await decidesAsBefore(from, async () => {
       server.upgradeTo(upgradePath?.to ?? 0);

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDatabase } from '@svc/testkit';
-import { sampled } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcess, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { dataFolder } from '../world/data-folder.ts';
@@ -97,27 +97,31 @@ const isAlive = (pid: number) => {
   }
 };
 
-it('every process takes requests, and one admin port answers for all', async () => {
-  // The lines of each come by themselves.
-  await until(() => new Set(processIds()).size === PROCESSES);
-  const load = startLoad(24);
-  await until(() => load.answered() >= 120);
-  await load.stop();
-  expect(load.failed).toEqual([]);
-  const requests = logged('request').filter(({ route }) => route === 'verify');
-  expect(new Set(requests.map(({ processId }) => processId))).toEqual(new Set(processIds()));
-  expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(load.answered());
-  // What is on or off is so once, however many processes there are.
-  expect(await metric('svc_holds')).toBe(0);
-  expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
-  expect(await metric('process_start_time_seconds')).toBeLessThan(Date.now() / 1000);
-  expect(await readyz()).toMatchObject({
-    status: 200,
-    checks: { storage: 'ok', http: 'ok', processes: 'ok' },
-  });
-  // Lines of all of them, whole.
-  for (const line of one.log) expect(() => JSON.parse(line)).not.toThrow();
-}, 90_000);
+it.runIf(isDeep)(
+  'every process takes requests, and one admin port answers for all',
+  async () => {
+    // The lines of each come by themselves.
+    await until(() => new Set(processIds()).size === PROCESSES);
+    const load = startLoad(24);
+    await until(() => load.answered() >= 120);
+    await load.stop();
+    expect(load.failed).toEqual([]);
+    const requests = logged('request').filter(({ route }) => route === 'verify');
+    expect(new Set(requests.map(({ processId }) => processId))).toEqual(new Set(processIds()));
+    expect(await metric('svc_decisions_total')).toBeGreaterThanOrEqual(load.answered());
+    // What is on or off is so once, however many processes there are.
+    expect(await metric('svc_holds')).toBe(0);
+    expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
+    expect(await metric('process_start_time_seconds')).toBeLessThan(Date.now() / 1000);
+    expect(await readyz()).toMatchObject({
+      status: 200,
+      checks: { storage: 'ok', http: 'ok', processes: 'ok' },
+    });
+    // Lines of all of them, whole.
+    for (const line of one.log) expect(() => JSON.parse(line)).not.toThrow();
+  },
+  90_000,
+);
 
 describe('SIGHUP', () => {
   it('replaces every process, loses no request, and no count falls', async () => {
@@ -144,29 +148,33 @@ describe('SIGHUP', () => {
     expect([await metric('svc_processes'), await metric('svc_process_deaths_total')]).toEqual([PROCESSES, 0]);
   }, 120_000);
 
-  it('with a configuration that cannot be used changes nothing; a process lost then is tried again further and further apart', async () => {
-    const path = join(dataFolder(), 'receipt-keys.json');
-    const keys = readFileSync(path);
-    try {
-      writeFileSync(path, '{');
-      one.signal('SIGHUP');
-      await one.line('"process.not_replaced"');
-      expect(await readyz()).toMatchObject({ status: 200 });
-      process.kill(processIds()[0] ?? -1, 'SIGKILL');
-      await until(() => logged('process.lost').length === 3, 60_000);
-      // The one that was to take over, the one that was killed, and the first that was to replace it.
-      expect(logged('process.lost').map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 2_000]);
-      for (let i = 0; i < 10; i++) await verify();
-      expect(await readyz()).toMatchObject({
-        status: 200,
-        checks: { processes: `${PROCESSES - 1} of ${PROCESSES} at work` },
-      });
-    } finally {
-      writeFileSync(path, keys);
-    }
-    await one.line('"process.replaced"');
-    expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
-  }, 120_000);
+  it.runIf(isDeep)(
+    'with a configuration that cannot be used changes nothing; a process lost then is tried again further and further apart',
+    async () => {
+      const path = join(dataFolder(), 'receipt-keys.json');
+      const keys = readFileSync(path);
+      try {
+        writeFileSync(path, '{');
+        one.signal('SIGHUP');
+        await one.line('"process.not_replaced"');
+        expect(await readyz()).toMatchObject({ status: 200 });
+        process.kill(processIds()[0] ?? -1, 'SIGKILL');
+        await until(() => logged('process.lost').length === 3, 60_000);
+        // The one that was to take over, the one that was killed, and the first that was to replace it.
+        expect(logged('process.lost').map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 2_000]);
+        for (let i = 0; i < 10; i++) await verify();
+        expect(await readyz()).toMatchObject({
+          status: 200,
+          checks: { processes: `${PROCESSES - 1} of ${PROCESSES} at work` },
+        });
+      } finally {
+        writeFileSync(path, keys);
+      }
+      await one.line('"process.replaced"');
+      expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
+    },
+    120_000,
+  );
 });
 
 it('a process that is killed is replaced, the others answer, and its counts stay in the sum', async () => {
@@ -184,24 +192,28 @@ it('a process that is killed is replaced, the others answer, and its counts stay
   expect(await readyz()).toMatchObject({ status: 200, checks: { processes: 'ok' } });
 }, 90_000);
 
-it('SIGTERM ends all of them in order: what was sent is answered, exit code 0', async () => {
-  const failed: unknown[] = [];
-  let exit: Promise<number | null> | undefined;
-  let answered = 0;
-  const client = async () => {
-    while (exit === undefined)
-      try {
-        await verify();
-        answered += 1;
-        if (answered === 60) exit = one.stop();
-      } catch (error) {
-        failed.push(error);
-      }
-  };
-  await Promise.all(Array.from({ length: 8 }, client));
-  expect([failed, await exit]).toEqual([[], 0]);
-  expect(processIds().some(isAlive)).toBe(false);
-}, 60_000);
+it.runIf(isDeep)(
+  'SIGTERM ends all of them in order: what was sent is answered, exit code 0',
+  async () => {
+    const failed: unknown[] = [];
+    let exit: Promise<number | null> | undefined;
+    let answered = 0;
+    const client = async () => {
+      while (exit === undefined)
+        try {
+          await verify();
+          answered += 1;
+          if (answered === 60) exit = one.stop();
+        } catch (error) {
+          failed.push(error);
+        }
+    };
+    await Promise.all(Array.from({ length: 8 }, client));
+    expect([failed, await exit]).toEqual([[], 0]);
+    expect(processIds().some(isAlive)).toBe(false);
+  },
+  60_000,
+);
 
 it('none of them outlives its supervisor', async () => {
   one.signal('SIGKILL');

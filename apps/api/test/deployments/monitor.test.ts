@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
-import { fromSource } from '@svc/testkit/process/from-source';
+import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
@@ -12,7 +12,7 @@ import { withProcesses } from '../world/deployment.ts';
 const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const deployment = withProcesses();
-const cli = fromSource('packages/cli/src/receipt/main.ts');
+const cli = programFile('packages/cli', 'svc-receipt.js');
 
 const [first, second, third] = [daysAgo(3), daysAgo(2), daysAgo(1)];
 const close = () => deployment.call('POST', '/checkpoints/close', { key: ADMIN_TOKEN });
@@ -21,7 +21,7 @@ const didFile = join(folder, 'did.json');
 const monitor = (state = 'state.json') => {
   const { baseUrl } = deployment.process;
   const options = ['--did-document', didFile, '--state', join(folder, state), '--json'];
-  const { status, stdout } = spawnSync(process.execPath, [...cli, 'monitor', baseUrl, ...options], {
+  const { status, stdout } = spawnSync(process.execPath, [cli, 'monitor', baseUrl, ...options], {
     encoding: 'utf8',
     timeout: 30_000,
   });

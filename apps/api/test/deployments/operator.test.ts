@@ -5,6 +5,7 @@ import { withDatabase } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
+import { isDeep } from '@svc/testkit/sampled';
 import { runSql } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 import { nodeEnv } from '../world/api-node.ts';
@@ -154,7 +155,7 @@ describe('the log', () => {
     expect(metrics).toContain('svc_authentication_failures_total{problem="unknown or revoked"} 0');
   });
 
-  it('at SVC_LOG_LEVEL=warn has no requests, and every revocation all the same', async () => {
+  it.runIf(isDeep)('at SVC_LOG_LEVEL=warn has no requests, and every revocation all the same', async () => {
     const [port, adminPort] = await findFreePorts(2);
     const env = { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), SVC_LOG_LEVEL: 'warn' };
     const node = startProgram(programFile('apps/api'), { ...env, ...nodeEnv(database.url, {}) });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
+import { isDeep } from '@svc/testkit/sampled';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -119,17 +120,22 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     for (const name of ['instance.pid', 'database-url']) expect(readdirSync(dataDir)).not.toContain(name);
   });
 
-  it('ends with its database when the terminal is closed, and starts with no other keys on it', async () => {
-    first.child.stdout?.destroy();
-    first.child.kill('SIGHUP');
-    expect(await first.ended).toBe(0);
-    const pidFile = join(dataDir, 'postgres', 'cluster', 'pgdata', 'postmaster.pid');
-    expect(existsSync(pidFile)).toBe(false);
+  it.runIf(isDeep)(
+    'ends with its database when the terminal is closed, and starts with no other keys on it',
+    async () => {
+      first.child.stdout?.destroy();
+      first.child.kill('SIGHUP');
+      expect(await first.ended).toBe(0);
+      const pidFile = join(dataDir, 'postgres', 'cluster', 'pgdata', 'postmaster.pid');
+      expect(existsSync(pidFile)).toBe(false);
 
-    rmSync(join(dataDir, 'receipt-keys.json'));
-    const next = start();
-    expect(await next.ended).toBe(1);
-    expect(next.errors()).toMatch(/a kid is never used again:\n {2}did:web:localhost%3A\d+#receipt-1 was x /);
-    expect(existsSync(pidFile)).toBe(false);
-  });
+      rmSync(join(dataDir, 'receipt-keys.json'));
+      const next = start();
+      expect(await next.ended).toBe(1);
+      expect(next.errors()).toMatch(
+        /a kid is never used again:\n {2}did:web:localhost%3A\d+#receipt-1 was x /,
+      );
+      expect(existsSync(pidFile)).toBe(false);
+    },
+  );
 });

@@ -6,6 +6,7 @@
 import { createVerifier } from '@svc/sdk-rp';
 import { listMigrations, migrate, migrationOf } from '@svc/store-pg';
 import { createDatabase, type DroppableDatabase } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
 import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
@@ -111,66 +112,74 @@ describe('the last release', () => {
     await Promise.all([old, young, again].map(stop));
   });
 
-  it('gives way node by node under load: a client that retries as the SDK does sees no failure, and every answer is stored', async () => {
-    const databaseUrl = await createEmptyDatabase();
-    const fleet = [await start(databaseUrl, released.file), await start(databaseUrl, released.file)];
-    const [first] = fleet;
-    if (first === undefined) throw new Error('two were started');
-    const tenants = await createTenants(first.baseUrl);
-    const grant = await issueGrant(tenants);
-    let calls = 0;
-    /** What a proxy does: the next node in turn. One that is gone breaks the connection, and the SDK tries again. */
-    const throughTheFleet: typeof fetch = (input, init) => {
-      const node = fleet[calls++ % fleet.length] ?? first;
-      return fetch(String(input).replace(first.baseUrl, node.baseUrl), init);
-    };
-    const verifier = createVerifier({
-      baseUrl: first.baseUrl,
-      apiKey: tenants.rpKey,
-      serviceDid: `did:web:${DOMAIN}`,
-      fetch: throughTheFleet,
-    });
-    const receipts: string[] = [];
-    let isOver = false;
-    const client = async () => {
-      while (!isOver) {
-        const verdict = await verifier.verify({ ...(await verifyBody(tenants, grant)), request: REQUEST });
-        if (!verdict.allowed) throw new Error(`denied: ${verdict.reason}`);
-        receipts.push(verdict.receipt.receipt_id);
-      }
-    };
-    const clients = Promise.all(Array.from({ length: CLIENTS }, client));
-    const upgrade = async () => {
-      await migrate(databaseUrl);
-      for (const old of [...fleet]) {
-        fleet[fleet.indexOf(old)] = await start(databaseUrl);
-        expect(await stop(old)).toBe(0);
-      }
-    };
-    await Promise.race([clients, upgrade()]).finally(() => {
-      isOver = true;
-    });
-    await clients;
-    expect(receipts.length).toBeGreaterThan(2 * CLIENTS);
-    const [young] = fleet;
-    if (young === undefined) throw new Error('two were started');
-    for (const id of receipts.slice(-100))
-      expect((await call(young.baseUrl, 'GET', `/decisions/${id}`, { key: tenants.rpKey })).status).toBe(200);
-    await Promise.all(fleet.map(stop));
-  });
+  it.runIf(isDeep)(
+    'gives way node by node under load: a client that retries as the SDK does sees no failure, and every answer is stored',
+    async () => {
+      const databaseUrl = await createEmptyDatabase();
+      const fleet = [await start(databaseUrl, released.file), await start(databaseUrl, released.file)];
+      const [first] = fleet;
+      if (first === undefined) throw new Error('two were started');
+      const tenants = await createTenants(first.baseUrl);
+      const grant = await issueGrant(tenants);
+      let calls = 0;
+      /** What a proxy does: the next node in turn. One that is gone breaks the connection, and the SDK tries again. */
+      const throughTheFleet: typeof fetch = (input, init) => {
+        const node = fleet[calls++ % fleet.length] ?? first;
+        return fetch(String(input).replace(first.baseUrl, node.baseUrl), init);
+      };
+      const verifier = createVerifier({
+        baseUrl: first.baseUrl,
+        apiKey: tenants.rpKey,
+        serviceDid: `did:web:${DOMAIN}`,
+        fetch: throughTheFleet,
+      });
+      const receipts: string[] = [];
+      let isOver = false;
+      const client = async () => {
+        while (!isOver) {
+          const verdict = await verifier.verify({ ...(await verifyBody(tenants, grant)), request: REQUEST });
+          if (!verdict.allowed) throw new Error(`denied: ${verdict.reason}`);
+          receipts.push(verdict.receipt.receipt_id);
+        }
+      };
+      const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+      const upgrade = async () => {
+        await migrate(databaseUrl);
+        for (const old of [...fleet]) {
+          fleet[fleet.indexOf(old)] = await start(databaseUrl);
+          expect(await stop(old)).toBe(0);
+        }
+      };
+      await Promise.race([clients, upgrade()]).finally(() => {
+        isOver = true;
+      });
+      await clients;
+      expect(receipts.length).toBeGreaterThan(2 * CLIENTS);
+      const [young] = fleet;
+      if (young === undefined) throw new Error('two were started');
+      for (const id of receipts.slice(-100))
+        expect((await call(young.baseUrl, 'GET', `/decisions/${id}`, { key: tenants.rpKey })).status).toBe(
+          200,
+        );
+      await Promise.all(fleet.map(stop));
+    },
+  );
 
-  it('is stopped by a migration that drops at once what it needs, and does not start on it: the tests above can fail', async () => {
-    const databaseUrl = await createEmptyDatabase();
-    const old = await start(databaseUrl, released.file);
-    const tenants = await createTenants(old.baseUrl);
-    const grant = await issueGrant(tenants);
-    expect(await decide(old, tenants, grant)).toBe('ALLOW');
-    const contraction = migrationOf('9999-contraction', 'alter table receipts rename column agent to who');
-    await migrate(databaseUrl, { migrations: [...listMigrations(), contraction] });
-    const body = await verifyBody(tenants, grant);
-    const { status } = await call(old.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
-    expect(status).toBe(503);
-    await expect(start(databaseUrl, released.file)).rejects.toThrow('start a later version');
-    await stop(old);
-  });
+  it.runIf(isDeep)(
+    'is stopped by a migration that drops at once what it needs, and does not start on it: the tests above can fail',
+    async () => {
+      const databaseUrl = await createEmptyDatabase();
+      const old = await start(databaseUrl, released.file);
+      const tenants = await createTenants(old.baseUrl);
+      const grant = await issueGrant(tenants);
+      expect(await decide(old, tenants, grant)).toBe('ALLOW');
+      const contraction = migrationOf('9999-contraction', 'alter table receipts rename column agent to who');
+      await migrate(databaseUrl, { migrations: [...listMigrations(), contraction] });
+      const body = await verifyBody(tenants, grant);
+      const { status } = await call(old.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+      expect(status).toBe(503);
+      await expect(start(databaseUrl, released.file)).rejects.toThrow('start a later version');
+      await stop(old);
+    },
+  );
 });

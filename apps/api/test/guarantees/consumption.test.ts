@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Action, type JsonObject, jcs, sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { purchase } from '@svc/sdk-principal';
-import { fromSource } from '@svc/testkit/process/from-source';
+import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
@@ -273,12 +273,12 @@ describe('svc-receipt audit', () => {
       cursor = `&cursor=${json.next_cursor}`;
     }
     expect(pages).toHaveLength(4);
-    const program = fromSource('packages/cli/src/receipt/main.ts');
+    const program = programFile('packages/cli', 'svc-receipt.js');
     const run = (consumption: readonly string[]) =>
       spawnSync(
         process.execPath,
         [
-          ...program,
+          program,
           'audit',
           write('receipt.json', answer.text),
           ...['--grant', write('grant', body.grant), '--proof', write('proof', body.proof)],

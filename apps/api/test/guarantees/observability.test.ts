@@ -12,6 +12,7 @@ import {
   createStandbyHealth,
   maintenanceJobs,
 } from '@svc/process';
+import { isDeep } from '@svc/testkit/sampled';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -235,7 +236,7 @@ it('every alert has a unit test in which it fires and one in which it does not',
   expect([...named(false)].sort()).toEqual(alerts.map(({ alert }) => alert).sort());
 });
 
-it.runIf(hasPromtool)('promtool takes the rules, and their unit tests pass', () => {
+it.runIf(isDeep && hasPromtool)('promtool takes the rules, and their unit tests pass', () => {
   const { status, stdout, stderr } = spawnSync(fileURLToPath(new URL(`${FOLDER}check`, ROOT)), {
     encoding: 'utf8',
   });

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { bodyOf, serviceDocument, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
+import { isDeep } from '@svc/testkit/sampled';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { TOKENS } from '../world/http-fixture.ts';
@@ -111,7 +112,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it('who has no decision yet is told how to get the first', async () => {
+  it.runIf(isDeep)('who has no decision yet is told how to get the first', async () => {
     const totals = { verifies: 0, allow: 0, deny: 0 };
     const { page, expectQuiet } = await open(
       'rp',
@@ -155,31 +156,34 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
 });
 
 describe.skipIf(!hasBrowser)('others', () => {
-  it('a service that cannot be reached costs nobody the key: a later reload shows everything again', async () => {
-    const { page } = await open('rp', 'rp');
-    await page.route('**/me', (route) => route.abort());
-    await page.reload();
-    await page.getByRole('alert').getByText('did not answer').waitFor();
-    await page.unroute('**/me');
-    await page.reload();
-    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
-  });
+  it.runIf(isDeep)(
+    'a service that cannot be reached costs nobody the key: a later reload shows everything again',
+    async () => {
+      const { page } = await open('rp', 'rp');
+      await page.route('**/me', (route) => route.abort());
+      await page.reload();
+      await page.getByRole('alert').getByText('did not answer').waitFor();
+      await page.unroute('**/me');
+      await page.reload();
+      await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+    },
+  );
 
-  it('an observer sees counts, and is told why there are no decisions', async () => {
+  it.runIf(isDeep)('an observer sees counts, and is told why there are no decisions', async () => {
     const { page, expectQuiet } = await open('observer', 'observer');
     await page.getByText('An observer key reads counts').waitFor();
     expect(await rows(page).count()).toBe(0);
     expectQuiet();
   });
 
-  it('an org sees its relying parties', async () => {
+  it.runIf(isDeep)('an org sees its relying parties', async () => {
     const { page, expectQuiet } = await open('orgRead', 'org');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await expect.poll(() => rows(page).count()).toBe(20);
     expectQuiet();
   });
 
-  it('what can be no key is not sent, and its owner is told which keys there are', async () => {
+  it.runIf(isDeep)('what can be no key is not sent, and its owner is told which keys there are', async () => {
     const base = await servePages({ didDocument: serviceDocument });
     const { page, expectQuiet } = await visit(base);
     await page.goto(`${base}/dashboard`);

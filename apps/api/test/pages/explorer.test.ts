@@ -2,7 +2,7 @@
 
 import { signedDays } from '@svc/testkit/receipts/signed-days';
 import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/http/api-error.ts';
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
-  it('opens a day by its link', async () => {
+  it.runIf(isDeep)('opens a day by its link', async () => {
     const { page, expectQuiet } = await open('#day=2026-11-14');
     await page.getByRole('region', { name: 'Payload of the checkpoint of 2026-11-14' }).waitFor();
     expectQuiet();
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     },
   );
 
-  it('says of a log without any closed day when the first will be', async () => {
+  it.runIf(isDeep)('says of a log without any closed day when the first will be', async () => {
     const { page, expectQuiet } = await open('', (record) => record, []);
     await page.getByText('No day is closed yet').waitFor();
     await page.getByText('gets its root shortly after midnight UTC').waitFor();
@@ -141,12 +141,15 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
-  it('says of a Receipt of today that its day is open, and of what is no id that it is none', async () => {
-    const { page, expectQuiet } = await open(`#receipt=${PENDING}`);
-    await page.getByText('2026-11-20 is not closed yet').waitFor();
-    await page.getByLabel('Receipt id').fill('hello');
-    await page.keyboard.press('Enter');
-    await page.getByText('This is not a Receipt id').waitFor();
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'says of a Receipt of today that its day is open, and of what is no id that it is none',
+    async () => {
+      const { page, expectQuiet } = await open(`#receipt=${PENDING}`);
+      await page.getByText('2026-11-20 is not closed yet').waitFor();
+      await page.getByLabel('Receipt id').fill('hello');
+      await page.keyboard.press('Enter');
+      await page.getByText('This is not a Receipt id').waitFor();
+      expectQuiet();
+    },
+  );
 });

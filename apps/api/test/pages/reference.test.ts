@@ -1,5 +1,6 @@
 /** The reference: the OpenAPI document that is served, and the page that shows it, in a real browser. */
 import { readFileSync } from 'node:fs';
+import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
@@ -66,7 +67,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     expectQuiet();
   });
 
-  it('is dark for who likes it dark', async () => {
+  it.runIf(isDeep)('is dark for who likes it dark', async () => {
     const { page } = await open('dark');
     const lightness = (of: string) =>
       page.evaluate(`(() => {

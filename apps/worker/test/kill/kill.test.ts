@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { createDatabase, type DroppableDatabase, withDatabase } from '@svc/testkit';
-import { sampled } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startWorker, type WorkerProcess } from '../harness.ts';
@@ -132,12 +132,16 @@ const spread = (count: number): number[] => {
 
 const WHEN = ['before', 'after'] as const;
 
-it('an undisturbed round leaves no fault, and nothing for the next', async () => {
-  await onCopy(async (url) => {
-    await runToTheEnd(url);
-    await expectUndisturbed(url);
-  });
-}, 60_000);
+it.runIf(isDeep)(
+  'an undisturbed round leaves no fault, and nothing for the next',
+  async () => {
+    await onCopy(async (url) => {
+      await runToTheEnd(url);
+      await expectUndisturbed(url);
+    });
+  },
+  60_000,
+);
 
 it('a worker killed at any statement leaves nothing that the next one does not put right', async () => {
   const both = spread(ALONE).flatMap((statement) => WHEN.map((when) => ({ statement, when })));
@@ -153,18 +157,22 @@ it('a worker killed at any statement leaves nothing that the next one does not p
   expect(killed).toBeGreaterThan(0.9 * cuts.length);
 }, 3_600_000);
 
-it('so does one that has a second worker beside it', async () => {
-  const cuts = spread(BESIDE).map((statement, i) => ({ statement, when: WHEN[i % 2] ?? 'before' }));
-  await twoAtATime(cuts, (cut) =>
-    onCopy(async (url) => {
-      const second = startOnce(url);
-      // It may be over before that statement, where the second one did the work.
-      await runAndKill(url, cut);
-      await second.ended;
-      await expectUndisturbed(url, describe(cut));
-    }),
-  );
-}, 3_600_000);
+it.runIf(isDeep)(
+  'so does one that has a second worker beside it',
+  async () => {
+    const cuts = spread(BESIDE).map((statement, i) => ({ statement, when: WHEN[i % 2] ?? 'before' }));
+    await twoAtATime(cuts, (cut) =>
+      onCopy(async (url) => {
+        const second = startOnce(url);
+        // It may be over before that statement, where the second one did the work.
+        await runAndKill(url, cut);
+        await second.ended;
+        await expectUndisturbed(url, describe(cut));
+      }),
+    );
+  },
+  3_600_000,
+);
 
 const describe = ({ statement, when }: Cut): string => `killed ${when} statement ${statement}`;
 

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { readVectorSet } from '@svc/conformance/node';
 import { type JsonValue, portableCrypto, sha256Of } from '@svc/protocol';
 import { type Change, DESCRIPTION, perfectAnswer } from '@svc/testkit/conformance/perfect-endpoint';
 import { compile } from '@svc/testkit/conformance/schemas';
+import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, describe, expect, it } from 'vitest';
 import { junitOf } from './junit.ts';
 import { run } from './run.ts';
@@ -212,19 +212,16 @@ describe('svc-conformance refuses with exit code 2', () => {
   });
 });
 
-/** As a process of its own, from the sources. */
-const cwd = fileURLToPath(new URL('../..', import.meta.url));
-const node = ['--import', 'tsx', '--conditions', 'svc-source', 'src/conformance/main.ts'];
+const program = programFile('packages/cli', 'svc-conformance.js');
 
 describe('svc-conformance as a process', () => {
   it('serves our engine until it is told to stop, and passes its own vectors', async () => {
-    const server = spawn(process.execPath, [...node, 'serve', '--port', '0'], {
-      cwd,
+    const server = spawn(process.execPath, [program, 'serve', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
     const url = String(line).replace('svc-conformance-http v1 at ', '');
-    const done = spawnSync(process.execPath, [...node, 'run', url, '--strict'], { cwd, encoding: 'utf8' });
+    const done = spawnSync(process.execPath, [program, 'run', url, '--strict'], { encoding: 'utf8' });
     expect(done.stdout).toMatch(/^PASSED\n/);
     expect(done.stderr).toMatch(/^\d+ of \d+ requests, .*\n/);
     expect(done.status).toBe(0);
@@ -233,7 +230,7 @@ describe('svc-conformance as a process', () => {
   });
 
   it('does not exit as if an endpoint had failed where nobody reads what it says', async () => {
-    const unread = spawn(process.execPath, [...node, '--help'], { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+    const unread = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'ignore'] });
     unread.stdout.destroy();
     expect(await once(unread, 'exit')).toEqual([2, null]);
   });

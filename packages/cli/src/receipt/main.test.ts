@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '@svc/testkit/process/program-file';
 import { budgeted, capabilityOf, logOf, pageOf } from '@svc/testkit/receipts/budgets';
 import { buildWorld, documentOf, resign, serviceDocument } from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -45,15 +45,11 @@ const tokens = [
 ];
 const audit = ['audit', ...tokens, '--evidence', join(folder, 'evidence'), '--proof-window', '60'];
 
-/** As a process of its own, from the sources. */
+/** As a process of its own. */
 const start = (args: readonly string[], stdin = '', env: NodeJS.ProcessEnv = {}) => {
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const node = ['--import', 'tsx', '--conditions', 'svc-source', main, ...args];
-  const cwd = fileURLToPath(new URL('../..', import.meta.url));
-  const done = spawnSync(process.execPath, node, {
+  const done = spawnSync(process.execPath, [programFile('packages/cli', 'svc-receipt.js'), ...args], {
     input: stdin,
     encoding: 'utf8',
-    cwd,
     env: { ...process.env, ...env },
   });
   return { exitCode: done.status, stdout: done.stdout, stderr: done.stderr };

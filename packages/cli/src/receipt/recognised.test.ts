@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programFile } from '@svc/testkit/process/program-file';
 import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
   buildWorld,
@@ -82,11 +83,9 @@ describe('svc-receipt <anything>', () => {
   });
 
   it('standard input needs no word and no option of its own', () => {
-    const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-    const started = spawnSync(process.execPath, ['--import', 'tsx', '--conditions', 'svc-source', main], {
+    const started = spawnSync(process.execPath, [programFile('packages/cli', 'svc-receipt.js')], {
       input: JSON.stringify(bundle),
       encoding: 'utf8',
-      cwd: fileURLToPath(new URL('../..', import.meta.url)),
     });
     expect([started.status, started.stdout]).toEqual([2, expect.stringContaining('It agrees with itself')]);
   });

@@ -14,9 +14,10 @@ const BUILD_DEADLINE_MS = 120_000;
 
 /** By project: the packages whose programs its tests start. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  api: ['apps/api', 'apps/admin'],
+  api: ['apps/api', 'apps/admin', 'packages/cli'],
   'api-alone': ['apps/api', 'apps/admin'],
-  svc: ['apps/conformance-runner', 'apps/worker'],
+  svc: ['apps/conformance-runner', 'apps/worker', 'packages/cli'],
+  cli: ['packages/cli'],
   worker: ['apps/worker'],
   'conformance-runner': ['apps/conformance-runner'],
 };

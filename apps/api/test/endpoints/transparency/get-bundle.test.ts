@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { createVerifier } from '@svc/sdk-rp';
-import { fromSource } from '@svc/testkit/process/from-source';
+import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeToday } from '../../world/close-today.ts';
 import { contractFetch } from '../../world/contract-call.ts';
@@ -63,9 +63,9 @@ it('waits for the day to be closed, then verifies alone, with a pinned DID docum
   const keys = document.verificationMethod.flatMap(({ publicKeyMultibase, ...time }) => [
     ...['--key', `${publicKeyMultibase}@${time['svc:validFrom']}/`],
   ]);
-  const cli = fromSource('packages/cli/src/receipt/main.ts');
+  const cli = programFile('packages/cli', 'svc-receipt.js');
   const check = (path: string) =>
-    spawnSync(process.execPath, [...cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
+    spawnSync(process.execPath, [cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });
   const { status, stderr } = check(file);
   expect([status, stderr]).toEqual([0, '']);
   // Evidence of another hash, and a Receipt that is not the one included.

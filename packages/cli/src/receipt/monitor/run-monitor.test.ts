@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { encodeMultikey } from '@svc/protocol';
+import { programFile } from '@svc/testkit/process/program-file';
 import { PublishedDays, recordOf } from '@svc/testkit/receipts/published-days';
 import { publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -158,22 +158,13 @@ describe('svc-receipt monitor', () => {
 
 describe('svc-receipt monitor as a process', () => {
   const start = (...args: string[]) => {
-    const main = fileURLToPath(new URL('../main.ts', import.meta.url));
     const child = spawn(
       process.execPath,
       [
-        '--import',
-        'tsx',
-        '--conditions',
-        'svc-source',
-        main,
-        'monitor',
-        origin,
-        '--did-document',
-        didFile,
-        ...args,
+        programFile('packages/cli', 'svc-receipt.js'),
+        ...['monitor', origin, '--did-document', didFile, ...args],
       ],
-      { cwd: fileURLToPath(new URL('../../..', import.meta.url)), stdio: ['ignore', 'pipe', 'inherit'] },
+      { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const lines: string[] = [];
     let heard = () => {};

@@ -1,0 +1,1 @@
+export declare function listBeyondSample(root: string): string[];
