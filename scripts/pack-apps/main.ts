@@ -16,17 +16,13 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { bundleProgram, NATIVE } from '../pack/bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const APPS = ['api', 'worker', 'conformance-runner', 'admin'] as const;
 const MAX_BYTES = 30 * 1_048_576;
 
 const BESIDE = ['migrations', 'pages', 'vectors'] as const;
-/** What is CommonJS among the dependencies asks for the modules of Node by `require`. */
-const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`;
-/** Calls PKCS#11 libraries; it has a binary for each platform, so it stays a package. */
-const NATIVE = 'koffi';
 
 const { values } = parseArgs({
   options: {
@@ -36,23 +32,10 @@ const { values } = parseArgs({
   },
 });
 
-const packApp = async (app: string, from: string, out: string): Promise<void> => {
+const packApp = (app: string, from: string, out: string): void => {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  await build({
-    entryPoints: [join(from, 'main.js')],
-    outfile: join(out, 'main.js'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    external: [NATIVE],
-    // Licences of what is inside.
-    legalComments: 'linked',
-    minifyWhitespace: true,
-    banner: { js: BANNER },
-    logLevel: 'warning',
-  });
+  bundleProgram(join(from, 'main.js'), join(out, 'main.js'));
   for (const name of BESIDE)
     if (existsSync(join(from, name))) cpSync(join(from, name), join(out, name), { recursive: true });
   copyNative(app, out);
@@ -93,7 +76,7 @@ const bytesIn = (folder: string): number =>
 
 for (const app of values.only === undefined ? APPS : [values.only]) {
   const out = resolve(values.out, app);
-  await packApp(app, resolve(values.from ?? join(ROOT, 'apps', app, 'dist')), out);
+  packApp(app, resolve(values.from ?? join(ROOT, 'apps', app, 'dist')), out);
   const bytes = bytesIn(out);
   console.log(`${out}: ${(bytes / 1_048_576).toFixed(1)} MB`);
   if (bytes > MAX_BYTES) throw new Error(`${app} is larger than ${MAX_BYTES / 1_048_576} MB`);

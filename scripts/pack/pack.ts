@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type Installed, idOf, isOurs, listNeeded, ROOT } from '../release/packages.ts';
+import { type Installed, idOf, isOurs, isProgram, listNeeded, ROOT } from '../release/packages.ts';
+import { bundleProgram } from './bundle.ts';
 import { buildPublishedManifest } from './manifest.ts';
 
 export const LICENCES_OF_OTHERS = 'THIRD-PARTY-LICENCES.txt';
@@ -26,6 +27,9 @@ export function pack(one: Installed, to: string): string {
     mkdirSync(staged);
     for (const name of ['README.md', ...listFiles(one)])
       cpSync(join(folder, name), join(staged, name), { recursive: true });
+    if (isProgram(one))
+      for (const file of Object.values(manifest.bin ?? {}))
+        bundleProgram(join(folder, file), join(staged, file));
     cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
     const published = JSON.stringify(buildPublishedManifest(manifest), null, 2);
     writeFileSync(join(staged, 'package.json'), `${published}\n`);

@@ -11,6 +11,8 @@ const MAN_PAGE = /^man\/svc-[a-z]+\.1$/;
 const VECTORS = /^(?:(?:evaluate|schema)\/[\w./-]+\.json|[\w-]+\.json)$/;
 /** What `create-svc-shop` writes: files of a project, its test among them. */
 const TEMPLATE = /^template\/[\w.-]+$/;
+/** What a program reads beside itself, and what the licences of what is inside want to be said. */
+const OF_A_PROGRAM = /^dist\/(?:migrations\/[\w./-]+\.sql|main\.js\.LEGAL\.txt)$/;
 const NEVER = /(?:^|\/)(?:src|test|tests|fixtures?|node_modules)\/|\.(?:test|spec)\./;
 
 /** What is wrong with these files of a package, one sentence each. */
@@ -19,6 +21,7 @@ export const findContentFaults = (manifest: Manifest, files: readonly string[]):
   const mayHold = name === '@svc/vectors' ? VECTORS : BUILT;
   const wrong = files
     .filter((file) => name !== 'create-svc-shop' || !TEMPLATE.test(file))
+    .filter((file) => name !== '@svc/admin' || !OF_A_PROGRAM.test(file))
     .filter(
       (file) =>
         NEVER.test(file) ||

@@ -1,6 +1,6 @@
 /** What is published, and what of others goes with it: the production dependencies as they are installed. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
@@ -16,6 +16,7 @@ export interface Manifest {
   readonly files?: readonly string[];
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +47,7 @@ const workspaces = (group: string): Installed[] =>
 
 /** Every package that goes to the registry, by name. */
 export const listPublished = (): readonly Installed[] =>
-  [...workspaces('packages'), readPackage(join(ROOT, 'vectors'))]
+  [...workspaces('packages'), ...workspaces('apps'), readPackage(join(ROOT, 'vectors'))]
     .filter(({ manifest }) => manifest.private !== true)
     .sort((one, other) => (one.manifest.name < other.manifest.name ? -1 : 1));
 
@@ -70,7 +71,7 @@ export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Nee
   const needed = new Map<string, Needed>();
   const visit = (one: Installed): void => {
     if (needed.has(idOf(one))) return;
-    const all = Object.keys(one.manifest.dependencies ?? {})
+    const all = namesOfNeeded(one)
       .sort()
       .map((name) => findDependency(one, name));
     needed.set(idOf(one), { ...one, needs: all.map(idOf) });
@@ -78,6 +79,18 @@ export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Nee
   };
   for (const root of roots) visit(root);
   return needed;
+};
+
+/** A program has packages of ours inside, which it names among what its build needs. */
+export const isProgram = ({ folder, manifest }: Installed): boolean =>
+  manifest.private !== true && basename(dirname(folder)) === 'apps';
+
+const namesOfNeeded = (one: Installed): string[] => {
+  const { dependencies = {}, devDependencies = {} } = one.manifest;
+  const inside = isProgram(one)
+    ? Object.keys(devDependencies).filter((name) => name.startsWith('@svc/'))
+    : [];
+  return [...Object.keys(dependencies), ...inside];
 };
 
 /** As Node resolves it, from the folder upwards. */

@@ -1,6 +1,6 @@
 /** A command of `svc-admin`: one file each, listed in main.ts. */
 import { UsageError } from '@svc/cli/options';
-import { type Environment, readSecretFiles } from '@svc/config';
+import { databaseTlsFault, type Environment, readSecretFiles } from '@svc/config';
 
 export interface Command {
   /** Its words: `fsck`, `keys compromise`. */
@@ -16,11 +16,15 @@ export interface Command {
   run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
 }
 
-/** From the environment, or the file that it names; null where neither does. Throws `UsageError`. */
+/** From the environment, or the file that it names; null where neither does. Throws `UsageError`, also where a start would refuse it. */
 export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
-  return env.DATABASE_URL || null;
+  const url = env.DATABASE_URL || null;
+  const mayBeOpen = env.SVC_ENV !== 'production' || env.SVC_DATABASE_WITHOUT_TLS === '1';
+  const fault = url === null || mayBeOpen ? null : databaseTlsFault(url);
+  if (fault !== null) throw new UsageError(fault);
+  return url;
 };
 
 /** The same where a database is needed. */

@@ -28,3 +28,13 @@ const isLocal = (host: string): boolean =>
   host === 'localhost' ||
   host === '[::1]' ||
   /^127(?:\.[0-9]{1,3}){3}$/.test(host);
+
+/** Why production must not use this `DATABASE_URL`; null where it may. Shows hosts, and nothing else of it. */
+export const databaseTlsFault = (databaseUrl: string): string | null => {
+  const open = hostsWithoutTls(databaseUrl);
+  if (open.length === 0) return null;
+  return (
+    `DATABASE_URL reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +
+    'add ?sslmode=verify-full (with &sslrootcert=<file> for a CA of your own), or set SVC_DATABASE_WITHOUT_TLS=1 where the network is private'
+  );
+};

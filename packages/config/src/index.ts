@@ -14,6 +14,7 @@ export type {
   WorkerConfig,
 } from './config.ts';
 export { openDataDir } from './data-dir.ts';
+export { databaseTlsFault } from './database-tls.ts';
 export {
   describeVariables,
   fileVariable,

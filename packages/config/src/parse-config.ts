@@ -11,7 +11,7 @@ import type {
   ServiceConfig,
   TenantLimits,
 } from './config.ts';
-import { hostsWithoutTls } from './database-tls.ts';
+import { databaseTlsFault } from './database-tls.ts';
 import {
   CLIENT_VARIABLES,
   DEFAULT_PORTS,
@@ -162,12 +162,8 @@ const productionFaults = (
   for (const name of ['SVC_BASE_URL', 'SVC_STATUS_BASE_URL'] as const)
     if (read[name] !== undefined && !isHttpsOrLoopback(read[name]))
       faults.push(`${name} must be https in production`);
-  const open = read.SVC_DATABASE_WITHOUT_TLS === true ? [] : hostsWithoutTls(read.DATABASE_URL ?? '');
-  if (open.length > 0)
-    faults.push(
-      `DATABASE_URL reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +
-        'add ?sslmode=verify-full (with &sslrootcert=<file> for a CA of your own), or set SVC_DATABASE_WITHOUT_TLS=1 where the network is private',
-    );
+  const open = read.SVC_DATABASE_WITHOUT_TLS === true ? null : databaseTlsFault(read.DATABASE_URL ?? '');
+  if (open !== null) faults.push(open);
   if (read.SVC_SELF_SERVE === true && !isSet('SVC_SANDBOX_KEYS'))
     faults.push('SVC_SANDBOX_KEYS is required in production with SVC_SELF_SERVE=1: it signs the starters');
   return faults;

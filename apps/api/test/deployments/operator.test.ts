@@ -43,6 +43,23 @@ describe('svc-admin', () => {
     });
   });
 
+  it.each([['fsck'], ['migrate'], ['keys'], ['clock'], ['restore']])(
+    'in production no command goes to another machine without TLS: %s',
+    (...words) => {
+      const DATABASE_URL = 'postgres://svc:secret@db.internal/svc';
+      const { status, err } = run('apps/admin', words, {
+        ...production,
+        SVC_ENV: 'production',
+        DATABASE_URL,
+      });
+      expect([status, err]).toEqual([
+        2,
+        expect.stringMatching(/^DATABASE_URL reaches db\.internal without TLS/),
+      ]);
+      expect(err).not.toContain('secret');
+    },
+  );
+
   it('config check names every fault of the environment, and what the database says to it', () => {
     const faulty = run('apps/admin', ['config', 'check'], { SVC_ENV: 'production', SVC_PROT: '1' });
     expect([faulty.status, faulty.out]).toEqual([

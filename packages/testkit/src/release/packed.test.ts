@@ -17,7 +17,8 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { isDeep } from '@svc/testkit/sampled';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createDatabase, databaseUrl } from '../database.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -63,7 +64,9 @@ const homeOf = (name: string): string => join(scratch, 'alone', name.replace('/'
 const placeOf = (name: string): string => join(homeOf(name), 'node_modules', name);
 const readManifest = (name: string): Manifest =>
   JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as Manifest;
-const withModules = names.filter((name) => !['@svc/vectors', '@svc/cli', 'create-svc-shop'].includes(name));
+const withModules = names.filter(
+  (name) => !['@svc/admin', '@svc/vectors', '@svc/cli', 'create-svc-shop'].includes(name),
+);
 
 const tarballs = new Map<string, string>();
 /** A project with all of them, installed as the README says. */
@@ -184,6 +187,31 @@ it.runIf(isDeep)('service keys that were read with one package are taken by the 
   const { stdout } = await run(process.execPath, ['keys.mjs'], { cwd: consumer });
   expect(stdout).toBe('true true\n');
 });
+
+it.runIf(isDeep)(
+  'svc-admin migrates an empty database, finds no fault in it, and makes keys',
+  async () => {
+    const adminUrl = inject('databaseAdminUrl');
+    const database = await createDatabase(adminUrl, databaseUrl(adminUrl, 'template0'));
+    try {
+      const command = join(placeOf('@svc/admin'), readManifest('@svc/admin').bin?.['svc-admin'] ?? '');
+      const keys = join(homeOf('@svc/admin'), 'keys.json');
+      const env = { PATH: process.env.PATH, DATABASE_URL: database.url, SVC_RECEIPT_KEYS: keys };
+      const admin = (...words: string[]) => run(process.execPath, [command, ...words], { env });
+      expect((await admin('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+      await expect(admin('fsck')).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('migrate'),
+      });
+      await admin('migrate');
+      expect((await admin('fsck')).stdout).toContain('No faults.');
+      expect((await admin('keys', 'create', 'receipt')).stdout).toContain('receipt-1');
+    } finally {
+      await database.drop();
+    }
+  },
+  60_000,
+);
 
 it.runIf(isDeep)(
   'npm create svc-shop writes a project that compiles and whose test passes; a folder that is not empty is refused',

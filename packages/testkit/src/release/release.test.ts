@@ -122,6 +122,19 @@ describe('a bill of materials', () => {
     },
   );
 
+  it('names packages of ours that are inside and are published by no other name', () => {
+    const componentsOf = (name: string) => {
+      const one = listPublished().find(({ manifest }) => manifest.name === name);
+      const { components = [] } = JSON.parse(one === undefined ? '{}' : buildSbom(one)) as Bom;
+      return components.map((component) => component['bom-ref'].replace(/@[^@]*$/, ''));
+    };
+    expect(componentsOf('@svc/sdk-rp')).toContain('@svc/sdk-core');
+    expect(componentsOf('@svc/testing')).toContain('@svc/sdk-core');
+    expect(componentsOf('@svc/admin')).toEqual(
+      expect.arrayContaining(['@svc/store-pg', 'pg', '@noble/hashes']),
+    );
+  });
+
   it('of the image has what the programs need and no database of development', async () => {
     const image = { folder: '', manifest: { name: '@svc/image', version: '0.0.0', license: 'Apache-2.0' } };
     const text = buildSbom(image, listPrograms());

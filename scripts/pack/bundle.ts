@@ -1,0 +1,25 @@
+/** A program as one file: its build with all that it needs of others inside. */
+import { buildSync } from 'esbuild';
+
+/** Calls PKCS#11 libraries; it has a binary for each platform, so it stays a package. */
+export const NATIVE = 'koffi';
+/** What is CommonJS among the dependencies asks for the modules of Node by `require`. */
+const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`;
+
+/** Licences of what is inside stand beside it, in `<outfile>.LEGAL.txt`. */
+export function bundleProgram(entry: string, outfile: string): void {
+  buildSync({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: [NATIVE],
+    legalComments: 'linked',
+    minifyWhitespace: true,
+    banner: { js: BANNER },
+    logLevel: 'warning',
+    allowOverwrite: true,
+  });
+}
