@@ -1,6 +1,6 @@
 /** What the HTTP frame needs from whoever composes the process. */
 import type { Feature } from '@svc/contract';
-import type { Clock } from '@svc/service';
+import { type Clock, VERIFY_DEADLINE_MS } from '@svc/service';
 import type { Logger } from 'pino';
 import type { ApiError } from './api-error.ts';
 import type { Authenticate } from './caller.ts';
@@ -19,6 +19,8 @@ export interface HttpLimits extends RateLimits {
   /** From the first byte of a request to the end of its body. */
   readonly requestTimeoutMs: number;
   readonly timeoutCheckMs: number;
+  /** From the headers of a verification to its answer. What would come later is refused. */
+  readonly verifyDeadlineMs: number;
   /** Longer than the 60 s for which load balancers commonly keep a connection, so that they close it first. */
   readonly keepAliveTimeoutMs: number;
   /** How long a client may take nothing of a streamed answer before it is cut. */
@@ -37,6 +39,7 @@ export const HTTP_LIMITS: HttpLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   timeoutCheckMs: 1_000,
+  verifyDeadlineMs: VERIFY_DEADLINE_MS,
   keepAliveTimeoutMs: 65_000,
   stalledClientMs: 30_000,
   idleGraceMs: 1_000,

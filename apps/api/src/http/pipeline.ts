@@ -3,14 +3,7 @@
  * contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
-import {
-  activeTraceId,
-  isTracing,
-  noteOnSpan,
-  traced,
-  tracedRequest,
-  VERIFY_DEADLINE_MS,
-} from '@svc/service';
+import { activeTraceId, isTracing, noteOnSpan, traced, tracedRequest } from '@svc/service';
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
@@ -69,7 +62,8 @@ export class Pipeline {
     exchange.routeId = id;
     exchange.pathParams = pathParams;
     if (route.auth.length === 0) allowAnyOrigin(exchange);
-    if (route.limiter === 'verify') exchange.answerByMs = exchange.startedAtMs + VERIFY_DEADLINE_MS;
+    if (route.limiter === 'verify')
+      exchange.answerByMs = exchange.startedAtMs + this.deps.limits.verifyDeadlineMs;
     try {
       const caller = await traced('authenticate', () => this.gate.admit(route, exchange));
       if (!this.isOffered(route)) throw notOffered(route);

@@ -79,6 +79,13 @@ interface StartedNode extends InnerNode {
   close(): Promise<void>;
 }
 
+const TEST_LIMITS: Partial<HttpLimits> = {
+  // A test ends when it has its answers: nothing more is on its way.
+  idleGraceMs: 0,
+  // What is decided is tested here, on machines that are busy with other tests. Tests of the deadline say so.
+  verifyDeadlineMs: 10_000,
+};
+
 const startOne = async (
   databaseUrl: string,
   env: Environment,
@@ -92,8 +99,7 @@ const startOne = async (
     secrets,
     databaseUrl,
     logger: createLogger('info', { write: (line) => void log.push(line) }),
-    // A test ends when it has its answers: nothing more is on its way.
-    limits: { idleGraceMs: 0, ...limits },
+    limits: { ...TEST_LIMITS, ...limits },
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const { service, close } = api;
