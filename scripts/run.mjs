@@ -164,7 +164,7 @@ async function test(rest = parameters, env = {}) {
     const code = await show(process.execPath, [vitest, 'run', ...reporters, ...rest], env);
     const { passed, failed, skipped } = countTests(report);
     const failures = code !== 0 && failed === 0 ? 1 : failed;
-    if (skipped > 0 && process.env.SVC_TEST_DEPTH !== 'deep' && env.SVC_TEST_DEPTH !== 'deep')
+    if (skipped > 0 && { ...inherited, ...env }.SVC_TEST_DEPTH !== 'deep')
       console.log(
         'a sample: what was skipped runs in npm run test:deep, where the programs it needs are installed',
       );

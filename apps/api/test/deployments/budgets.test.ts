@@ -75,7 +75,7 @@ describe(`of ${AT_ONCE} at once`, () => {
   it.each(
     sampleOf(
       Array.from({ length: AT_ONCE }, (_, n) => n),
-      9,
+      4,
     ),
   )('%i uses allow exactly as many', async (n) => {
     const { grant, answers } = await race(usesOf(n), CALL);
@@ -83,7 +83,7 @@ describe(`of ${AT_ONCE} at once`, () => {
     expect(await logOf(grant)).toEqual({ events: n, receipts: n, uses: n });
   });
 
-  it.each(sampleOf([0, 99, 100, 1_050, 3_199, 6_300], 2))(
+  it.each(sampleOf([1_050, 0, 99, 100, 3_199, 6_300], 1))(
     'a total of %i allows as many as it has hundreds',
     async (total) => {
       const { grant, answers } = await race(totalOf(total), buy(100));
@@ -99,7 +99,7 @@ describe(`of ${AT_ONCE} at once`, () => {
     ['week', 0],
     ['month', 6_300],
   ] as const;
-  it.each(sampleOf(windows, 2))(
+  it.each(sampleOf(windows, 1))(
     '%s windows of %i allow as many as they have hundreds',
     async (period, most) => {
       await awayFromTheEndOf(period, 10_000);

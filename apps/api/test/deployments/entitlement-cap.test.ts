@@ -71,7 +71,7 @@ const raceAt = async (cap: number) => {
   return { orgId, tenants, bodies, answers };
 };
 
-describe.each(sampleOf(CAPS, 3))('under a cap of %i', (cap) => {
+describe.each(sampleOf(CAPS, 2))('under a cap of %i', (cap) => {
   it(`${cap} of ${AT_ONCE} are allowed; the others keep their Proofs, which allow under a higher cap`, async () => {
     const { orgId, tenants, bodies, answers } = await raceAt(cap);
     expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
@@ -115,7 +115,7 @@ describe('where every commit dawdles between judging and storing', () => {
     ),
   );
 
-  it.each([1, 10])('a cap of %i holds', async (cap) => {
+  it.each(sampleOf([1, 10], 1))('a cap of %i holds', async (cap) => {
     const { answers } = await raceAt(cap);
     expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
   });

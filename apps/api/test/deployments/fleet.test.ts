@@ -219,8 +219,3 @@ it('none of them outlives its supervisor', async () => {
   one.signal('SIGKILL');
   await until(() => !processIds().some(isAlive));
 });
-
-it('the embedded database belongs to one process: several are refused without DATABASE_URL', async () => {
-  const env = { SVC_PROCESSES: '2', DATABASE_URL: '' };
-  await expect(startApiProcesses(1, '', env)).rejects.toThrow('SVC_PROCESSES needs DATABASE_URL');
-});

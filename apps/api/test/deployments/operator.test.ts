@@ -32,6 +32,11 @@ it.each(['apps/api', 'apps/admin'])('%s says its version', (app) => {
   });
 });
 
+it('the embedded database belongs to one process: several are refused without DATABASE_URL', async () => {
+  const env = { SVC_PROCESSES: '2', DATABASE_URL: '' };
+  await expect(startApiProcess('', env)).rejects.toThrow('SVC_PROCESSES needs DATABASE_URL');
+});
+
 describe('svc-admin', () => {
   it('says of a command what is about that one alone, and of a wrong one which there are', () => {
     const { status, out } = run('apps/admin', ['keys', 'rotate', '--help']);

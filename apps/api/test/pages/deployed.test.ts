@@ -1,5 +1,6 @@
 /** The pages from the built program, as a person meets them: what is real is checked in the tab against what is real. */
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
@@ -51,34 +52,37 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     expectQuiet();
   });
 
-  it('its dashboard shows an org key its decisions, an observer its counts, and neither to a revoked key', async () => {
-    const orgId = await deployment.createOrg();
-    const { rpDid, ...member } = await deployment.createTenants({ orgId });
-    const body = await verifyBody({ ...member, rpDid }, await issueGrant({ ...member, rpDid }));
-    await deployment.call('POST', '/verify', { key: member.rpKey, body });
-    const { baseUrl } = deployment.process;
-    const open = async (key: string) => {
-      const visited = await visit(baseUrl);
-      await visited.page.goto(`${baseUrl}/dashboard`);
-      await visited.page.getByLabel(/^Key of/).fill(key);
-      await visited.page.keyboard.press('Enter');
-      return visited;
-    };
-    const org = await open(await deployment.createKey('org:read', orgId));
-    await org.page.locator('.decision').first().click();
-    await org.page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
-    org.expectQuiet();
+  it.runIf(isDeep)(
+    'its dashboard shows an org key its decisions, an observer its counts, and neither to a revoked key',
+    async () => {
+      const orgId = await deployment.createOrg();
+      const { rpDid, ...member } = await deployment.createTenants({ orgId });
+      const body = await verifyBody({ ...member, rpDid }, await issueGrant({ ...member, rpDid }));
+      await deployment.call('POST', '/verify', { key: member.rpKey, body });
+      const { baseUrl } = deployment.process;
+      const open = async (key: string) => {
+        const visited = await visit(baseUrl);
+        await visited.page.goto(`${baseUrl}/dashboard`);
+        await visited.page.getByLabel(/^Key of/).fill(key);
+        await visited.page.keyboard.press('Enter');
+        return visited;
+      };
+      const org = await open(await deployment.createKey('org:read', orgId));
+      await org.page.locator('.decision').first().click();
+      await org.page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
+      org.expectQuiet();
 
-    const observer = await open(await deployment.createKey('observer', `did:web:${DOMAIN}`));
-    await observer.page.getByRole('heading', { name: 'By Principal' }).waitFor();
-    await observer.page.getByText('An observer key reads counts').waitFor();
-    observer.expectQuiet();
+      const observer = await open(await deployment.createKey('observer', `did:web:${DOMAIN}`));
+      await observer.page.getByRole('heading', { name: 'By Principal' }).waitFor();
+      await observer.page.getByText('An observer key reads counts').waitFor();
+      observer.expectQuiet();
 
-    await deployment.revokeKey(member.rpKey);
-    const { page } = await open(member.rpKey);
-    await page.getByRole('alert').getByText('unknown or revoked').waitFor();
-    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
-  });
+      await deployment.revokeKey(member.rpKey);
+      const { page } = await open(member.rpKey);
+      await page.getByRole('alert').getByText('unknown or revoked').waitFor();
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
+    },
+  );
 
   it('serves an explorer on which its chain holds and a Receipt of it is proven', async () => {
     const { baseUrl } = deployment.process;

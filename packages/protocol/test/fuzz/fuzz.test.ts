@@ -41,6 +41,8 @@ import { contextOf, factsOf } from '../facts-of.ts';
 /** Of requests that differ from the honest one. */
 const CASES_PER_KIND = sampled({ quick: 200, deep: 10_000 });
 const PORTABLE_EVERY = 100;
+/** Of a kind, in full, on a loaded machine. */
+const DEADLINE_MS = 300_000;
 
 /** Most mutants die before their signature is looked at; the honest half of a request is looked at again and again. */
 const verdicts = new BoundedMemo<boolean>(2_000);
@@ -216,12 +218,16 @@ describe('malformed input', () => {
     (_name, mutate, seed) => {
       fuzz(seed, mutate, assertUnchanged);
     },
-    60_000,
+    DEADLINE_MS,
   );
 
-  it('signed again gives a well-formed Receipt body, and an ALLOW only of what the tokens say', () => {
-    fuzz(2000, resigned, assertEntitled);
-  }, 60_000);
+  it(
+    'signed again gives a well-formed Receipt body, and an ALLOW only of what the tokens say',
+    () => {
+      fuzz(2000, resigned, assertEntitled);
+    },
+    DEADLINE_MS,
+  );
 
   it('of any depth is no problem for the Action, which arrives as a value', () => {
     const [base] = bases;

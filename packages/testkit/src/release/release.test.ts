@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 const load = <T>(name: string): Promise<T> =>
   import(new URL(`../../../../scripts/release/${name}.ts`, import.meta.url).href);
@@ -82,6 +83,18 @@ it('published packages are those of the changesets, all of one version', () => {
   const published = listPublished().map(({ manifest }) => manifest);
   expect(published.map(({ name }) => name)).toEqual(fixed.flat().sort());
   expect(new Set(published.map(({ version }) => version)).size).toBe(1);
+});
+
+it('an installation takes no version of the last three days, and runs no script that nobody has reviewed', async () => {
+  // What pnpm makes of these settings is shown by refused-dependencies.deep.test.ts.
+  const workspace = parse(readFileSync(new URL('../../../../pnpm-workspace.yaml', import.meta.url), 'utf8'));
+  expect(workspace.minimumReleaseAge).toBeGreaterThanOrEqual(3 * 24 * 60);
+  const { installChoices } = await import(
+    new URL('../../../../scripts/install-choices.mjs', import.meta.url).href
+  );
+  expect(installChoices).toEqual(
+    expect.arrayContaining(['--frozen-lockfile', expect.stringMatching(/strict-?dep-?builds/i)]),
+  );
 });
 
 describe('licences', () => {

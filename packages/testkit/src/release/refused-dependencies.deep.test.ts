@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isDeep } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 
@@ -114,7 +113,7 @@ const install = async (name: string, others: object = {}, again: string | null =
 
 const SCRIPT = { postinstall: "node -e \"require('fs').writeFileSync('has-run', '')\"" };
 
-it.runIf(isDeep)('a version of last month without scripts is installed', async () => {
+it('a version of last month without scripts is installed', async () => {
   offer('settled', 30);
   expect(await install('settled')).toMatchObject({ code: 0 });
 });
@@ -135,14 +134,11 @@ it('an install script that nobody has reviewed is not run, and ends the installa
   expect([allowed.code, allowed.hasRun]).toEqual([0, true]);
 });
 
-it.runIf(isDeep)(
-  'one that was refused stays refused the next time, until it is reviewed as not needed',
-  async () => {
-    offer('unneeded', 30, SCRIPT);
-    const { code, folder } = await install('unneeded');
-    const second = await install('unneeded', {}, folder);
-    expect([code, second.code]).toEqual([1, 1]);
-    const reviewed = await install('unneeded', { ignoredBuiltDependencies: ['unneeded'] }, folder);
-    expect([reviewed.code, reviewed.hasRun]).toEqual([0, false]);
-  },
-);
+it('one that was refused stays refused the next time, until it is reviewed as not needed', async () => {
+  offer('unneeded', 30, SCRIPT);
+  const { code, folder } = await install('unneeded');
+  const second = await install('unneeded', {}, folder);
+  expect([code, second.code]).toEqual([1, 1]);
+  const reviewed = await install('unneeded', { ignoredBuiltDependencies: ['unneeded'] }, folder);
+  expect([reviewed.code, reviewed.hasRun]).toEqual([0, false]);
+});
