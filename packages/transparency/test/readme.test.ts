@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as protocol from '@svc/protocol';
+import { blocksOf, runBlock } from '@svc/testkit/sdk/readme-block';
 import { describe, expect, it } from 'vitest';
 import * as transparency from '../src/index.ts';
 
@@ -9,7 +10,6 @@ const modules: Readonly<Record<string, object>> = {
 };
 
 const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-const blocks = [...readText('../README.md').matchAll(/^```js\n(.*?)^```$/gms)].map(([, block = '']) => block);
 
 const vectors = JSON.parse(readText('../../../vectors/merkle.json'));
 const { service_did_document: document } = JSON.parse(readText('../../../vectors/keys.json'));
@@ -24,27 +24,13 @@ const given = {
   serviceDidDocument: bundle.did_document,
 };
 
-/** Imports become look-ups, so that a block runs against the sources. */
-const run = async (block: string): Promise<string[]> => {
-  const printed: string[] = [];
-  const body = block.replace(
-    /^import \{(.*?)\} from '(.*?)';$/gm,
-    (_, names: string, from: string) => `const {${names}} = modules['${from}'];`,
-  );
-  const names = ['modules', 'console', ...Object.keys(given)];
-  const console = { log: (...values: unknown[]) => void printed.push(values.join(' ')) };
-  const start = new Function(...names, `return (async () => {${body}})()`);
-  await start(modules, console, ...Object.values(given));
-  return printed;
-};
-
 describe('the examples of the README', () => {
-  it.each(blocks.map((block, i) => [i + 1, block] as const))(
+  it.each(blocksOf('transparency').map((block, i) => [i + 1, block] as const))(
     'number %i runs and prints what it says',
     async (_, block) => {
-      const said = [...block.matchAll(/console\.log\(.*\);? \/\/ (.*)$/gm)].map(([, text]) => text);
+      const { printed, said } = await runBlock(block, { modules, given });
       expect(said.length).toBeGreaterThan(0);
-      expect(await run(block)).toEqual(said);
+      expect(printed).toEqual(said);
     },
   );
 });

@@ -1,5 +1,4 @@
 /** What the READMEs of the client libraries say, executed as it stands: the Agent of the one against the shop of the other. */
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -9,20 +8,16 @@ import * as rpSdk from '@svc/sdk-rp';
 import * as expressSdk from '@svc/sdk-rp/express';
 import * as fastifySdk from '@svc/sdk-rp/fastify';
 import * as fetchSdk from '@svc/sdk-rp/fetch';
+import { blocksOf, runBlock } from '@svc/testkit/sdk/readme-block';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { randomSlug, withDeployment } from '../world/deployment.ts';
 
 const deployment = withDeployment();
 afterEach(() => vi.unstubAllEnvs());
 
-const packages = new URL('../../../../packages/', import.meta.url);
-const blocksOf = (name: string): readonly string[] =>
-  [...readFileSync(new URL(`${name}/README.md`, packages), 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(
-    ([, block = '']) => block,
-  );
 const [express, fastifyRoute, fetchHandlers, withoutMiddleware] = blocksOf('sdk-rp');
 const [issueGrant, , actAsAgent] = blocksOf('sdk-principal');
-const ofShop = createRequire(new URL('sdk-rp/package.json', packages));
+const ofShop = createRequire(new URL('../../../../packages/sdk-rp/package.json', import.meta.url));
 const modules: Readonly<Record<string, object>> = {
   '@svc/sdk-principal': principalSdk,
   '@svc/sdk-principal/agent': agentSdk,
@@ -32,27 +27,14 @@ const modules: Readonly<Record<string, object>> = {
 
 type Names = Readonly<Record<string, unknown>>;
 
-/** Imports become look-ups and names of the text those of this deployment; gives what `wanted` names. */
-async function run<Wanted extends object>(
+/** Gives what `wanted` names. */
+const run = async <Wanted extends object>(
   block: string | undefined,
-  given: Names,
+  { modules: others = {}, ...given }: Names & { readonly modules?: Readonly<Record<string, object>> },
   replaced: Names,
   wanted = '',
-): Promise<Wanted> {
-  const body = Object.entries(replaced).reduce(
-    (text, [from, to]) => {
-      expect(text).toContain(from);
-      return text.replaceAll(from, String(to));
-    },
-    (block ?? '')
-      .replace(/^import \{(.*?)\} from '(.*?)';$/gm, "const {$1} = modules['$2'];")
-      .replace(/^import express from 'express';$/m, '')
-      .replace(/^export const/gm, 'const'),
-  );
-  const all = { modules, ...given };
-  const start = new Function(...Object.keys(all), `return (async () => {${body}\nreturn {${wanted}};})()`);
-  return start(...Object.values(all));
-}
+): Promise<Wanted> =>
+  (await runBlock<Wanted>(block, { modules: { ...modules, ...others }, given, replaced, wanted })).wanted;
 
 const listening = async (server: Server): Promise<string> => {
   if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
@@ -87,7 +69,6 @@ beforeAll(async () => {
   agent = await agentSdk.generateAgentKey();
   vi.stubEnv('SVC_PRINCIPAL_KEY', principal.key);
   const sdk = { ...principalSdk, generatePrincipalKey: async () => key };
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const replaced = {
     'https://svc.example': deployment.process.baseUrl,
     'did:web:svc.example:org:acme': principal.did,
@@ -102,7 +83,6 @@ beforeAll(async () => {
     replaced,
     'grant',
   );
-  log.mockRestore();
   grant = issued.grant;
 });
 
