@@ -9,6 +9,7 @@ import {
   Revoker,
   type ServiceDeps,
   type Store,
+  StoreError,
   SYSTEM,
 } from '@svc/service';
 import { getBit } from '@svc/status-list';
@@ -51,7 +52,13 @@ const node = (store: Store, onSign = async () => {}): Node => {
   return {
     async revoke({ principal, id: grantId }) {
       const order = { deps, caller: SYSTEM, principal, grantId, requestId: 'r' };
-      return (await revoker.revoke(order)).revokedAtMs;
+      // Who waits for longer than a revocation may is told so, and asks again.
+      for (;;)
+        try {
+          return (await revoker.revoke(order)).revokedAtMs;
+        } catch (error) {
+          if (!(error instanceof StoreError && error.kind === 'lock_timeout')) throw error;
+        }
     },
   };
 };

@@ -1,14 +1,23 @@
 // Where the clusters of tests lie: folders of the temporary directory that name the process they belong to, so that
 // the next run can clear away what a killed one left.
-import { mkdtempSync, readdirSync, realpathSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeEmbeddedPostgres } from '@svc/embedded-postgres';
 
 const prefix = 'svc-test-';
 
-export const makeClusterFolder = (): string =>
-  mkdtempSync(join(realpathSync(tmpdir()), `${prefix}${process.pid}-`));
+/** `near`: a folder that the server's user gets to. */
+export const makeClusterFolder = (near = realpathSync(tmpdir())): string =>
+  mkdtempSync(join(near, `${prefix}${process.pid}-`));
+
+/** A cluster that is not running, into an empty folder; owners and modes, which Node's own copying loses, are kept. */
+export const copyCluster = (from: string, to: string): void => {
+  if (process.platform === 'win32') return cpSync(from, to, { recursive: true });
+  const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cp: ${stderr}`);
+};
 
 /** Stops and deletes the clusters of processes that are gone. Those of other users are theirs. */
 export async function removeAbandonedClusters(): Promise<void> {

@@ -1,10 +1,18 @@
 // A PostgreSQL of a suite's own, for what no shared server survives: SIGKILL, SIGSTOP, a restart.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
-import { migrate } from '@svc/store-pg';
-import { makeClusterFolder } from './cluster-folder.ts';
-import { databaseUrl, execute } from './database.ts';
+import { inject } from 'vitest';
+import { copyCluster, makeClusterFolder } from './cluster-folder.ts';
+import { databaseUrl } from './database.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A folder with a cluster that does not run; projects with a database get it from the global setup. */
+    ownClusterTemplate: string;
+  }
+}
 
 export interface OwnCluster {
   /** A migrated database. The same after every restart. */
@@ -24,7 +32,10 @@ export interface OwnCluster {
   stop(): Promise<void>;
 }
 
-/** Starts a cluster with one migrated database. `durable` (fsync on) is the default. */
+/**
+ * Starts a cluster with one migrated database, a copy of the one that the run has made. `durable` (fsync on) is the default.
+ * Each copy is a server of its own, but for the system identifier and the password.
+ */
 export async function startOwnCluster({
   durable = true,
   env = {},
@@ -33,7 +44,9 @@ export async function startOwnCluster({
   /** Added to the server's environment. */
   readonly env?: Readonly<Record<string, string>>;
 } = {}): Promise<OwnCluster> {
-  const folder = makeClusterFolder();
+  const template = inject('ownClusterTemplate');
+  const folder = makeClusterFolder(dirname(template));
+  copyCluster(template, folder);
   let server = await startEmbeddedPostgres({ dataDir: folder, durable, env });
   const { url: adminUrl, port, dataDir } = server;
   const signal = (name: NodeJS.Signals) => {
@@ -47,13 +60,6 @@ export async function startOwnCluster({
     await end();
     for (const place of [dataDir, folder]) await removeEmbeddedPostgres(place);
   };
-  try {
-    await execute(adminUrl, 'CREATE DATABASE svc');
-    await migrate(databaseUrl(adminUrl, 'svc'));
-  } catch (problem) {
-    await stop();
-    throw problem;
-  }
   return {
     url: databaseUrl(adminUrl, 'svc'),
     adminUrl,

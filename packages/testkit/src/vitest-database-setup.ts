@@ -1,14 +1,17 @@
 // vitest's global setup of every project that uses a database. It runs once a project, all in vitest's main process:
 // the first one starts the cluster and migrates the template, the last one to finish takes it down.
 
+import { dirname } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store-pg';
 import type { TestProject } from 'vitest/node';
-import { makeClusterFolder, removeAbandonedClusters } from './cluster-folder.ts';
+import { copyCluster, makeClusterFolder, removeAbandonedClusters } from './cluster-folder.ts';
 import { databaseUrl, execute, templateDatabase } from './database.ts';
 
 interface RunCluster {
   readonly adminUrl: string;
+  /** A cluster that never runs, with a migrated database `svc`: `startOwnCluster` copies it. */
+  readonly ownClusterTemplate: string;
   remove(): Promise<void>;
 }
 
@@ -21,8 +24,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const shared = sharedState();
   shared.users += 1;
   shared.cluster ??= startCluster();
-  const { adminUrl, remove } = await shared.cluster;
+  const { adminUrl, ownClusterTemplate, remove } = await shared.cluster;
   project.provide('databaseAdminUrl', adminUrl);
+  project.provide('ownClusterTemplate', ownClusterTemplate);
   return async () => {
     shared.users -= 1;
     if (shared.users > 0) return;
@@ -43,15 +47,21 @@ function sharedState(): SharedState {
 async function startCluster(): Promise<RunCluster> {
   await removeAbandonedClusters();
   const folder = makeClusterFolder();
-  const server = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+  let server = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+  const ownClusterTemplate = makeClusterFolder(dirname(server.dataDir));
   const remove = async () => {
     await server.stop({ deadlineMs: 0 });
-    for (const place of [server.dataDir, folder]) await removeEmbeddedPostgres(place);
+    for (const place of [server.dataDir, folder, ownClusterTemplate]) await removeEmbeddedPostgres(place);
   };
   try {
     await execute(server.url, `CREATE DATABASE ${templateDatabase}`);
     await migrate(databaseUrl(server.url, templateDatabase));
-    return { adminUrl: server.url, remove };
+    await execute(server.url, `CREATE DATABASE svc TEMPLATE ${templateDatabase}`);
+    await server.stop();
+    copyCluster(server.dataDir, ownClusterTemplate);
+    server = await startEmbeddedPostgres({ dataDir: server.dataDir, durable: false });
+    await execute(server.url, 'DROP DATABASE svc');
+    return { adminUrl: server.url, ownClusterTemplate, remove };
   } catch (problem) {
     await remove();
     throw problem;
