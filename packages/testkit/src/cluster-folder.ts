@@ -14,7 +14,10 @@ export const makeClusterFolder = (near = realpathSync(tmpdir())): string =>
 
 /** A cluster that is not running, into an empty folder; owners and modes, which Node's own copying loses, are kept. */
 export const copyCluster = (from: string, to: string): void => {
-  if (process.platform === 'win32') return cpSync(from, to, { recursive: true });
+  if (process.platform === 'win32') {
+    cpSync(from, to, { recursive: true });
+    return;
+  }
   const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`cp: ${stderr}`);
 };
