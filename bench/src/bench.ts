@@ -8,6 +8,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   'ha:test': () => import('./ha/test.ts'),
   ledger: () => import('./ledger/ledger.ts'),
   pages: () => import('./pages/pages.ts'),
+  restart: () => import('./restart/restart.ts'),
   revocations: () => import('./revocations/revocations.ts'),
   signers: () => import('./signers/signers.ts'),
 };

@@ -11,6 +11,7 @@ import {
   createServiceReadiness,
   type OpenedService,
   openService,
+  patiently,
   type Readiness,
   readVectorSetName,
 } from '@svc/process';
@@ -93,7 +94,8 @@ const listen = async (
     ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
     ...otherLimits,
   };
-  const sandbox = secrets.sandboxKeys === null ? null : await openSandbox(service, secrets.sandboxKeys);
+  const { sandboxKeys } = secrets;
+  const sandbox = sandboxKeys === null ? null : await patiently(() => openSandbox(service, sandboxKeys));
   const demo =
     sandbox && config.demo
       ? { sandbox, perMinute: limits.sandboxPerMinute, perDay: config.demoPerDay }

@@ -61,6 +61,8 @@ export interface ApiNode {
   readonly adminToken: string;
   /** Before the benchmark ends, for a node that is needed no more. */
   stop(): Promise<void>;
+  /** Another process in its place, on the same ports, once it answers. */
+  restart(): Promise<void>;
 }
 
 export interface ApiNodeRequest {
@@ -95,10 +97,15 @@ export async function startApiNode(
     ...(processes > 1 && { SVC_PROCESSES: String(processes) }),
   };
   const logFile = join(folder, `${name}-${port}.log`);
-  const program = startProgram({ name: 'the API', command: [api], environment, logFile }, cleanup);
   const origin = `http://127.0.0.1:${port}`;
-  await waitForHttp(`${origin}/healthz`, program);
-  return { program, url: `${origin}/verify`, origin, baseUrl, adminToken, stop: program.stop };
+  const start = async () => {
+    const program = startProgram({ name: 'the API', command: [api], environment, logFile }, cleanup);
+    await waitForHttp(`${origin}/healthz`, program);
+    return program;
+  };
+  const program = await start();
+  const restart = async () => void (await start());
+  return { program, url: `${origin}/verify`, origin, baseUrl, adminToken, stop: program.stop, restart };
 }
 
 async function startOwn(

@@ -22,6 +22,7 @@ import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
 import { openDatabase } from './open-database.ts';
 import { openFence } from './open-fence.ts';
+import { patiently } from './patiently.ts';
 import {
   createEventCounter,
   createPoolMetrics,
@@ -69,14 +70,15 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
-    const keys = await KeyRing.start({ store, holds, log, did, load: () => secrets.loadAgain() }, secrets);
+    const keysFrom = { store, holds, log, did, load: () => secrets.loadAgain() };
+    const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
     if (registry !== undefined) {
       createServiceMetrics(registry, holds, keys);
       createPoolMetrics(registry, store);
     }
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
-    const clock = await DatabaseClock.start({ store, holds, log });
+    const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
     const service = {
       store,
       clock,
@@ -91,7 +93,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       maxMembers: config.tenantLimits.members,
       maxChangesWithoutPlan: config.tenantLimits.changesWithoutPlan,
     };
-    if (config.fence === null && sources.isOperator !== true) await refuseLineage(store);
+    if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
     const { fence, close: closeFence } = await openFence(service, config);
     const close = async () => {
       await closeFence();

@@ -4,7 +4,7 @@
  */
 import { loadSecrets, type Secrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
-import { type ServiceDeps, StoreError } from '@svc/service';
+import type { ServiceDeps } from '@svc/service';
 import { startApi } from '../../src/compose.ts';
 import type { HttpLimits } from '../../src/http/index.ts';
 import { dataFolder } from './data-folder.ts';
@@ -48,24 +48,12 @@ export const startApiNodes = async (
     await Promise.all(nodes.map((node) => node.close()));
   };
   try {
-    for (let i = 0; i < count; i++)
-      nodes.push(await startPatiently(() => startOne(databaseUrl, env, limits)));
+    for (let i = 0; i < count; i++) nodes.push(await startOne(databaseUrl, env, limits));
   } catch (error) {
     await stop();
     throw error;
   }
   return { processes: nodes, stop };
-};
-
-const START_TRIES = 5;
-/** A process that does not start is started again by whoever runs it: on a loaded machine a connection may not come in time. */
-const startPatiently = async <T>(start: () => Promise<T>, tries = START_TRIES): Promise<T> => {
-  try {
-    return await start();
-  } catch (error) {
-    if (!(error instanceof StoreError) || tries <= 1) throw error;
-    return startPatiently(start, tries - 1);
-  }
 };
 
 /** A node within the test's process. */

@@ -58,8 +58,9 @@ export class KeyRing implements ServiceKeySets {
    */
   static async start(deps: KeyRingDeps, sets: ServiceKeySets): Promise<KeyRing> {
     await rememberServiceKeys(deps.store, sets);
+    const stored = await deps.store.serviceKeys.list();
     const ring = new KeyRing(deps, sets);
-    ring.take(sets, await deps.store.serviceKeys.list());
+    ring.take(sets, stored);
     const problem = ring.findProblem();
     if (problem === null) return ring;
     ring.stop();
