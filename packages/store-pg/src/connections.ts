@@ -116,10 +116,13 @@ export class Connections {
     this.#ask();
   }
 
-  /** Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby. */
-  abandon(client: pg.PoolClient): void {
+  /**
+   * Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby, and is used again
+   * when it is answered before it is closed.
+   */
+  abandon(client: pg.PoolClient, isAnswered: Promise<boolean>): void {
     if (client instanceof StoreClient && !this.#isClosing)
-      this.#hung.keep(client, () => this.release(client, false));
+      this.#hung.keep(client, isAnswered, (isHealthy) => this.release(client, isHealthy));
     else this.release(client, false);
   }
 

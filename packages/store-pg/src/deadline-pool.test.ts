@@ -193,6 +193,16 @@ describe('a server that is slow to accept', () => {
     expect(proxy.accepted).toBeLessThanOrEqual(6);
   });
 
+  it('is not asked for a new connection where the old one answers late, and that one is used again', async () => {
+    const { proxy, own } = await startPool({ waitMs: 5_000, connectMs: 5_000 });
+    proxy.admit();
+    const pid = await own.run(backendPid);
+    proxy.hold();
+    const late = own.run((client) => client.query('select pg_sleep(0.3)'), { deadlineMs: 50 });
+    await expect(late).rejects.toBeInstanceOf(DeadlineError);
+    expect(await own.run(backendPid)).toBe(pid);
+  });
+
   it('is given up in the end, and asked anew', async () => {
     const { proxy, own } = await startPool({ openMs: 200 });
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);

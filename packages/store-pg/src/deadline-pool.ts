@@ -1,8 +1,8 @@
 /**
  * A connection pool in which nothing waits for ever: not for a connection, not in line for one, not for an
- * answer. The line is fair: connections go round the tenants that wait. A connection that missed a deadline, broke, or was
- * left inside a transaction is destroyed, never handed on; the next caller opens a new one, so the pool is well again as
- * soon as the server is. Only one that waits for a standby keeps its place until that wait is over (hung-sessions.ts).
+ * answer. The line is fair: connections go round the tenants that wait. A connection that broke, was left inside a
+ * transaction, or missed a deadline and is at work still, is destroyed, never handed on; the next caller opens a new one, so the pool is
+ * well again as soon as the server is. Only one that waits for a standby keeps its place until that wait is over (hung-sessions.ts).
  */
 import { type Entrant, FairQueue, type PoolState, StoreError, withinMs } from '@svc/service';
 import type pg from 'pg';
@@ -60,8 +60,12 @@ export class DeadlinePool {
   async #runNow<T>(work: (client: pg.ClientBase) => Promise<T>, deadlineMs: number): Promise<T> {
     const client = await this.#connections.take(this.#options.connectMs);
     let release = () => this.#connections.release(client, true);
+    let giveUp = () => this.#connections.release(client, false);
     try {
-      const worked = await withinMs(deadlineMs, work(client), () => {
+      const working = work(client);
+      const worked = await withinMs(deadlineMs, working, () => {
+        const isAnswered = working.then(() => true, isServerAnswer);
+        giveUp = () => this.#connections.abandon(client, isAnswered);
         throw new DeadlineError(`no answer within ${deadlineMs} ms`);
       });
       // It may have slept meanwhile, and another one be the primary; or what it committed is with no standby.
@@ -69,8 +73,7 @@ export class DeadlinePool {
         throw new ReplacedError('the server was replaced, or its standby not waited for');
       return worked;
     } catch (error) {
-      if (error instanceof DeadlineError) release = () => this.#connections.abandon(client);
-      else if (!isServerAnswer(error)) release = () => this.#connections.release(client, false);
+      if (!isServerAnswer(error)) release = giveUp;
       throw error;
     } finally {
       release();

@@ -25,6 +25,9 @@ const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** No such table, function or column, or no right to it: the schema is not that of this version, or not granted to this role. */
 const NOT_AS_MIGRATED = new Set(['42P01', '42883', '42703', '42501']);
+const DENIED = '42501';
+/** Where PostgreSQL looks at rights. The same state stands for a file that the system did not let it write. */
+const RIGHTS = 'aclchk.c';
 const MIGRATE_FIRST =
   'the schema, or what this role may do, is not as this version needs it; as the owner of the database run svc-admin migrate, ' +
   'with --service-role or --runner-role for a role that is not the owner';
@@ -50,7 +53,8 @@ export function toStoreError(error: unknown, atStake: AtStake): StoreError {
   }
   if (error.code === UNIQUE_VIOLATION) return new StoreError('conflict', message, { cause: error });
   if (error.code === LOCK_NOT_AVAILABLE) return new StoreError('lock_timeout', message, { cause: error });
-  const isMigrated = !NOT_AS_MIGRATED.has(error.code ?? '');
+  const isMigrated =
+    !NOT_AS_MIGRATED.has(error.code ?? '') || (error.code === DENIED && error.file !== RIGHTS);
   return new StoreError('refused', isMigrated ? message : `${message}: ${MIGRATE_FIRST}`, { cause: error });
 }
 

@@ -2,7 +2,8 @@
  * Connections whose commit waits for a standby when their caller has given up. The server cannot take such a commit back and does not
  * notice that its client is gone, so a connection opened in place of each would leave one more session behind every second. They
  * keep their places in the pool until the server, asked by another connection, says that the wait is over; one whose server
- * does not know it, as after a network that was lost without a word, or is not waiting for a standby, goes at once.
+ * does not know it, as after a network that was lost without a word, or is not waiting for a standby, goes at once. One that answers
+ * before the server could be asked goes back into the pool: a server that is short of time is late with new sessions above all.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { clientConfig, openClient, type StoreClient } from './client.ts';
@@ -14,20 +15,24 @@ const PAUSE_MS = 500;
 const waitingSql = `
   select pid from pg_stat_activity where pid = any ($1::int[]) and wait_event = 'SyncRep'`;
 
+/** Called once. `isHealthy`: it has answered, and may be used again; otherwise nothing is lost by closing it. */
+export type LetGo = (isHealthy: boolean) => void;
+
 export class HungSessions {
-  readonly #kept = new Map<StoreClient, () => void>();
+  readonly #kept = new Map<StoreClient, LetGo>();
   #isAsking = false;
 
   constructor(private readonly databaseUrl: string) {}
 
-  /** `letGo` is called once, when nothing is lost by closing the connection. */
-  keep(client: StoreClient, letGo: () => void): void {
+  /** `isAnswered` tells, once everything that was asked of it has an answer, whether the connection is healthy. */
+  keep(client: StoreClient, isAnswered: Promise<boolean>, letGo: LetGo): void {
     this.#kept.set(client, letGo);
+    void isAnswered.then((isHealthy) => this.#letGo(client, isHealthy));
     if (!this.#isAsking) void this.#askOn();
   }
 
   letAllGo(): void {
-    for (const client of this.#kept.keys()) this.#letGo(client);
+    for (const client of this.#kept.keys()) this.#letGo(client, false);
   }
 
   async #askOn(): Promise<void> {
@@ -50,15 +55,15 @@ export class HungSessions {
       const { rows } = await session.query<{ pid: number }>(waitingSql, [asked.map(({ pid }) => pid)]);
       const waiting = new Set(rows.map(({ pid }) => pid));
       for (const client of asked)
-        if (client.server !== session.server || !waiting.has(client.pid)) this.#letGo(client);
+        if (client.server !== session.server || !waiting.has(client.pid)) this.#letGo(client, false);
     } finally {
       session.destroy();
     }
   }
 
-  #letGo(client: StoreClient): void {
+  #letGo(client: StoreClient, isHealthy: boolean): void {
     const letGo = this.#kept.get(client);
     this.#kept.delete(client);
-    letGo?.();
+    letGo?.(isHealthy);
   }
 }

@@ -1,6 +1,6 @@
 /** A server that answers and takes no writes: readiness says why, and verifies fail closed within two seconds. */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
@@ -108,6 +108,20 @@ it('a disk without room for a file: it is named, although an update finds its ro
   await alter('set search_path = disk, public, pg_catalog');
   await expect.poll(readyz, RECOVERED).toEqual({ status: 503, storage: expect.stringMatching(/^disk full/) });
   await alter('reset search_path');
+  await expectRecovery();
+}, 60_000);
+
+it('a file system that takes no more writes: what the server says of it is passed on, and nobody is sent to migrate', async () => {
+  const folder = join(cluster.dataDir, 'cluster', 'pgdata', 'pg_snapshots');
+  const { mode } = statSync(folder);
+  chmodSync(folder, 0o500);
+  await expect.poll(readyz, RECOVERED).toEqual({
+    status: 503,
+    storage: expect.stringMatching(
+      /^refuses writes: could not create file "pg_snapshots[^:]*": Permission denied$/,
+    ),
+  });
+  chmodSync(folder, mode);
   await expectRecovery();
 }, 60_000);
 

@@ -10,6 +10,8 @@ export interface HoldingProxy {
   readonly held: number;
   /** Lets through all that stand here, and from now on everybody at once. */
   admit(): void;
+  /** From now on nobody new is let through. */
+  hold(): void;
 }
 
 /** Runs until the end of the test. */
@@ -60,6 +62,9 @@ export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy
       isHolding = false;
       for (const [client, said] of held) letThrough(client, said);
       held.clear();
+    },
+    hold() {
+      isHolding = true;
     },
   };
 }
