@@ -66,6 +66,8 @@ const commands = {
   },
   /** The deployment of `deploy/ha/` on this host, and the faults that are run against it. */
   ha: () => runHa('ha'),
+  'ha:disk': () => runHa('ha:disk'),
+  'ha:overload': () => runHa('ha:overload'),
   'ha:test': () => runHa('ha:test'),
   /** Every published package as a file that installs by itself. */
   async pack() {

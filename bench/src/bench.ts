@@ -5,6 +5,8 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   compare: () => import('./compare/compare.ts'),
   day: () => import('./day/day.ts'),
   ha: () => import('./ha/up.ts'),
+  'ha:disk': () => import('./ha/disk.ts'),
+  'ha:overload': () => import('./ha/overload.ts'),
   'ha:test': () => import('./ha/test.ts'),
   ledger: () => import('./ledger/ledger.ts'),
   pages: () => import('./pages/pages.ts'),

@@ -64,6 +64,12 @@ export class Cluster {
     return cluster;
   }
 
+  /** An empty one in its place. */
+  async remakeDatabase(): Promise<void> {
+    await this.sql('drop database svc with (force)');
+    await this.sql('create database svc');
+  }
+
   /** Of the service: the superuser, since what is tested are servers and not rights. */
   urlOf(...ports: readonly number[]): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
@@ -77,7 +83,7 @@ export class Cluster {
     machine?: Machine,
   ): Promise<Row[]> {
     const { port } = machine ?? (await this.primary());
-    const url = this.urlOf(port).replace(/svc$/, text.startsWith('create database') ? 'postgres' : 'svc');
+    const url = this.urlOf(port).replace(/svc$/, /^(create|drop) database/.test(text) ? 'postgres' : 'svc');
     const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
     client.on('error', () => {});
     try {

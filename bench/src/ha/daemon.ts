@@ -7,6 +7,8 @@ export interface Daemon {
   /** Whether it has ended. */
   readonly hasEnded: () => boolean;
   kill(): Promise<void>;
+  /** Asks it to end. */
+  stop(): void;
 }
 
 /** PostgreSQL refuses to be root: Debian's user of that name stands in for it. */
@@ -19,15 +21,25 @@ function idOf(which: '-u' | '-g'): number {
   return Number(execFileSync('id', [which, 'postgres'], { encoding: 'utf8' }));
 }
 
+const asDatabaseUser = isRoot
+  ? [`--reuid=${databaseUser.uid}`, `--regid=${databaseUser.gid}`, '--clear-groups']
+  : [];
+
+/** To its end; throws when that is not a good one. */
+export function runAsDatabase(command: readonly string[]): void {
+  execFileSync('setpriv', [...asDatabaseUser, ...command], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    cwd: '/',
+  });
+}
+
 /** `command` is the program and its parameters; what it says goes to `logFile`. */
 export function startDaemon(
   command: readonly string[],
   { logFile, environment = {} }: { logFile: string; environment?: Readonly<Record<string, string>> },
 ): Daemon {
   const log = openSync(logFile, 'a', 0o644);
-  const { uid, gid } = databaseUser;
-  const as = isRoot ? [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'] : [];
-  const child: ChildProcess = spawn('setpriv', [...as, '--pdeathsig', 'TERM', ...command], {
+  const child: ChildProcess = spawn('setpriv', [...asDatabaseUser, '--pdeathsig', 'TERM', ...command], {
     env: { PATH: process.env.PATH ?? '/usr/bin', LC_ALL: 'C.UTF-8', ...environment },
     stdio: ['ignore', log, log],
     detached: true,
@@ -43,6 +55,9 @@ export function startDaemon(
     async kill() {
       child.kill('SIGKILL');
       await ended;
+    },
+    stop() {
+      child.kill('SIGINT');
     },
   };
 }

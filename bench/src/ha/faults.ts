@@ -1,11 +1,14 @@
 /** The faults, one function each. A new one: a function here, and its bar. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, is, type Machine, until } from './cluster.ts';
+import type { Link } from './link.ts';
 import type { Node, Services } from './services.ts';
 
 export interface Scene {
   readonly cluster: Cluster;
   readonly services: Services;
+  /** From the nodes to the database. */
+  readonly links: readonly Link[];
   /** Rises from 0. */
   readonly round: number;
 }
@@ -16,6 +19,12 @@ export interface Fault {
   readonly outageBarMs: number;
   /** Every request of a client that repeats as the SDKs do must be answered. */
   readonly noneGivenUp?: true;
+  /** No session may be left behind on the server. */
+  readonly noneLeftBehind?: true;
+  /** The nodes run the last release at first, on a database of that release. */
+  readonly fromRelease?: true;
+  /** `deploy/ha/patroni-version` must be content: an older one may be left with two servers that do not come together again. */
+  readonly needsPatroni?: true;
   /** Resolves when the fault is over, which may be long before everything is well again. */
   inject(scene: Scene): Promise<void>;
 }
@@ -23,14 +32,18 @@ export interface Fault {
 const promoted = (standby: Machine): Promise<true> =>
   until('the standby is promoted', async () => (await is(standby, 'primary')) || null);
 
-/** From a wake at the moment of the promotion to one long after it; Patroni comes to itself with the server, or later. */
-const WAKE_AFTER_MS = [0, 500, 2_000, 5_000];
+/** From a wake soon after the promotion to one long after it; Patroni comes to itself with the server, or later. */
+const WAKE_AFTER_MS = [500, 2_000, 5_000];
 const PATRONI_LAG_MS = [0, 0, 3_000];
 const CUT_MS = 35_000;
 const ETCD_GONE_MS = 30_000;
 const NODE_FROZEN_MS = 10_000;
 /** Until the next of several in a row. */
 const APART_MS = 3_000;
+const TIMES = 10;
+/** How long a link is silent, or slow, each time. */
+const UNWELL_MS = 3_000;
+const SLOWER_MS = 200;
 
 /** Each node has its turn, and comes through another way to the database. */
 const nodeOf = ({ services, round }: Scene): Node => {
@@ -38,6 +51,18 @@ const nodeOf = ({ services, round }: Scene): Node => {
   if (node === undefined) throw new Error('there are two nodes');
   return node;
 };
+
+/** Ten times in a row: what goes wrong, and what puts it right again after a while. */
+const tenTimes =
+  (begin: (link: Link) => void, end: (link: Link) => void = () => {}) =>
+  async ({ links }: Scene): Promise<void> => {
+    for (let i = 0; i < TIMES; i++) {
+      for (const link of links) begin(link);
+      await delay(UNWELL_MS);
+      for (const link of links) end(link);
+      await delay(APART_MS);
+    }
+  };
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
   none: {
@@ -61,6 +86,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await promoted(cluster.other(primary));
       await delay(WAKE_AFTER_MS[round % WAKE_AFTER_MS.length]);
       await frozen.wake(PATRONI_LAG_MS[round % PATRONI_LAG_MS.length] ?? 0);
+    },
+  },
+  'woken-early': {
+    title: 'the primary machine freezes, and wakes at the moment at which its standby is promoted',
+    outageBarMs: 25_000,
+    needsPatroni: true,
+    async inject({ cluster }) {
+      const primary = await cluster.primary();
+      const frozen = cluster.freeze(primary);
+      await promoted(cluster.other(primary));
+      await frozen.wake(0);
     },
   },
   switchover: {
@@ -126,8 +162,67 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     outageBarMs: 2_000,
     noneGivenUp: true,
     async inject({ cluster }) {
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < TIMES; i++) {
         await cluster.endSessions();
+        await delay(APART_MS);
+      }
+    },
+  },
+  lost: {
+    title:
+      'every connection of the nodes to the database is lost without a word on both sides, ten times in a row',
+    outageBarMs: 2_000,
+    noneLeftBehind: true,
+    inject: tenTimes((link) => link.lose()),
+  },
+  'half-open': {
+    title: "every connection's end at the server is closed and the nodes are not told, ten times in a row",
+    outageBarMs: 2_000,
+    noneLeftBehind: true,
+    inject: tenTimes((link) => link.leaveHalfOpen()),
+  },
+  reset: {
+    title: 'every connection of the nodes to the database is reset, ten times in a row',
+    outageBarMs: 2_000,
+    noneGivenUp: true,
+    noneLeftBehind: true,
+    inject: tenTimes((link) => {
+      link.set('refused');
+      link.set('whole');
+    }),
+  },
+  silent: {
+    title: 'nothing passes between the nodes and the database for three seconds, ten times in a row',
+    outageBarMs: UNWELL_MS + 2_000,
+    noneLeftBehind: true,
+    inject: tenTimes(
+      (link) => link.set('silent'),
+      (link) => link.set('whole'),
+    ),
+  },
+  slow: {
+    title: 'the database is 200 ms farther away for three seconds, ten times in a row',
+    outageBarMs: 2_000,
+    noneLeftBehind: true,
+    inject: tenTimes(
+      (link) => {
+        link.delayMs = SLOWER_MS / 2;
+      },
+      (link) => {
+        link.delayMs = 0;
+      },
+    ),
+  },
+  upgrade: {
+    title:
+      'the API nodes of the last release are replaced by this version, one after the other, and the first of it migrates',
+    outageBarMs: 1_000,
+    noneGivenUp: true,
+    fromRelease: true,
+    async inject({ services }) {
+      for (const node of services.nodes) {
+        await node.program.stop();
+        await node.restart();
         await delay(APART_MS);
       }
     },

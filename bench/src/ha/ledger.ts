@@ -1,6 +1,6 @@
 /** What clients were answered, kept on their side: it is what the service is held to after each fault. */
+import type { QueryResultRow } from 'pg';
 import { percentile } from '../load/percentile.ts';
-import type { Cluster } from './cluster.ts';
 
 export interface Answered {
   readonly receiptId: string;
@@ -19,6 +19,24 @@ export interface Verdict {
   readonly lateAllows: number;
   readonly doubleSpends: number;
   readonly overdrawn: number;
+}
+
+/** Nothing that was promised is missing. */
+export const isClean = (verdict: Verdict): boolean =>
+  verdict.lostReceipts +
+    verdict.lostRevocations +
+    verdict.lateAllows +
+    verdict.doubleSpends +
+    verdict.overdrawn ===
+  0;
+
+export const describeVerdict = (verdict: Verdict): string =>
+  `${verdict.receipts} Receipts, ${verdict.lostReceipts} lost; ${verdict.revocations} revocations, ${verdict.lostRevocations} lost; ` +
+  `${verdict.lateAllows} late ALLOWs; ${verdict.doubleSpends} double spends; ${verdict.overdrawn} overdrawn`;
+
+/** The database as it is now. */
+export interface Queryable {
+  sql<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
 const CHUNK = 5_000;
@@ -40,7 +58,7 @@ export class Ledger {
   }
 
   /** Against what the present primary has. */
-  async examine(cluster: Cluster): Promise<Verdict> {
+  async examine(database: Queryable): Promise<Verdict> {
     const allows = this.answered.filter(({ isAllow }) => isAllow);
     const late = allows.filter(
       ({ grantId, sentMs }) => sentMs > (this.revokedMs.get(grantId) ?? Number.POSITIVE_INFINITY),
@@ -50,12 +68,12 @@ export class Ledger {
       receipts: receiptIds.length,
       revocations: this.revokedMs.size,
       lostReceipts: await countMissing(
-        cluster,
+        database,
         receiptIds,
         'receipt_id from receipts where receipt_id = any ($1)',
       ),
       lostRevocations: await countMissing(
-        cluster,
+        database,
         [...this.revokedMs.keys()],
         'id from grants where id = any ($1) and revoked_at is not null',
       ),
@@ -74,12 +92,13 @@ export class Ledger {
   }
 }
 
-async function countMissing(cluster: Cluster, ids: readonly string[], from: string): Promise<number> {
+async function countMissing(database: Queryable, ids: readonly string[], from: string): Promise<number> {
   let found = 0;
   for (let i = 0; i < ids.length; i += CHUNK) {
-    const rows = await cluster.sql<{ count: number }>(`select count(*)::int from (select ${from}) as found`, [
-      ids.slice(i, i + CHUNK),
-    ]);
+    const rows = await database.sql<{ count: number }>(
+      `select count(*)::int from (select ${from}) as found`,
+      [ids.slice(i, i + CHUNK)],
+    );
     found += rows[0]?.count ?? 0;
   }
   return ids.length - found;

@@ -1,4 +1,5 @@
-/** A network link that can be cut: connections to one port go on to another, until they do not. */
+/** A network link that can fail: connections to one port go on to another, until they do not. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -15,10 +16,27 @@ interface Pair {
   isEnded: boolean;
 }
 
+/** Of all links of this process. */
+let lastSource = 0;
+
+/** The server sees each connection from an address that can be cut off by itself, in a range that nothing else uses. */
+const nextSource = (): string => {
+  lastSource += 1;
+  return `127.9.${lastSource >> 8}.${lastSource & 255}`;
+};
+
+const route = (verb: 'add' | 'del', address: string) =>
+  execFileSync('ip', ['route', verb, 'blackhole', `${address}/32`, 'table', 'local']);
+
 export class Link {
   readonly #pairs = new Set<Pair>();
   readonly #server: Server;
   #state: LinkState = 'whole';
+  #source = nextSource();
+  /** Addresses that nothing reaches any more, and who came from them. */
+  readonly #lost = new Map<string, Pair[]>();
+  /** Each way. */
+  delayMs = 0;
 
   private constructor(private readonly targetPort: number) {
     this.#server = createServer({ pauseOnConnect: true }, (near) => this.#open(near));
@@ -40,38 +58,90 @@ export class Link {
     for (const pair of this.#pairs) this.#apply(pair);
   }
 
+  /** Both ends of each open connection are lost without a word, as where a firewall forgets them. New ones pass. Takes root. */
+  lose(): void {
+    const source = this.#source;
+    route('add', source);
+    this.#lost.set(source, [...this.#pairs]);
+    this.#forget(() => {});
+    this.#source = nextSource();
+  }
+
+  /** The server's end of each open connection is closed, and the client is not told. New ones pass. */
+  leaveHalfOpen(): void {
+    this.#forget(({ far }) => far.destroy());
+  }
+
   close(): void {
+    for (const [source, pairs] of this.#lost) {
+      route('del', source);
+      for (const { near, far } of pairs) for (const socket of [near, far]) socket.destroy();
+    }
+    this.#lost.clear();
     this.set('refused');
     this.#server.close();
   }
 
+  #forget(end: (pair: Pair) => void): void {
+    for (const pair of this.#pairs) {
+      this.#pairs.delete(pair);
+      pair.near.pause();
+      pair.far.pause();
+      end(pair);
+    }
+  }
+
   #open(near: Socket): void {
-    const far = connect({ port: this.targetPort, host: '127.0.0.1' });
+    const far = connect({ port: this.targetPort, host: '127.0.0.1', localAddress: this.#source });
     const pair = { near, far, isEnded: false };
     this.#pairs.add(pair);
-    for (const socket of [near, far]) {
-      socket.setNoDelay(true);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.setNoDelay(true);
+      this.#forward(from, to);
       const end = () => {
         pair.isEnded = true;
         this.#apply(pair);
       };
-      socket.on('error', end).on('close', end);
+      from.on('error', end).on('close', end);
     }
     this.#apply(pair);
   }
 
+  /** What comes goes on after the delay there is then, in its order. */
+  #forward(from: Socket, to: Socket): void {
+    const waiting: Buffer[] = [];
+    const passOn = () => {
+      const chunk = waiting.shift();
+      if (chunk !== undefined && to.writable) to.write(chunk);
+    };
+    from.on('data', (chunk) => {
+      waiting.push(chunk);
+      if (this.delayMs === 0 && waiting.length === 1) passOn();
+      else setTimeout(passOn, this.delayMs);
+    });
+    from.pause();
+  }
+
   #apply(pair: Pair): void {
+    if (!this.#pairs.has(pair)) return;
     const { near, far } = pair;
     if (this.#state === 'silent') {
-      near.unpipe(far).pause();
-      far.unpipe(near).pause();
-    } else if (this.#state === 'refused' || pair.isEnded) {
+      near.pause();
+      far.pause();
+    } else if (this.#state === 'refused') {
       this.#pairs.delete(pair);
       near.resetAndDestroy();
       far.resetAndDestroy();
-    } else if (near.listenerCount('data') === 0) {
-      near.pipe(far);
-      far.pipe(near);
+    } else if (pair.isEnded) {
+      this.#pairs.delete(pair);
+      near.destroySoon();
+      far.destroySoon();
+    } else {
+      near.resume();
+      far.resume();
     }
   }
 }

@@ -1,19 +1,28 @@
 /** The service on the reference deployment: two API nodes that reach the database in different ways, and a worker. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Place } from '../harness/contestants.ts';
 import { findFreePort, type Program, startProgram, waitForHttp } from '../harness/program.ts';
-import type { Cluster } from './cluster.ts';
 
 /** Of this build. */
 export const OWN_APPS = fileURLToPath(new URL('../../apps/', import.meta.url));
+
+/** How each reaches the database: its `DATABASE_URL`. */
+export interface Routes {
+  readonly first: string;
+  readonly second: string;
+  readonly others: string;
+}
 
 export interface ServicesOptions {
   /** Where the built programs are. */
   readonly apps?: string;
   readonly hasFence?: boolean;
+  readonly hasStandby?: boolean;
+  /** `main.js` that the nodes run at first. */
+  readonly firstApi?: string;
 }
 
 export interface Node {
@@ -21,7 +30,7 @@ export interface Node {
   readonly origin: string;
   readonly adminOrigin: string;
   program: Program;
-  /** Another process in its place, on the same ports. */
+  /** Another process of this build in its place, on the same ports. */
   restart(): Promise<void>;
 }
 
@@ -33,15 +42,15 @@ export interface Services {
   pids(): readonly number[];
   /** Exit code and output of `svc-admin fsck`. */
   fsck(): Promise<{ readonly code: number | null; readonly logFile: string }>;
+  stop(): Promise<void>;
 }
 
-/** One node comes through HAProxy, the other names the servers itself. */
 export async function startServices(
-  place: Place,
-  cluster: Cluster,
-  { apps = OWN_APPS, hasFence = true }: ServicesOptions = {},
+  { folder: parent, cleanup }: Place,
+  routes: Routes,
+  { apps = OWN_APPS, hasFence = true, hasStandby = true, ...options }: ServicesOptions = {},
 ): Promise<Services> {
-  const { folder, cleanup } = place;
+  const folder = mkdtempSync(join(parent, 'services-'));
   const built = (app: string) => join(apps, app, 'dist', 'main.js');
   const adminToken = randomBytes(32).toString('base64url');
   const [firstPort, secondPort] = [await findFreePort(), await findFreePort()];
@@ -49,7 +58,6 @@ export async function startServices(
   mkdirSync(fenceFolder);
   const common = {
     SVC_ENV: 'development',
-    SVC_SYNCHRONOUS_STANDBY: '1',
     SVC_HOST: '127.0.0.1',
     SVC_BASE_URL: `http://localhost:${firstPort}`,
     SVC_DATA_DIR: join(folder, 'data'),
@@ -57,8 +65,9 @@ export async function startServices(
     // Longer than by default: everything shares one machine, whose other work must not count as a fault.
     ...(hasFence ? { SVC_FENCE: pathToFileURL(fenceFolder).href, SVC_FENCE_MAX_AGE_MS: '3000' } : {}),
   };
-  const throughProxy = cluster.urlOf(cluster.proxyPort);
-  const direct = cluster.urlOf(...cluster.machines.map(({ port }) => port));
+
+  // Not known to the last release.
+  const own = hasStandby ? { SVC_SYNCHRONOUS_STANDBY: '1' } : {};
 
   const startNode = async (name: string, port: number, databaseUrl: string): Promise<Node> => {
     const adminPort = await findFreePort();
@@ -69,9 +78,12 @@ export async function startServices(
       SVC_ADMIN_PORT: String(adminPort),
     };
     const origin = `http://127.0.0.1:${port}`;
-    const start = async () => {
+    const start = async (api: string, more: Readonly<Record<string, string>> = own) => {
       const logFile = join(folder, `${name}.log`);
-      const program = startProgram({ name, command: [built('api')], environment, logFile }, cleanup);
+      const program = startProgram(
+        { name, command: [api], environment: { ...environment, ...more }, logFile },
+        cleanup,
+      );
       await waitForHttp(`${origin}/healthz`, program);
       return program;
     };
@@ -79,42 +91,55 @@ export async function startServices(
       name,
       origin,
       adminOrigin: `http://127.0.0.1:${adminPort}`,
-      program: await start(),
+      program: await (options.firstApi === undefined ? start(built('api')) : start(options.firstApi, {})),
       async restart() {
-        node.program = await start();
+        node.program = await start(built('api'));
       },
     };
     return node;
   };
   const nodes = [
-    await startNode('api-1', firstPort, throughProxy),
-    await startNode('api-2', secondPort, direct),
+    await startNode('api-1', firstPort, routes.first),
+    await startNode('api-2', secondPort, routes.second),
   ];
   const workerAdminPort = await findFreePort();
-  const worker = startProgram(
-    {
-      name: 'worker',
-      command: [built('worker')],
-      environment: { ...common, DATABASE_URL: throughProxy, SVC_ADMIN_PORT: String(workerAdminPort) },
-      logFile: join(folder, 'worker.log'),
-    },
-    cleanup,
-  );
+  const startWorker = () =>
+    startProgram(
+      {
+        name: 'worker',
+        command: [built('worker')],
+        environment: {
+          ...common,
+          ...own,
+          DATABASE_URL: routes.others,
+          SVC_ADMIN_PORT: String(workerAdminPort),
+        },
+        logFile: join(folder, 'worker.log'),
+      },
+      cleanup,
+    );
+  // It would migrate: that is left to the first node that is upgraded.
+  const workers = options.firstApi === undefined ? [startWorker()] : [];
   let looked = 0;
   return {
     nodes,
     adminToken,
     workerAdminOrigin: `http://127.0.0.1:${workerAdminPort}`,
-    pids: () => [...nodes.map(({ program }) => program.pid), worker.pid],
+    pids: () => [...nodes.map(({ program }) => program), ...workers].map(({ pid }) => pid),
     async fsck() {
       looked += 1;
       const logFile = join(folder, `fsck-${looked}.log`);
-      const environment = { ...common, DATABASE_URL: throughProxy };
+      const environment = { ...common, ...own, DATABASE_URL: routes.others };
       const { process } = startProgram(
         { name: 'fsck', command: [built('admin'), 'fsck'], environment, logFile },
         cleanup,
       );
       return new Promise((resolve) => process.once('exit', (code) => resolve({ code, logFile })));
+    },
+    async stop() {
+      await Promise.all(
+        [...nodes.map(({ program }) => program), ...workers].map((program) => program.stop()),
+      );
     },
   };
 }

@@ -4,7 +4,7 @@
  * missed. `--picture`: what the dashboard of `deploy/observability/` shows of the run; needs Debian's prometheus and chromium.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,18 +16,29 @@ import type { Place } from '../harness/contestants.ts';
 import { percentile } from '../load/percentile.ts';
 import { Cluster } from './cluster.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import { Ledger, type Verdict } from './ledger.ts';
+import { describeVerdict, isClean, Ledger } from './ledger.ts';
+import { Link } from './link.ts';
 import { Load } from './load.ts';
+import { lookAtPatroni } from './patroni.ts';
 import { Processes } from './processes.ts';
-import { OWN_APPS, type Services, startServices } from './services.ts';
+import { unpackReleasedApi } from './released.ts';
+import { say } from './say.ts';
+import { OWN_APPS, type Routes, type Services, type ServicesOptions, startServices } from './services.ts';
+import { countLeftBehind, countSessions } from './sessions.ts';
 
 const CALM_MS = 5_000;
 const REVOCATIONS_PER_SECOND = 1.5;
 
+/** Without those that the installed Patroni is known not to survive; by name they can be run. */
+const faultsOf = ({ isGood }: typeof patroni): string[] =>
+  Object.keys(FAULTS).filter((name) => isGood || FAULTS[name]?.needsPatroni === undefined);
+
+const patroni = lookAtPatroni();
+
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:test'),
   options: {
-    fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
+    fault: { type: 'string', multiple: true, default: faultsOf(patroni) },
     rounds: { type: 'string', default: '1' },
     // Instead of rounds: one fault after the other, for so long.
     minutes: { type: 'string' },
@@ -41,27 +52,27 @@ const { values } = parseArgs({
 
 const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: REVOCATIONS_PER_SECOND };
 const cleanup = new Cleanup();
-const began = performance.now();
-const say = (line: string) =>
-  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
-
-const isClean = (verdict: Verdict) =>
-  verdict.lostReceipts +
-    verdict.lostRevocations +
-    verdict.lateAllows +
-    verdict.doubleSpends +
-    verdict.overdrawn ===
-  0;
-
-const describe = (verdict: Verdict) =>
-  `${verdict.receipts} Receipts, ${verdict.lostReceipts} lost; ${verdict.revocations} revocations, ${verdict.lostRevocations} lost; ` +
-  `${verdict.lateAllows} late ALLOWs; ${verdict.doubleSpends} double spends; ${verdict.overdrawn} overdrawn`;
-
 interface Turn {
   readonly name: string;
   readonly fault: Fault;
   /** Of this fault, from 0. */
   readonly round: number;
+}
+
+/** One node comes through HAProxy, the other names the servers itself; both over links. */
+async function openRoutes(cluster: Cluster): Promise<{ links: readonly Link[]; routes: Routes }> {
+  const toProxy = await Link.open(cluster.proxyPort);
+  const direct = await Promise.all(cluster.machines.map(({ port }) => Link.open(port)));
+  const routes = {
+    first: cluster.urlOf(toProxy.port),
+    second: cluster.urlOf(...direct.map(({ port }) => port)),
+    others: cluster.urlOf(cluster.proxyPort),
+  };
+  const links = [toProxy, ...direct];
+  cleanup.add(() => {
+    for (const link of links) link.close();
+  });
+  return { links, routes };
 }
 
 /** All rounds of one fault before the next; with `--minutes` each in its turn, until the time is over. */
@@ -110,38 +121,65 @@ try {
   if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   const place = { folder, cleanup };
   const cluster = await Cluster.start(place);
-  const services = await startServices(place, cluster, { apps: values.apps, hasFence: !values['no-fence'] });
+  const { links, routes } = await openRoutes(cluster);
+  const start = (options: ServicesOptions = {}): Promise<Services> =>
+    startServices(place, routes, { apps: values.apps, hasFence: !values['no-fence'], ...options });
+  let services = await start();
   const watched = values.picture === undefined ? null : await watch(place, services);
-  say(`up in ${folder}`);
-  const all = new Ledger();
+  say(`up in ${folder}; ${patroni.said}`);
+  let all = new Ledger();
+  /** Everything that was answered since the database was made. */
+  const examineAll = async () => {
+    const verdict = await all.examine(cluster);
+    const { code } = await services.fsck();
+    say(`in the end: ${describeVerdict(verdict)}; fsck ${code}`);
+    if (!isClean(verdict) || code !== 0) process.exitCode = 1;
+  };
+  const startReleased = async () => {
+    await examineAll();
+    await services.stop();
+    await cluster.remakeDatabase();
+    all = new Ledger();
+    services = await start({ firstApi: unpackReleasedApi(values.apps, cleanup) });
+  };
   const processes = new Processes();
   const outages = new Map<string, number[]>();
-  for (const { name, fault, round } of schedule()) {
-    if (round === 0) say(`${name}: ${fault.title}`);
-    await cluster.untilHealthy();
-    const ledger = new Ledger();
-    const load = await Load.start(services, ledger, `${name}-${round}`, rates);
-    await delay(CALM_MS);
-    const faultMs = performance.now();
-    await fault.inject({ cluster, services, round });
-    await cluster.untilHealthy();
-    await delay(CALM_MS);
-    await load.stop();
-    processes.look(services.pids());
-    const { outageMs, p99Ms } = ledger.describe(faultMs, performance.now() - CALM_MS / 2);
-    const verdict = await ledger.examine(cluster);
-    const { code } = await services.fsck();
-    outages.set(name, [...(outages.get(name) ?? []), outageMs]);
-    const isAnswered = fault.noneGivenUp === undefined || load.failed + load.leftOut === 0;
-    const isGood = isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs && isAnswered;
-    if (!isGood) process.exitCode = 1;
-    say(
-      `  ${name} ${round + 1}: ${describe(verdict)}; fsck ${code}; ${(outageMs / 1000).toFixed(1)} s without answers, ` +
-        `p99 ${p99Ms.toFixed(0)} ms; ${load.failed} given up, ${load.leftOut} not sent${isGood ? '' : '  BAR MISSED'}`,
-    );
-    for (const one of ledger.answered) all.answered.push(one);
-    for (const [grant, ms] of ledger.revokedMs) all.revokedMs.set(grant, ms);
-    for (const [grant, uses] of ledger.uses) all.uses.set(grant, uses);
+  try {
+    for (const { name, fault, round } of schedule()) {
+      if (round === 0) say(`${name}: ${fault.title}`);
+      await cluster.untilHealthy();
+      if (fault.fromRelease) await startReleased();
+      const ledger = new Ledger();
+      const load = await Load.start(services, ledger, `${name}-${round}`, rates);
+      await delay(CALM_MS);
+      const sessions = await countSessions(cluster);
+      const faultMs = performance.now();
+      await fault.inject({ cluster, services, links, round });
+      await cluster.untilHealthy();
+      await delay(CALM_MS);
+      const left = fault.noneLeftBehind ? await countLeftBehind(cluster, sessions) : 0;
+      await load.stop();
+      processes.look(services.pids());
+      const { outageMs, p99Ms } = ledger.describe(faultMs, performance.now() - CALM_MS / 2);
+      const verdict = await ledger.examine(cluster);
+      const { code } = await services.fsck();
+      outages.set(name, [...(outages.get(name) ?? []), outageMs]);
+      const isAnswered = fault.noneGivenUp === undefined || load.failed + load.leftOut === 0;
+      const isGood =
+        isClean(verdict) && code === 0 && outageMs <= fault.outageBarMs && isAnswered && left === 0;
+      if (!isGood) process.exitCode = 1;
+      say(
+        `  ${name} ${round + 1}: ${describeVerdict(verdict)}; fsck ${code}; ${(outageMs / 1000).toFixed(1)} s without answers, ` +
+          `p99 ${p99Ms.toFixed(0)} ms; ${load.failed} given up, ${load.leftOut} not sent; load average ${loadavg()[0]?.toFixed(0)}${left > 0 ? `; ${left} sessions left behind` : ''}${isGood ? '' : '  BAR MISSED'}`,
+      );
+      for (const one of ledger.answered) all.answered.push(one);
+      for (const [grant, ms] of ledger.revokedMs) all.revokedMs.set(grant, ms);
+      for (const [grant, uses] of ledger.uses) all.uses.set(grant, uses);
+    }
+  } catch (problem) {
+    // What was run is told all the same.
+    say(`the run ends early: ${String(problem)}`);
+    process.exitCode = 1;
   }
   for (const [name, each] of outages)
     say(
@@ -149,9 +187,7 @@ try {
         `(bar ${(FAULTS[name]?.outageBarMs ?? 0) / 1000} s), ${each.length} rounds`,
     );
   for (const line of processes.describe()) say(line);
-  const verdict = await all.examine(cluster);
-  say(`in the end: ${describe(verdict)}; fsck ${(await services.fsck()).code}`);
-  if (!isClean(verdict)) process.exitCode = 1;
+  await examineAll();
   if (values.picture !== undefined) await watched?.draw(values.picture);
 } catch (problem) {
   console.error(problem);

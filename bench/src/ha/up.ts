@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cleanup } from '../harness/cleanup.ts';
 import { Cluster } from './cluster.ts';
+import { lookAtPatroni } from './patroni.ts';
 import { startServices } from './services.ts';
 
 const cleanup = new Cleanup();
@@ -14,7 +15,11 @@ try {
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   const place = { folder, cleanup };
   const cluster = await Cluster.start(place);
-  const { nodes, adminToken } = await startServices(place, cluster);
+  const throughProxy = cluster.urlOf(cluster.proxyPort);
+  const direct = cluster.urlOf(...cluster.machines.map(({ port }) => port));
+  const routes = { first: throughProxy, second: direct, others: throughProxy };
+  const { nodes, adminToken } = await startServices(place, routes);
+  console.log(lookAtPatroni().said);
   console.log(`logs and data     ${folder}
 admin token       ${adminToken}
 primary, by name  ${(await cluster.primary()).name}

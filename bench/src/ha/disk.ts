@@ -1,0 +1,141 @@
+/**
+ * `npm run ha:disk [-- --fault NAME …] [--rate N]`: disks of the database that are full or turn read-only, under load. Ends with 1 when
+ * anything was lost, when readiness did not say why nothing was decided, or when it did not go on.
+ */
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Cleanup } from '../harness/cleanup.ts';
+import { until } from './cluster.ts';
+import { describeVerdict, isClean, Ledger } from './ledger.ts';
+import { Load } from './load.ts';
+import { LoneServer } from './lone-server.ts';
+import { say } from './say.ts';
+import { type Node, type Services, startServices } from './services.ts';
+
+interface DiskFault {
+  readonly title: string;
+  readonly isReadOnlyTested?: true;
+  begin(server: LoneServer): void;
+  end(server: LoneServer): Promise<void>;
+}
+
+const FAULTS: Readonly<Record<string, DiskFault>> = {
+  data: {
+    title: 'the disk with the tables is full',
+    begin: ({ data }) => data.fill(),
+    end: async ({ data }) => data.clear(),
+  },
+  wal: {
+    title: 'the disk with the log is full',
+    begin: ({ wal }) => wal.fill(),
+    end: async ({ wal }) => wal.clear(),
+  },
+  'read-only': {
+    title:
+      'the disk with the tables turns read-only, and is checked and mounted anew by an operator, with the server stopped',
+    isReadOnlyTested: true,
+    begin: ({ data }) => data.turnReadOnly(),
+    async end(server) {
+      if (!server.hasEnded) await server.stop();
+      server.data.repair();
+    },
+  },
+};
+
+const CALM_MS = 5_000;
+const FAULT_MS = 20_000;
+const LOOK_MS = 500;
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:disk'),
+  options: {
+    fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
+    rate: { type: 'string', default: '40' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+/** What readiness says of storage; null where it is content. */
+async function complaintOf({ adminOrigin }: Node): Promise<string | null> {
+  const answer = await fetch(`${adminOrigin}/readyz`, { signal: AbortSignal.timeout(2_000) });
+  const { checks } = (await answer.json()) as { checks: { storage: string } };
+  // Each look names another file.
+  const complaint = checks.storage.replace(/"[^"]*"/, '…');
+  return answer.status === 503 && complaint !== 'ok' ? complaint : null;
+}
+
+/** Each that was heard from either node, and when the first was, in milliseconds. */
+async function listen({ nodes }: Services, untilMs: number): Promise<Map<string, number>> {
+  const beganMs = performance.now();
+  const heard = new Map<string, number>();
+  while (performance.now() < untilMs) {
+    for (const complaint of await Promise.all(nodes.map(complaintOf)))
+      if (complaint !== null && !heard.has(complaint)) heard.set(complaint, performance.now() - beganMs);
+    await delay(LOOK_MS);
+  }
+  return heard;
+}
+
+async function runFault(name: string, fault: DiskFault): Promise<void> {
+  say(`${name}: ${fault.title}`);
+  const cleanup = new Cleanup();
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-disk-'));
+  chmodSync(folder, 0o755);
+  if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const place = { folder, cleanup };
+  try {
+    const server = await LoneServer.start(place, fault);
+    const routes = { first: server.url, second: server.url, others: server.url };
+    const services = await startServices(place, routes, { hasStandby: false });
+    const ledger = new Ledger();
+    const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: 1.5 };
+    const load = await Load.start(services, ledger, name, rates);
+    await delay(CALM_MS);
+    const before = ledger.answered.length;
+    fault.begin(server);
+    const heard = await listen(services, performance.now() + FAULT_MS);
+    const during = ledger.answered.length - before;
+    const endedDuring = server.hasEnded;
+    await fault.end(server);
+    const mendedMs = performance.now();
+    // Where a supervisor would: PostgreSQL does not come back by itself.
+    if (server.hasEnded) await server.run();
+    const answered = ledger.answered.length;
+    await until('an answer', async () => ledger.answered.length > answered || null);
+    const backMs = performance.now() - mendedMs;
+    await until('both nodes are ready', async () => {
+      const said = await Promise.all(
+        services.nodes.map((node) => complaintOf(node).catch(() => 'no answer')),
+      );
+      return said.every((one) => one === null) || null;
+    });
+    await delay(CALM_MS);
+    await load.stop();
+    const verdict = await ledger.examine(server);
+    const { code } = await services.fsck();
+    if (!isClean(verdict) || code !== 0 || heard.size === 0) process.exitCode = 1;
+    say(
+      `  ${name}: ${describeVerdict(verdict)}; fsck ${code}; ${during} answered in ${FAULT_MS / 1000} s of it, ${load.failed} given up; ` +
+        `${endedDuring ? 'PostgreSQL ended and was started by hand' : 'PostgreSQL went on'}; the first answer ${(backMs / 1000).toFixed(1)} s after the disk was well`,
+    );
+    for (const [complaint, afterMs] of heard)
+      say(`  readyz 503 after ${(afterMs / 1000).toFixed(1)} s: ${complaint}`);
+  } finally {
+    await cleanup.run();
+  }
+}
+
+try {
+  for (const name of values.fault) {
+    const fault = FAULTS[name];
+    if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
+    await runFault(name, fault);
+  }
+} catch (problem) {
+  console.error(problem);
+  process.exitCode = 1;
+}
+process.exit();

@@ -1,0 +1,183 @@
+/**
+ * One PostgreSQL without a standby, on two small disks of its own and with a share of a processor: what is under test is what the service
+ * does while one of them is short, and not who takes over. Takes root on Linux.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, type QueryResultRow } from 'pg';
+import type { Place } from '../harness/contestants.ts';
+import { findFreePort } from '../harness/program.ts';
+import { until } from './cluster.ts';
+import { type Daemon, databaseUser, runAsDatabase, startDaemon, treeOf } from './daemon.ts';
+import type { Queryable } from './ledger.ts';
+
+const BIN = '/usr/lib/postgresql/15/bin/';
+const CPU = '/sys/fs/cgroup/cpu';
+const PERIOD_US = 20_000;
+const SETTINGS = [
+  // A disk for the log is full soon: nothing that was written before is used again.
+  ...['wal_recycle=off', 'min_wal_size=4MB', 'max_wal_size=64MB', 'max_connections=200'],
+  ...['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'logging_collector=off'],
+];
+
+/** A file system of the kernel's own, in a file or in memory. */
+export class Disk {
+  readonly #filler: string;
+
+  constructor(
+    readonly folder: string,
+    private readonly image: string | null,
+  ) {
+    this.#filler = join(folder, 'filler');
+  }
+
+  /** In memory. */
+  static mount(folder: string, megabytes: number): Disk {
+    mkdirSync(folder);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder]);
+    return new Disk(folder, null);
+  }
+
+  /** ext4, which can turn read-only as it does when its device fails. */
+  static mountImage(folder: string, megabytes: number): Disk {
+    mkdirSync(folder);
+    const image = `${folder}.image`;
+    execFileSync('truncate', ['-s', `${megabytes}M`, image]);
+    execFileSync('mkfs.ext4', ['-q', image]);
+    execFileSync('mount', ['-o', 'loop', image, folder]);
+    return new Disk(folder, image);
+  }
+
+  fill(): void {
+    // It ends where there is no room.
+    spawnSync('dd', ['if=/dev/zero', `of=${this.#filler}`, 'bs=64k']);
+  }
+
+  /** Room again. */
+  clear(): void {
+    rmSync(this.#filler, { force: true });
+  }
+
+  turnReadOnly(): void {
+    execFileSync('mount', ['-o', 'remount,abort', this.folder]);
+  }
+
+  /** As an operator does; nothing may have a file open there. */
+  repair(): void {
+    if (this.image === null) return;
+    execFileSync('umount', [this.folder]);
+    // 1: it found something and put it right.
+    const { status } = spawnSync('e2fsck', ['-fy', this.image]);
+    if ((status ?? 8) > 1) throw new Error(`e2fsck ended with ${status}`);
+    execFileSync('mount', ['-o', 'loop', this.image, this.folder]);
+  }
+
+  unmount(): void {
+    spawnSync('umount', ['-l', this.folder]);
+  }
+}
+
+export interface LoneServerOptions {
+  readonly isReadOnlyTested?: boolean;
+}
+
+export class LoneServer implements Queryable {
+  #daemon: Daemon | null = null;
+  readonly #group = `${CPU}/svc-ha-${process.pid}`;
+
+  private constructor(
+    private readonly place: Place,
+    readonly port: number,
+    readonly data: Disk,
+    readonly wal: Disk,
+  ) {}
+
+  static async start(
+    place: Place,
+    { isReadOnlyTested = false }: LoneServerOptions = {},
+  ): Promise<LoneServer> {
+    const mount = (name: string, megabytes: number) => {
+      const folder = join(place.folder, name);
+      const disk = isReadOnlyTested ? Disk.mountImage(folder, megabytes) : Disk.mount(folder, megabytes);
+      place.cleanup.add(() => disk.unmount());
+      mkdirSync(join(folder, 'pg'), { mode: 0o700 });
+      execFileSync('chown', [`${databaseUser.uid}:${databaseUser.gid}`, join(folder, 'pg')]);
+      return disk;
+    };
+    const server = new LoneServer(
+      place,
+      await findFreePort(),
+      mount('data-disk', 512),
+      mount('wal-disk', 256),
+    );
+    const wal = ['--waldir', join(server.wal.folder, 'pg'), '--wal-segsize', '1'];
+    const kind = ['--auth', 'trust', '--username', 'postgres', '--data-checksums', '--encoding', 'UTF8'];
+    runAsDatabase([`${BIN}initdb`, '--pgdata', server.#dataDir, ...wal, ...kind, '--locale', 'C']);
+    place.cleanup.add(() => server.#end());
+    await server.run();
+    await server.sql('create database svc');
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/svc`;
+  }
+
+  get #dataDir(): string {
+    return join(this.data.folder, 'pg');
+  }
+
+  get hasEnded(): boolean {
+    return this.#daemon?.hasEnded() ?? true;
+  }
+
+  /** As an operator starts it. */
+  async run(): Promise<void> {
+    const settings = [...SETTINGS, `port=${this.port}`].flatMap((one) => ['-c', one]);
+    const logFile = join(this.place.folder, 'postgres.log');
+    this.#daemon = startDaemon([`${BIN}postgres`, '-D', this.#dataDir, ...settings], { logFile });
+    await until('PostgreSQL', async () => {
+      if (this.hasEnded) throw new Error(`PostgreSQL has ended: ${logFile}`);
+      return this.sql('select 1').catch(() => null);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#daemon?.stop();
+    await until('PostgreSQL ends', async () => this.hasEnded || null);
+  }
+
+  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const isOfDatabase = /^select/.test(text) && text !== 'select 1';
+    const url = isOfDatabase ? this.url : this.url.replace(/svc$/, 'postgres');
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  /** To so much of one processor: the server and all that it starts. */
+  hold(cpuPercent: number): void {
+    mkdirSync(this.#group);
+    writeFileSync(join(this.#group, 'cpu.cfs_period_us'), String(PERIOD_US));
+    writeFileSync(join(this.#group, 'cpu.cfs_quota_us'), String((PERIOD_US * cpuPercent) / 100));
+    for (const one of treeOf(this.#daemon?.pid ?? 0))
+      writeFileSync(join(this.#group, 'cgroup.procs'), String(one));
+  }
+
+  async #end(): Promise<void> {
+    for (const pid of treeOf(this.#daemon?.pid ?? 0).toReversed()) process.kill(pid, 'SIGKILL');
+    await this.#daemon?.kill();
+    if (!existsSync(this.#group)) return;
+    await until('the group is empty', async () => {
+      const left = readFileSync(join(this.#group, 'cgroup.procs'), 'utf8');
+      return left === '' || null;
+    });
+    rmdirSync(this.#group);
+  }
+}

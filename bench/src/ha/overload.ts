@@ -1,0 +1,77 @@
+/**
+ * `npm run ha:overload [-- --seconds N] [--times N] [--share PERCENT]`: more than is carried. First what two nodes carry, with a PostgreSQL
+ * that has a share of one processor; then so many times that, for so long; then half of it. Ends with 1 when a bar is missed.
+ */
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeWorld } from '../fixtures/world.ts';
+import { Cleanup } from '../harness/cleanup.ts';
+import { LoneServer } from './lone-server.ts';
+import { Offered } from './offered.ts';
+import { say } from './say.ts';
+import { startServices } from './services.ts';
+
+const WARM_UP_SECONDS = 8;
+const CAPACITY_SECONDS = 15;
+const AFTER_SECONDS = 10;
+/** In the time after it, so much does not count yet. */
+const SETTLE_MS = 2_000;
+const AGENTS = 100;
+/** At once, where capacity is looked for: enough to keep the database at work, few enough to be answered in time. */
+const CLIENTS = 48;
+const LEAST_GOODPUT = 0.8;
+const MOST_REFUSAL_MS = 250;
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:overload'),
+  options: {
+    seconds: { type: 'string', default: '300' },
+    times: { type: 'string', default: '3' },
+    share: { type: 'string', default: '15' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-overload-'));
+  chmodSync(folder, 0o755);
+  if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const place = { folder, cleanup };
+  const server = await LoneServer.start(place);
+  const routes = { first: server.url, second: server.url, others: server.url };
+  const services = await startServices(place, routes, { hasStandby: false });
+  const service = { baseUrl: services.nodes[0]?.origin ?? '', adminToken: services.adminToken };
+  const offered = new Offered(services.nodes, await makeWorld(service, AGENTS, 'overload'));
+  server.hold(Number(values.share));
+
+  await offered.byClients(CLIENTS, WARM_UP_SECONDS);
+  const carried = await offered.byClients(CLIENTS, CAPACITY_SECONDS);
+  const capacity = carried.perSecond;
+  say(`carried by ${CLIENTS} clients: ${carried.describe()}`);
+  const rate = capacity * Number(values.times);
+  const overload = await offered.atRate(rate, Number(values.seconds));
+  say(`${rate.toFixed(0)}/s offered for ${values.seconds} s: ${overload.describe()}`);
+  const after = await offered.atRate(capacity / 2, AFTER_SECONDS);
+  say(`${(capacity / 2).toFixed(0)}/s offered after that: ${after.describe()}`);
+  const settled = after.since(SETTLE_MS);
+  say(`of these, later than ${SETTLE_MS / 1000} s: ${settled.describe()}`);
+
+  const goodput = overload.perSecond / capacity;
+  const bars = {
+    [`goodput ${(goodput * 100).toFixed(0)} % of capacity`]: goodput >= LEAST_GOODPUT,
+    [`refusals p99 ${overload.refusedMs(99).toFixed(0)} ms`]: overload.refusedMs(99) <= MOST_REFUSAL_MS,
+    [`${settled.notAnswered} not answered later than ${SETTLE_MS / 1000} s after it`]:
+      settled.notAnswered === 0,
+  };
+  for (const [what, isMet] of Object.entries(bars)) say(`${what}${isMet ? '' : '  BAR MISSED'}`);
+  if (Object.values(bars).includes(false)) process.exitCode = 1;
+} catch (problem) {
+  console.error(problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}
+process.exit();

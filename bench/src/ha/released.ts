@@ -1,0 +1,22 @@
+/** The API of the last release, unpacked where it finds the packages that it needs. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Cleanup } from '../harness/cleanup.ts';
+
+const RELEASES = fileURLToPath(new URL('../../releases/', import.meta.url));
+/** What it shows to people is not kept: it shows what this version does. */
+const SHOWN = ['pages', 'vectors'];
+
+/** Answers its `main.js`. `apps`: where the programs of this version are. */
+export function unpackReleasedApi(apps: string, cleanup: Cleanup): string {
+  const archive = readdirSync(RELEASES).find((name) => /^api-.*\.tgz$/.test(name));
+  if (archive === undefined) throw new Error('releases/ holds no API');
+  const folder = join(apps, 'api', 'node_modules', '.cache', 'released', `ha-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);
+  for (const name of SHOWN) symlinkSync(join(apps, 'api', 'dist', name), join(folder, name));
+  return join(folder, 'main.js');
+}
