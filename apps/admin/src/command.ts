@@ -20,11 +20,9 @@ export interface Command {
 export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
-  const url = env.DATABASE_URL || null;
-  const mayBeOpen = env.SVC_ENV !== 'production' || env.SVC_DATABASE_WITHOUT_TLS === '1';
-  const fault = url === null || mayBeOpen ? null : databaseTlsFault(url);
+  const fault = databaseTlsFault(env);
   if (fault !== null) throw new UsageError(fault);
-  return url;
+  return env.DATABASE_URL || null;
 };
 
 /** The same where a database is needed. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hostsWithoutTls } from './database-tls.ts';
+import { databaseTlsFault, hostsWithoutTls } from './database-tls.ts';
 import { parseConfig, parseRunnerConfig, parseWorkerConfig } from './parse-config.ts';
 
 it.each([
@@ -15,6 +15,10 @@ it.each([
   ['postgres://svc@localhost.evil.example/svc', ['localhost.evil.example']],
   ['postgres://svc@127.0.0.1.evil.example/svc', ['127.0.0.1.evil.example']],
   ['postgres://svc@localhost/svc?host=db.internal', ['db.internal']],
+  ['postgres://svc@db/svc?sslmode=verify-full&sslmode=disable', ['db']],
+  ['postgres://svc@db/svc?ssl=true&ssl=false', ['db']],
+  ['postgres:///svc?host=localhost&host=db.internal', ['db.internal']],
+  ['postgres://svc@db/svc?sslmode=disable&sslmode=verify-full', []],
   ['postgres://svc@localhost/svc', []],
   ['postgres://svc@127.0.0.1:5432/svc', []],
   ['postgres://svc@[::1]:5432/svc', []],
@@ -56,4 +60,20 @@ it.each([
     true,
   );
   expect(parse({ ...production, SVC_ENV: 'development' }).ok).toBe(true);
+});
+
+it('PGHOST is the host of a DATABASE_URL that names none, and of no other', () => {
+  expect(hostsWithoutTls('postgres:///svc', 'db.internal')).toEqual(['db.internal']);
+  expect(hostsWithoutTls('postgres://svc@localhost/svc', 'db.internal')).toEqual([]);
+  expect(hostsWithoutTls('postgres:///svc', '/var/run/postgresql')).toEqual([]);
+  expect(hostsWithoutTls('postgres:///svc?sslmode=verify-full', 'db.internal')).toEqual([]);
+  const local = { ...production, DATABASE_URL: 'postgres:///svc' };
+  expect(databaseTlsFault({ ...local, PGHOST: 'db.internal' })).toContain('reaches db.internal without TLS');
+  expect(databaseTlsFault(local)).toBeNull();
+});
+
+it('an SVC_ENV that nobody knows is held to the rule of production', () => {
+  expect(databaseTlsFault({ ...production, SVC_ENV: 'prod' })).toContain('db.internal');
+  expect(databaseTlsFault({ ...production, SVC_ENV: 'development' })).toBeNull();
+  expect(databaseTlsFault({ ...production, SVC_ENV: '' })).toBeNull();
 });

@@ -4,20 +4,23 @@ const SHAPE = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^@/?]*)[^?]*(?:\?(.*))?$/s;
 /** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
 const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 
-/** The hosts, without ports, that are other machines and are reached in plain text. */
-export const hostsWithoutTls = (databaseUrl: string): readonly string[] => {
+/** The hosts, without ports, that are other machines and are reached in plain text. `pgHost`: `PGHOST`, which counts where the URL names none. */
+export const hostsWithoutTls = (databaseUrl: string, pgHost = ''): readonly string[] => {
   const [, authority = '', query = ''] = SHAPE.exec(databaseUrl) ?? [];
-  const parameters = new URLSearchParams(query);
+  // Of a parameter that is repeated the last one counts, as in the driver.
+  const parameters = new Map(new URLSearchParams(query));
   const mode = parameters.get('sslmode');
   const isLibpq = parameters.get('uselibpqcompat') === 'true';
   // With libpq's meaning `prefer` takes plain text where the server offers nothing else.
-  if (mode !== null ? ENCRYPTED.has(mode) && !(isLibpq && mode === 'prefer') : isOn(parameters.get('ssl')))
+  if (
+    mode !== undefined ? ENCRYPTED.has(mode) && !(isLibpq && mode === 'prefer') : isOn(parameters.get('ssl'))
+  )
     return [];
-  const hosts = (parameters.get('host') ?? authority).split(',').map(withoutPort);
+  const hosts = (parameters.get('host') || authority || pgHost).split(',').map(withoutPort);
   return [...new Set(hosts.filter((host) => !isLocal(host)))];
 };
 
-const isOn = (ssl: string | null): boolean => ssl === 'true' || ssl === '1';
+const isOn = (ssl: string | undefined): boolean => ssl === 'true' || ssl === '1';
 
 const withoutPort = (host: string): string => decodeURIComponent(host.replace(/:[0-9]*$/, ''));
 
@@ -29,9 +32,14 @@ const isLocal = (host: string): boolean =>
   host === '[::1]' ||
   /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 
-/** Why production must not use this `DATABASE_URL`; null where it may. Shows hosts, and nothing else of it. */
-export const databaseTlsFault = (databaseUrl: string): string | null => {
-  const open = hostsWithoutTls(databaseUrl);
+/**
+ * Why a process of this environment must not use its `DATABASE_URL`; null where it may, or has none. Shows hosts, and nothing else of it. An
+ * `SVC_ENV` that is unknown is held to the rule of production.
+ */
+export const databaseTlsFault = (env: Readonly<Record<string, string | undefined>>): string | null => {
+  const isProduction = (env.SVC_ENV || 'development') !== 'development';
+  if (!isProduction || env.SVC_DATABASE_WITHOUT_TLS === '1' || !env.DATABASE_URL) return null;
+  const open = hostsWithoutTls(env.DATABASE_URL, env.PGHOST);
   if (open.length === 0) return null;
   return (
     `DATABASE_URL reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +

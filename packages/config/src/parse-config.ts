@@ -114,6 +114,8 @@ const readVariables = (
   const read = given as Read;
   const isSet = (name: string) => (env[name] ?? '') !== '';
   if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, names, isSet));
+  const open = read.DATABASE_URL === undefined ? null : databaseTlsFault(env);
+  if (open !== null) faults.push(open);
   return { read, faults };
 };
 
@@ -162,8 +164,6 @@ const productionFaults = (
   for (const name of ['SVC_BASE_URL', 'SVC_STATUS_BASE_URL'] as const)
     if (read[name] !== undefined && !isHttpsOrLoopback(read[name]))
       faults.push(`${name} must be https in production`);
-  const open = read.SVC_DATABASE_WITHOUT_TLS === true ? null : databaseTlsFault(read.DATABASE_URL ?? '');
-  if (open !== null) faults.push(open);
   if (read.SVC_SELF_SERVE === true && !isSet('SVC_SANDBOX_KEYS'))
     faults.push('SVC_SANDBOX_KEYS is required in production with SVC_SELF_SERVE=1: it signs the starters');
   return faults;
