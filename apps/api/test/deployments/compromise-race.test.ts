@@ -26,12 +26,10 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 5, deep: 150 });
+const RACES = sampled({ quick: 5, deep: 60 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
-const { batch: BATCH, gapS: GAP_S } = sampled({
-  quick: { batch: 5, gapS: 0.1 },
-  deep: { batch: 25, gapS: 0.02 },
-});
+const BATCH = sampled({ quick: 5, deep: 10 });
+const GAP_S = 0.1;
 const MOST_RACES = 300;
 const RACES_AT_ONCE = 5;
 /** As many as a Principal may have: each race spends one. */

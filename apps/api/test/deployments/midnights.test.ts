@@ -13,7 +13,7 @@ import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { call, createTenants, issueGrant, verifyBody } from '../world/tenants.ts';
 
 const DAY_MS = 15;
-const MIDNIGHTS = sampled({ quick: 60, deep: 2_000 });
+const MIDNIGHTS = sampled({ quick: 60, deep: 600 });
 const VERIFIERS = 12;
 
 interface Closing {

@@ -20,12 +20,10 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 20, deep: 1_000 });
+const RACES = sampled({ quick: 20, deep: 300 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
-const { batch: BATCH, gapS: GAP_S } = sampled({
-  quick: { batch: 10, gapS: 0.1 },
-  deep: { batch: 40, gapS: 0.02 },
-});
+const BATCH = sampled({ quick: 10, deep: 20 });
+const GAP_S = 0.1;
 const MOST_RACES = 800;
 const RACES_AT_ONCE = 10;
 const VERIFIES_PER_RACE = 6;

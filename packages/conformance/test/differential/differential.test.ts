@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { compareEngines } from './compare-engines.ts';
 import { loadIndependentEngine } from './independent-engine.ts';
 
-const DECISIONS = sampled({ quick: 900, deep: 10_000 });
+const DECISIONS = sampled({ quick: 600, deep: 10_000 });
 /** As many as there are but the reserved one: the comparison means something only where it meets all of the engine. */
 const REASONS = 26;
 
