@@ -89,6 +89,28 @@ describe('svc-admin', () => {
 });
 
 describe('svc-admin on a running service', () => {
+  it('config check names what became of the schema since the start, and /healthz of the node stays 200', async () => {
+    const node = await startApiProcess(database.url, {});
+    const check = () => run('apps/admin', ['config', 'check'], nodeEnv(database.url, {}));
+    const [trigger] = await runSql<{ definition: string }>(
+      database.url,
+      `select pg_get_triggerdef(oid) as definition from pg_trigger
+       where tgrelid = 'audit_events'::regclass and tgname = 'refuse_change'`,
+    );
+    await runSql(database.url, 'drop trigger refuse_change on audit_events');
+    const without = check();
+    const health = await call(node.baseUrl, 'GET', '/healthz');
+    await runSql(database.url, trigger?.definition ?? '');
+    const restored = check();
+    await node.stop();
+    expect(without).toMatchObject({
+      status: 1,
+      out: expect.stringContaining('trigger audit_events.refuse_change is missing'),
+    });
+    expect(health.status).toBe(200);
+    expect(restored.status).toBe(0);
+  });
+
   it('registers an org, its key, a Principal and a relying party, which then work', async () => {
     const node = await startApiProcess(database.url, {});
     const env = nodeEnv(database.url, {});
