@@ -17,6 +17,8 @@ import {
 } from '../world/debian-postgres.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
+/** Of a test: programs of PostgreSQL that read and write a whole cluster, on a busy machine. */
+const TOOLS_MS = 240_000;
 const [oldest] = debianVersions;
 if (oldest === undefined)
   console.warn(
@@ -78,34 +80,46 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
     expect([fsck.status, fsck.stderr]).toEqual([0, '']);
   };
 
-  it('by pg_dump, to one of the same version', async () => {
-    const [from, to] = [await server.createDatabase('dumped'), await server.createDatabase('restored')];
-    await decidesAsBefore(from, async () => {
-      await server.dumpInto(from, to);
-      return to;
-    });
-  });
-
-  it.runIf(isDeep)('by pg_dump, to the PostgreSQL that is embedded', async () => {
-    const from = await server.createDatabase('dumped');
-    const adminUrl = inject('databaseAdminUrl');
-    const name = `restored_${process.pid}`;
-    await execute(adminUrl, `create database ${name} template template0`);
-    try {
+  it(
+    'by pg_dump, to one of the same version',
+    async () => {
+      const [from, to] = [await server.createDatabase('dumped'), await server.createDatabase('restored')];
       await decidesAsBefore(from, async () => {
-        await server.dumpInto(from, databaseUrl(adminUrl, name));
-        return databaseUrl(adminUrl, name);
+        await server.dumpInto(from, to);
+        return to;
       });
-    } finally {
-      await execute(adminUrl, `drop database ${name} with (force)`);
-    }
-  });
+    },
+    TOOLS_MS,
+  );
 
-  it.runIf(isDeep && upgradePath !== null)('by pg_upgrade', async () => {
-    const from = await server.createDatabase('upgraded');
-    await decidesAsBefore(from, async () => {
-      server.upgradeTo(upgradePath?.to ?? 0);
-      return from;
-    });
-  });
+  it.runIf(isDeep)(
+    'by pg_dump, to the PostgreSQL that is embedded',
+    async () => {
+      const from = await server.createDatabase('dumped');
+      const adminUrl = inject('databaseAdminUrl');
+      const name = `restored_${process.pid}`;
+      await execute(adminUrl, `create database ${name} template template0`);
+      try {
+        await decidesAsBefore(from, async () => {
+          await server.dumpInto(from, databaseUrl(adminUrl, name));
+          return databaseUrl(adminUrl, name);
+        });
+      } finally {
+        await execute(adminUrl, `drop database ${name} with (force)`);
+      }
+    },
+    TOOLS_MS,
+  );
+
+  it.runIf(isDeep && upgradePath !== null)(
+    'by pg_upgrade',
+    async () => {
+      const from = await server.createDatabase('upgraded');
+      await decidesAsBefore(from, async () => {
+        server.upgradeTo(upgradePath?.to ?? 0);
+        return from;
+      });
+    },
+    TOOLS_MS,
+  );
 });
