@@ -20,9 +20,13 @@ export interface Command {
 export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
+  const url = env.DATABASE_URL || null;
+  // The driver takes anything for the name of a host.
+  if (url !== null && !/^postgres(?:ql)?:\/\//.test(url))
+    throw new UsageError('DATABASE_URL must be a postgres:// or postgresql:// address');
   const fault = databaseTlsFault(env);
   if (fault !== null) throw new UsageError(fault);
-  return env.DATABASE_URL || null;
+  return url;
 };
 
 /** The same where a database is needed. */

@@ -9,8 +9,8 @@ import {
 } from '@svc/config';
 import { openOutside } from '@svc/fence';
 import { ConfigurationError, readConfig, readRunnerConfig, readWorkerConfig } from '@svc/process';
-import { HEAD_KEY, parseHead } from '@svc/service';
-import { checkServer, listServiceDids, readSchema, schemaFault } from '@svc/store-pg';
+import { type FenceHead, HEAD_KEY, parseHead } from '@svc/service';
+import { checkServer, createStore, listServiceDids, readSchema, schemaFault } from '@svc/store-pg';
 import type { Command } from './command.ts';
 
 export const configCheckCommand: Command = {
@@ -68,7 +68,9 @@ function* ofSecrets(env: Config['env'], load: () => ReturnType<typeof loadWorker
 function* ofService(config: Config | WorkerConfig): Steps {
   const { database, fence, domain } = config;
   if (database.kind === 'external') yield ['database', () => checkDatabaseOf(config, database.url)];
-  if (fence !== null) yield ['fence', () => checkFence(`did:web:${domain}`, fence.place, fence.endpoint)];
+  if (fence === null) return;
+  const url = database.kind === 'external' ? database.url : null;
+  yield ['fence', () => checkFence(`did:web:${domain}`, fence, url)];
 }
 
 const checkDatabaseOf = async (
@@ -88,14 +90,36 @@ const checkDatabaseOf = async (
     );
 };
 
-const checkFence = async (did: string, place: string, endpoint: string | null): Promise<void> => {
+const checkFence = async (
+  did: string,
+  { place, endpoint }: { readonly place: string; readonly endpoint: string | null },
+  databaseUrl: string | null,
+): Promise<void> => {
   const { outside, close } = await openOutside(place, endpoint);
   try {
     const found = await outside.find(HEAD_KEY);
     const head = found === null ? null : parseHead(did, found.text);
     if (head !== null && 'problem' in head) throw new Error(head.problem);
+    if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head);
   } finally {
     close();
+  }
+};
+
+/** What a start would wait for an operator over. */
+const holdAgainstFence = async (databaseUrl: string, head: FenceHead | null): Promise<void> => {
+  const { state } = await readSchema(databaseUrl);
+  if (state === 'never' || state === 'behind') return;
+  const store = createStore({ databaseUrl });
+  try {
+    if (head === null && (await store.restores.findLast()).seq > 0)
+      throw new Error(
+        'the database had a fence, and there is none where SVC_FENCE says: set SVC_FENCE to where it lies, or begin it anew with svc-admin fence reset',
+      );
+    if (head !== null && !(await store.restores.isKnownHead(head)))
+      throw new Error('the database lacks what the fence names: it was set back, run svc-admin restore');
+  } finally {
+    await store.close();
   }
 };
 

@@ -40,8 +40,11 @@ export const fenceShowCommand: Command = {
 const show = async ({ store, identity }: ServiceDeps, outside: Opened): Promise<number> => {
   const found = await outside.find(HEAD_KEY);
   if (found === null) {
+    const { seq } = await store.restores.findLast();
     console.log(
-      'There is no fence yet. The service makes the first one, unless the database had one already.',
+      seq === 0
+        ? 'There is no fence yet. The service makes the first one.'
+        : 'There is no fence where SVC_FENCE says, and the database had one: set SVC_FENCE to where it lies, or begin it anew with svc-admin fence reset.',
     );
     return 1;
   }

@@ -3,6 +3,7 @@ import { UsageError } from '@svc/cli/options';
 import { loadSecrets } from '@svc/config';
 import { readConfig } from '@svc/process';
 import type { ServiceKeyRecord } from '@svc/service';
+import { listServiceDids } from '@svc/store-pg';
 import { type Command, findDatabaseUrl } from './command.ts';
 import { describeKey, listStored } from './key-place.ts';
 
@@ -20,6 +21,7 @@ Nothing is written; the exit code is 1 where a start would be refused.`,
     const url = findDatabaseUrl(env);
     const stored = url === null ? [] : await listStored(url).finally(() => signers.close());
     if (url === null) await signers.close();
+    else await refuseOtherService(url, `did:web:${config.domain}`);
     let faults = 0;
     for (const { signer, published } of [receiptKeys, statusKeys])
       for (const { kid, publicKeyMultibase } of published) {
@@ -32,6 +34,14 @@ Nothing is written; the exit code is 1 where a start would be refused.`,
       }
     return faults === 0 ? 0 : 1;
   },
+};
+
+const refuseOtherService = async (url: string, own: string): Promise<void> => {
+  const did = (await listServiceDids(url)).at(-1)?.did ?? own;
+  if (did !== own)
+    throw new UsageError(
+      `the database is that of ${did}, and this configuration is of ${own}: set SVC_DOMAIN, or DATABASE_URL`,
+    );
 };
 
 const problemOf = (known: ServiceKeyRecord | undefined, key: string, isActive: boolean): string | null => {

@@ -100,6 +100,7 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
       baseUrl: config.baseUrl,
       adminUrl: `http://${config.adminHost}:${api.adminAddress.port}`,
       adminToken: secrets.adminToken,
+      serviceDid: api.service.identity.did,
       hasPlayground: config.demo,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,

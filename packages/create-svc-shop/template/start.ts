@@ -5,5 +5,8 @@ import { createShop } from './shop.ts';
 const { SVC_URL = '', SVC_DID = '', SHOP_DID = '', SHOP_ORIGIN = '', PORT = '4000' } = process.env;
 // The API key comes from SVC_RP_KEY.
 const verifier = createVerifier({ baseUrl: SVC_URL, serviceDid: SVC_DID, relyingParty: SHOP_DID });
-await verifier.ready();
+await verifier.ready().catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
+});
 createShop(verifier, SHOP_ORIGIN).listen(Number(PORT), () => console.log(`the shop is at ${SHOP_ORIGIN}`));

@@ -10,7 +10,7 @@ export async function checkReady(
   call: CallOptions,
 ): Promise<void> {
   const me = await getMe(transport, call).catch((error: unknown) => {
-    throw explain(error, new URL(baseUrl).host);
+    throw explain(error, baseUrl);
   });
   const problem = problemOfKey(me, trust) ?? problemOfDid('serviceDid', trust.serviceDid, me);
   if (problem !== null) throw new SvcError('configuration', problem);
@@ -32,14 +32,21 @@ const problemOfDid = (option: string, did: string | undefined, { service_did }: 
     : `the service at baseUrl is ${service_did}, and ${option} is of ${did}: pass the address and the DID of the same one`;
 
 /** A sentence that says what to do, for what this call can end with. */
-function explain(error: unknown, host: string): unknown {
+function explain(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof SvcError)) return error;
+  const { host } = new URL(baseUrl);
   const { kind, status, code, requestId, retryAfterSeconds } = error;
   const detail = { status, code, requestId, retryAfterSeconds, cause: error };
   if (status === 401)
     return new SvcError(
       'configuration',
       `the service at ${host} does not know the API key: was it revoked, or is it another service's?`,
+      detail,
+    );
+  if (status === 404 || status === 405)
+    return new SvcError(
+      'configuration',
+      `what answers at ${baseUrl} is not the API of a service: check address, port and path of baseUrl (${error.message})`,
       detail,
     );
   if (kind === 'network' || kind === 'timeout')

@@ -86,6 +86,20 @@ it('no key at all, and one that the service does not know, are told at start', a
   });
 });
 
+it('an address at which something else answers is told at start', async () => {
+  const notFound = {
+    status: 404,
+    json: { error: 'NOT_FOUND', message: 'There are /livez, /readyz and /metrics' },
+  };
+  await using server = await startServer([notFound]);
+  await expect(verifierOf(server.baseUrl).ready()).rejects.toMatchObject({
+    kind: 'configuration',
+    message: expect.stringMatching(
+      /^what answers at http.* is not the API of a service: check address, port and path/,
+    ),
+  });
+});
+
 it('a service that cannot be reached is told at start', async () => {
   const server = await startServer([]);
   const { baseUrl } = server;

@@ -5,6 +5,7 @@ export interface ReportInput {
   readonly baseUrl: string;
   readonly adminUrl: string;
   readonly adminToken: string;
+  readonly serviceDid: string;
   /** The sandbox's page is served. */
   readonly hasPlayground: boolean;
   readonly shown: readonly Shown[];
@@ -28,6 +29,7 @@ export const report = (input: ReportInput): string =>
     ...(input.hasPlayground ? [`  Playground   ${input.baseUrl}/playground`] : []),
     `  Operations   ${input.adminUrl}/readyz  ${input.adminUrl}/metrics`,
     `  Admin token  ${input.adminToken}`,
+    `  Service DID  ${input.serviceDid}`,
     ...input.notes.map((note) => `  Note         ${note}`),
     '',
     '  Verify something yourself (the Proof allows once; run it twice and see):',

@@ -185,6 +185,20 @@ const tamperings: readonly Tampering[] = [
       delete from receipts where receipt_id = '$allow'`,
     undo: 'insert into receipts select * from saved; drop table saved',
   },
+  {
+    what: 'a Receipt gone of which its spent Proof tells, whether its day is closed or not',
+    found: ['traces', () => grantId],
+    change: `create table saved as select * from receipts where receipt_id = '$allow';
+      delete from receipts where receipt_id = '$allow'`,
+    undo: 'insert into receipts select * from saved; drop table saved',
+  },
+  {
+    what: 'a Receipt gone of which an idempotency key tells',
+    found: ['traces', () => 'drc_01M7VZGC008Q2R7V9X1C4E6H8K'],
+    change: `insert into idempotency_keys (relying_party, key, body_hash, receipt_id, created_at)
+      values ('did:web:shop.example', 'a', 'sha256:', 'drc_01M7VZGC008Q2R7V9X1C4E6H8K', svc_now())`,
+    undo: `delete from idempotency_keys where receipt_id = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K'`,
+  },
   row('checkpoints', 'one byte of its JWS changed', `jws = overlay(jws placing 'x' from 200 for 1)`, [
     'chain',
     ofToday,

@@ -65,6 +65,17 @@ describe('svc-admin', () => {
     },
   );
 
+  it.each(['nonsense', 'mysql://x', 'db.internal/svc'])(
+    'says what a DATABASE_URL is, where it was given %s',
+    (DATABASE_URL) => {
+      expect(run('apps/admin', ['fsck'], { DATABASE_URL })).toEqual({
+        status: 2,
+        out: '',
+        err: 'DATABASE_URL must be a postgres:// or postgresql:// address\n',
+      });
+    },
+  );
+
   it('config check names every fault of the environment, and what the database says to it', () => {
     const faulty = run('apps/admin', ['config', 'check'], { SVC_ENV: 'production', SVC_PROT: '1' });
     expect([faulty.status, faulty.out]).toEqual([

@@ -132,7 +132,7 @@ const Today = ({ isFirst }: { readonly isFirst: boolean }) => (
         <Icon of="idle" />
         <span class="block-day">{new Date().toISOString().slice(0, 10)}</span>
         <span class="block-size">open</span>
-        <span class="block-root">gets its root shortly after midnight UTC</span>
+        <span class="block-root block-rootless">gets its root shortly after midnight UTC</span>
       </summary>
       <ul class="block-more soft to-come">
         <li>

@@ -14,19 +14,20 @@ export const MAX_BUNDLE_BYTES = 4 * MAX_EVIDENCE_BYTES;
 
 /** The text of a file, or of standard input for `-`; there must be some. Rejects with UsageError. */
 export const readText = async (path: string, what: string, maxBytes = MAX_INPUT_BYTES): Promise<string> => {
-  const text = await readAnyText(path, what, maxBytes);
+  const text = withoutMark(await readAnyText(path, what, maxBytes));
   if (text.trim() === '') throw new UsageError(`${what}, ${placeOf(path)}, is empty`);
   return text;
 };
 
 /** The text of what is to be verified: only a bundle may be larger than other inputs. Rejects with UsageError. */
 export const readGiven = async (path: string): Promise<string> => {
-  const text = await readAnyText(path, 'the Receipt', MAX_BUNDLE_BYTES).catch((error: unknown) => {
+  const given = await readAnyText(path, 'the Receipt', MAX_BUNDLE_BYTES).catch((error: unknown) => {
     const isWord = /^[a-z]+$/.test(path) && error instanceof UsageError;
     throw isWord && error.message.includes('no such file')
       ? new UsageError(`there is no such file, and the command must be verify, audit or monitor, not ${path}`)
       : error;
   });
+  const text = withoutMark(given);
   if (!text.includes('"did_document"') && Buffer.byteLength(text) > MAX_INPUT_BYTES)
     throw new UsageError(`the Receipt ${path} must be at most ${MAX_INPUT_BYTES} bytes`);
   if (text.trim() === '') throw new UsageError(`the Receipt, ${placeOf(path)}, is empty`);
@@ -43,6 +44,9 @@ export const readReceipt = async (path: string): Promise<unknown> => {
     ? receipt
     : text;
 };
+
+/** Some editors begin a file with a byte order mark, which is none of the text. Evidence keeps it: its hash is over every byte. */
+const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
 const placeOf = (path: string): string => (path === '-' ? 'standard input' : path);
 

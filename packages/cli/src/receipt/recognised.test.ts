@@ -90,6 +90,23 @@ describe('svc-receipt <anything>', () => {
     expect([started.status, started.stdout]).toEqual([2, expect.stringContaining('It agrees with itself')]);
   });
 
+  it('standard input may follow an option', () => {
+    const parameters = [programFile('packages/cli', 'svc-receipt.js'), '--did-document', did];
+    const input = JSON.stringify(bundle);
+    const { status, stdout } = spawnSync(process.execPath, parameters, { input, encoding: 'utf8' });
+    expect([status, last(stdout.trimEnd())]).toEqual([0, expect.stringMatching(/^It is genuine/)]);
+  });
+
+  it('a byte order mark before it changes nothing', async () => {
+    const [plain, marked] = [JSON.stringify(bundle), `\uFEFF${JSON.stringify(bundle)}`].map((text, i) =>
+      write(`marked-${i}.json`, text),
+    );
+    const answers = [plain, marked].map((file) => run([String(file), '--did-document', did], false));
+    const [one, other] = await Promise.all(answers);
+    expect([other?.exitCode, last(other?.stdout ?? '')]).toEqual([one?.exitCode, last(one?.stdout ?? '')]);
+    expect(one?.exitCode).toBe(0);
+  });
+
   it('a word that is neither a command nor a file is named', async () => {
     expect((await run(['verfy'], false)).stderr).toContain(
       'the command must be verify, audit or monitor, not verfy',

@@ -108,6 +108,24 @@ const RULES: readonly Rule[] = [
       group by r.relying_party, p.did`,
   },
   {
+    name: 'traces',
+    promise: 'every Receipt that an idempotency key or a spent Proof speaks of is there',
+    countSql: 'select (select count(*) from idempotency_keys) + (select count(*) from spent_proofs) as count',
+    // A Proof is spent by an ALLOW alone, in one commit with it, and is forgotten before its Receipt ever is.
+    faultSql: `
+      select i.receipt_id as "where", 'there is no such Receipt, and ' || i.relying_party || ' was answered with it' as problem
+      from idempotency_keys i left join receipts r on r.receipt_id = i.receipt_id
+      where r.receipt_id is null
+      union all
+      select s.grant_id, s.spent || ' Proofs were spent under it, and there are ' || coalesce(a.allowed, 0) || ' ALLOWs'
+      from (select grant_id, count(*) as spent from spent_proofs group by grant_id) s
+      left join (
+        select grant_id, count(*) as allowed from receipts
+        where decision = 'ALLOW' and grant_id in (select grant_id from spent_proofs) group by grant_id
+      ) a on a.grant_id = s.grant_id
+      where s.spent > coalesce(a.allowed, 0)`,
+  },
+  {
     name: 'outcomes',
     promise:
       'every attestation is of a stored Receipt and its relying party, and corrects only what may be corrected',
