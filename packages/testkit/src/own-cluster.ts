@@ -39,13 +39,16 @@ export interface OwnCluster {
 export async function startOwnCluster({
   durable = true,
   env = {},
+  parent,
 }: {
   readonly durable?: boolean;
+  /** The folder, or the disk, that it lies in; the one of the run unless given. */
+  readonly parent?: string | undefined;
   /** Added to the server's environment. */
   readonly env?: Readonly<Record<string, string>>;
 } = {}): Promise<OwnCluster> {
   const template = inject('ownClusterTemplate');
-  const folder = makeClusterFolder(dirname(template));
+  const folder = makeClusterFolder(parent ?? dirname(template));
   copyCluster(template, folder);
   let server = await startEmbeddedPostgres({ dataDir: folder, durable, env });
   const { url: adminUrl, port, dataDir } = server;

@@ -39,11 +39,7 @@ let api: ApiProcesses;
 let tenants: Tenants;
 let grant: HeldGrant;
 beforeAll(async () => {
-  const { TMPDIR } = process.env;
-  if (disk !== null) process.env.TMPDIR = disk;
-  cluster = await startOwnCluster({ durable: false });
-  if (TMPDIR === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = TMPDIR;
+  cluster = await startOwnCluster({ durable: false, parent: disk ?? undefined });
   api = await startApiProcesses(1, cluster.url);
   tenants = await createTenants(baseUrl());
   grant = await issueGrant(tenants);
