@@ -14,6 +14,8 @@ import { productionEnv } from '../world/production.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();
+/** Of which no service has taken possession. */
+const unclaimed = withDatabase();
 const production = productionEnv();
 
 const run = (app: string, parameters: readonly string[], env: Readonly<Record<string, string>> = {}) => {
@@ -162,14 +164,20 @@ describe('svc-admin on a running service', () => {
 
   it('keys check holds the files against the database', async () => {
     const place = { SVC_DOMAIN: 'keys.test', SVC_BASE_URL: 'https://keys.test' };
-    const env = nodeEnv(database.url, { ...production, ...place });
+    const env = nodeEnv(unclaimed.url, { ...production, ...place });
     const well = run('apps/admin', ['keys', 'check'], env);
     expect([well.status, well.out]).toEqual([0, expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/)]);
     const keys = 'insert into service_keys (kid, public_key) values ($1, $2) on conflict do nothing';
-    await runSql(database.url, keys, ['did:web:keys.test#receipt-1', 'z6Mkother']);
+    await runSql(unclaimed.url, keys, ['did:web:keys.test#receipt-1', 'z6Mkother']);
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
       status: 1,
       out: expect.stringMatching(/FAULT {2}did:web:keys\.test#receipt-1 {2}it was z6Mk/),
+    });
+    expect(run('apps/admin', ['keys', 'check'], { ...env, DATABASE_URL: database.url })).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(
+        /^the database is that of did:web:svc\.test, .* is of did:web:keys\.test: set SVC_DOMAIN/,
+      ),
     });
   });
 
