@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { Agent as HttpAgent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { encodeUtf8, type ReceiptBody } from '@svc/protocol';
 import {
   createPrincipalClient,
@@ -163,11 +164,16 @@ export const receiptUnlessRefused = (answer: Answer): Receipt | null =>
   answer.status === 503 ? null : receiptOf(answer);
 
 const MAX_REPEATS = 20;
+const REPEAT_AFTER_MS = 100;
 
 /** Sends again what is answered 503, as that answer asks for, until it has another answer. */
 export const untilSettled = async <A extends Pick<Answer, 'status'>>(send: () => Promise<A>): Promise<A> => {
   let answer = await send();
-  for (let repeats = 0; answer.status === 503 && repeats < MAX_REPEATS; repeats++) answer = await send();
+  for (let repeats = 0; answer.status === 503 && repeats < MAX_REPEATS; repeats++) {
+    // What is refused because too much is under way is refused again if it is repeated at once.
+    await delay(REPEAT_AFTER_MS);
+    answer = await send();
+  }
   return answer;
 };
 

@@ -203,12 +203,13 @@ const leaveWhatHasServedItsTime = async (sql: pg.Client): Promise<void> => {
   await sql.query(
     `insert into spent_proofs (grant_id, jti, expires_at)
      select 'g', 'old-' || n, now() - interval '2 hours' from generate_series(1, 40) as n
-     union all select 'g', 'live-' || n, now() + interval '1 day' from generate_series(1, 3) as n`,
+     union all select grant_id, 'live-' || min(receipt_id), now() + interval '1 day' from receipts
+     where decision = 'ALLOW' group by grant_id`,
   );
   await sql.query(
     `insert into idempotency_keys (relying_party, key, body_hash, receipt_id, created_at)
      select 'rp', 'old-' || n, 'h', 'drc', now() - interval '2 hours' from generate_series(1, 40) as n
-     union all select 'rp', 'live', 'h', 'drc', now()`,
+     union all select 'rp', 'live', 'h', min(receipt_id), now() from receipts`,
   );
 };
 
