@@ -55,7 +55,8 @@ async function query<Row extends pg.QueryResultRow>(
 /**
  * Runs `work` in one READ COMMITTED transaction. Until COMMIT is sent a lost connection means that nothing is
  * stored (`unavailable`); from then on it is `ambiguous`. COMMIT of a transaction that has failed answers
- * ROLLBACK without an error, so the command tag is what counts. `deadlineMs` replaces the pool's own limit.
+ * ROLLBACK without an error, so the command tag is what counts. `deadlineMs` replaces the pool's own limit. What is
+ * not done by then is never committed: the caller has been told that nothing is stored.
  */
 export async function runTransaction<T>(
   pool: DeadlinePool,
@@ -64,19 +65,21 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const { deadlineMs } = options;
   let commitSent = false;
+  let isGivenUp = false;
   const transact = async (client: pg.ClientBase): Promise<Outcome<T>> => {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     if (deadlineMs !== undefined) await client.query(serverLimits(deadlineMs));
     const worked = await workInside(client, work);
-    if (!worked.ok) {
+    if (!worked.ok || isGivenUp) {
       // Without a clean rollback the connection is not idle, and the pool destroys it.
       await client.query('ROLLBACK').catch(() => {});
-      return worked;
+      return worked.ok ? { ok: false, error: givenUp() } : worked;
     }
     commitSent = true;
     return (await commit(client)) ? worked : { ok: false, error: rolledBack() };
   };
   const outcome = await pool.run(transact, options).catch((error: unknown) => {
+    isGivenUp = true;
     throw toStoreError(error, commitSent ? 'stored' : 'nothing');
   });
   if (!outcome.ok) throw outcome.error;
@@ -95,6 +98,9 @@ async function commit(client: pg.ClientBase): Promise<boolean> {
 /** The connection's own limits are those of the pool; `local` ends with the transaction. */
 const serverLimits = (deadlineMs: number): string =>
   `set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
+
+/** Nobody hears it: whoever asked has gone. */
+const givenUp = () => new StoreError('unavailable', 'its caller has given up');
 
 type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 

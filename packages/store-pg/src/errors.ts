@@ -5,7 +5,7 @@
 import { StoreError } from '@svc/service';
 import pg from 'pg';
 
-/** An operation outlived its client-side deadline; its connection has been destroyed. */
+/** An operation outlived its client-side deadline. Nobody waits for it any more; its connection is closed unless it still answers. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }

@@ -2,7 +2,7 @@ import { StoreError, type TransactionOptions } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { hashOf, insertPrincipal, newAuditId } from '@svc/testkit/store/world';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 
 const stores = withStores();
@@ -130,4 +130,31 @@ it('what anybody may call in any number is not in the way of what takes authorit
     await holder.query('commit');
     await settled;
   });
+});
+
+it('is unavailable, and stores nothing ever, when its work is not done by its deadline', async () => {
+  const store = createStore({
+    databaseUrl: stores.url,
+    deadlines: { connectMs: 20_000, transactionMs: 200 },
+  });
+  onTestFinished(() => store.close());
+  let isOver = false;
+  let written = 0;
+  // The server would end a session that waits inside of its transaction.
+  const transaction = store.transaction(async (tx) => {
+    for (; !isOver; written++) await tx.evidence.insert(artifact(`late ${written}`));
+  });
+  await expect(transaction).rejects.toMatchObject({ kind: 'unavailable' });
+  // At once: its connection is still open.
+  isOver = true;
+  await withSession(stores.url, (session) =>
+    untilRow(
+      session,
+      `select where not exists (
+         select from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle')`,
+    ),
+  );
+  expect(written).toBeGreaterThan(0);
+  expect(await isStored('late 0')).toBe(false);
 });
