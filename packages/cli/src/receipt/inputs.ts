@@ -1,7 +1,7 @@
 /** What the command reads: files and standard input, each bounded. The network: fetch.ts. */
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isJsonObject, parseStrictJson, sha256Of } from '@svc/protocol';
+import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { UsageError } from '../options.ts';
 
@@ -32,17 +32,6 @@ export const readGiven = async (path: string): Promise<string> => {
     throw new UsageError(`the Receipt ${path} must be at most ${MAX_INPUT_BYTES} bytes`);
   if (text.trim() === '') throw new UsageError(`the Receipt, ${placeOf(path)}, is empty`);
   return text;
-};
-
-/** A Receipt, bare or within the answer of `GET /decisions/{receipt_id}`: the text of the one, the object of the other. */
-export const readReceipt = async (path: string): Promise<unknown> => {
-  const text = await readText(path, 'the Receipt');
-  const json = parseStrictJson(text);
-  if (!json.ok || !isJsonObject(json.value)) return text;
-  const { receipt, outcomes, ...others } = json.value;
-  return isJsonObject(receipt) && Array.isArray(outcomes) && Object.keys(others).length === 0
-    ? receipt
-    : text;
 };
 
 /** Some editors begin a file with a byte order mark, which is none of the text. Evidence keeps it: its hash is over every byte. */

@@ -1,5 +1,12 @@
 /** What somebody has been handed: a Receipt, a bundle, a bare JWS, or something that is neither, by name. */
-import { isJsonObject, type JsonObject, parseCompactJws, parseStrictJson } from '@svc/protocol';
+import { show } from '@svc/codec';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseCompactJws,
+  parseStrictJson,
+} from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import { UsageError } from '../options.ts';
 
@@ -19,33 +26,81 @@ const OTHERS: readonly (readonly [member: string, what: string])[] = [
   ['capability', 'a Grant'],
 ];
 
-/** What is not recognised is judged as a Receipt, which says what is wrong with it. Throws UsageError for what is something else. */
+/** One of them is enough to be judged: a Receipt that lost some of them on the way is invalid, and nothing else. */
+const OF_A_RECEIPT = ['receipt', 'receipt_version', 'decision'];
+
+/**
+ * What has anything of a Receipt or a bundle is judged as one, which says what is wrong with it. Throws UsageError for
+ * everything else: it could not be decided, since nothing was read that evidence could be wrong in.
+ */
 export const recognise = (text: string): Given => {
-  const json = parseStrictJson(text);
-  if (!json.ok) return { kind: 'receipt', receipt: receiptOfJws(text.trim()) ?? text };
-  if (!isJsonObject(json.value)) return { kind: 'receipt', receipt: text };
-  const { value } = json;
-  if (isJsonObject(value.receipt) && 'did_document' in value && 'inclusion' in value)
-    return { kind: 'bundle', text, bundle: value };
+  const value = readJson(text);
+  if (value === undefined) return { kind: 'receipt', receipt: getReceiptOfJws(text.trim()) };
+  // As a program prints a text.
+  if (typeof value === 'string') return { kind: 'receipt', receipt: getReceiptOfJws(value) };
+  if (!isJsonObject(value)) throw unrecognised('JSON, and no object');
+  if ('did_document' in value && 'inclusion' in value) return { kind: 'bundle', text, bundle: value };
   const { receipt, outcomes, ...others } = value;
   // The answer of GET /decisions/{receipt_id}.
   if (isJsonObject(receipt) && Array.isArray(outcomes) && Object.keys(others).length === 0)
-    return { kind: 'receipt', receipt };
-  const other = 'receipt_version' in value ? undefined : OTHERS.find(([member]) => member in value);
+    return { kind: 'receipt', receipt: parseStrictJson(text).ok ? receipt : text };
+  if (OF_A_RECEIPT.some((member) => member in value)) return { kind: 'receipt', receipt: text };
+  if (value.status === 'pending' && typeof value.day === 'string')
+    throw new UsageError(`the day ${show(value.day)} is not closed yet: ask for the bundle later`);
+  const other = OTHERS.find(([member]) => member in value);
   if (other !== undefined) throw new UsageError(`this is ${other[1]}, and no Receipt or bundle`);
-  return { kind: 'receipt', receipt: text };
+  throw unrecognised('a JSON object without a member of a Receipt or a bundle');
 };
 
-/** As JSON text; null where it is no Receipt's. Throws UsageError for the JWS of something else. */
-const receiptOfJws = (text: string): string | null => {
-  const jws = parseCompactJws(text, MAX_JWS_CHARS);
-  if (!jws.ok) return null;
+const OF_A_BUNDLE = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence', 'status'];
+
+/** What is said to be a bundle is judged as one if it has anything of it. Throws UsageError for what `recognise` does not know either. */
+export const recogniseBundle = (text: string): Extract<Given, { kind: 'bundle' }> => {
+  const value = readJson(text);
+  const bundle = isJsonObject(value) ? value : {};
+  if (!OF_A_BUNDLE.some((member) => member in bundle)) recognise(text);
+  return { kind: 'bundle', text, bundle };
+};
+
+/** Not only strict JSON: a member that stands twice makes a Receipt a wrong one, not something else. Undefined where it is no JSON. */
+const readJson = (text: string): JsonValue | undefined => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const unrecognised = (found: string): UsageError =>
+  new UsageError(
+    `this is ${found}, which is no evidence that could be judged; give a Receipt (as JSON or its JWS), the answer of GET /decisions/{receipt_id}, or a bundle`,
+  );
+
+/** The form of a JWS, whatever is in its parts: no header is shorter. */
+const JWS_SHAPE = /^[\w-]{20,}\.[\w-]*\.[\w-]*$/;
+
+/** As JSON text where it is one of a Receipt, else as it is. Throws UsageError for the JWS of something else, and for what is none. */
+const getReceiptOfJws = (text: string): string => {
   const receipt = receiptTextOf(text);
   if (receipt !== null) return receipt;
-  const { typ } = jws.header;
+  const jws = parseCompactJws(text, MAX_JWS_CHARS);
+  const typ = jws.ok ? jws.header.typ : undefined;
   if (typeof typ === 'string' && typ !== 'svc-receipt+jwt')
     throw new UsageError(`this JWS is a ${typ}, and no Receipt (svc-receipt+jwt)`);
-  return null;
+  if (JWS_SHAPE.test(text)) return text;
+  throw unrecognised(describeText(text));
+};
+
+/** What a text is that has neither the form of a JSON object nor that of a JWS; null where it has one. */
+export const findTextFault = (text: string): string | null =>
+  isJsonObject(readJson(text)) || JWS_SHAPE.test(text.trim()) ? null : describeText(text.trim());
+
+const describeText = (text: string): string => {
+  const json = parseStrictJson(text);
+  if (/^[{["]/.test(text) && !json.ok)
+    return `JSON that breaks off or is damaged (${json.problem} at character ${json.offset})`;
+  if (text.startsWith('<')) return 'an HTML or XML page';
+  return text.startsWith('eyJ') ? 'a JWS that breaks off' : 'text, neither JSON nor a JWS';
 };
 
 /** The DID of the service that a Receipt says has signed it; null where it says none. */

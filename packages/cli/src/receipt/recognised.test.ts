@@ -82,6 +82,78 @@ describe('svc-receipt <anything>', () => {
     }
   });
 
+  it.each<readonly [what: string, text: string, found: string]>([
+    ['plain text', 'Dear auditor,\nplease find attached.\n', 'text, neither JSON nor a JWS'],
+    ['a host name', 'www.svc.example\n', 'text, neither JSON nor a JWS'],
+    ['an HTML page', '<!doctype html><title>Sign in</title>', 'an HTML or XML page'],
+    ['a truncated Receipt', world.signed.text.slice(0, -40), 'JSON that breaks off'],
+    ['a truncated bundle', JSON.stringify(bundle).slice(0, 900), 'JSON that breaks off'],
+    ['a truncated JWS', world.signed.jws.slice(0, 300), 'a JWS that breaks off'],
+    ['a list', `[${world.signed.text}]`, 'JSON, and no object'],
+    ['an error of the API', '{"error":{"code":"NOT_FOUND"}}', 'a JSON object without a member of a Receipt'],
+    ['an empty object', '{}', 'a JSON object without a member of a Receipt'],
+    ['a day that is open', '{"receipt_id":"drc_1","day":"2026-11-20","status":"pending"}', 'not closed yet'],
+  ])(
+    '%s is no evidence that is wrong: it could not be decided, and it says what was found',
+    async (_, text, found) => {
+      const file = write('unknown', text);
+      for (const words of [[file], ['verify', file], ['verify', '--bundle', file]]) {
+        if (words.includes('--bundle') && text.includes('pending')) continue;
+        const { exitCode, stdout, stderr } = await run([...words, '--did-document', did], false);
+        expect({ exitCode, stdout, stderr }).toEqual({
+          ...{ exitCode: 2, stdout: '', stderr: expect.stringContaining(found) },
+        });
+      }
+      const audited = ['audit', file, '--did-document', did, '--grant', did, '--proof', did, '--action', did];
+      const { exitCode, stderr } = await run([...audited, '--proof-window', '60'], false);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(found)]);
+    },
+  );
+
+  it.each<readonly [what: string, text: string]>([
+    ['a member that stands twice', world.signed.text.replace('{', '{"receipt":"x",')],
+    ['a number that is none of ours', world.signed.text.replace('50000', '5.0')],
+    [
+      'a member that is of something else',
+      world.signed.text.replace('50000', '9').replace('{', '{"capability":1,'),
+    ],
+    ['a sign that it is pending', world.signed.text.replace('{', '{"status":"pending","day":"2026-11-20",')],
+    ['no version', JSON.stringify({ ...JSON.parse(world.signed.text), receipt_version: undefined })],
+    ['no signature', JSON.stringify({ ...JSON.parse(world.signed.text), receipt: undefined })],
+    ['a JWS in quotation marks', `"${world.signed.jws.slice(0, -6)}AAAAAA"`],
+    ['a header that cannot be read', `xxxx${world.signed.jws.slice(4)}`],
+    ['a signature that breaks off', world.signed.jws.slice(0, -6)],
+    ['a bundle without its Receipt', JSON.stringify({ ...bundle, receipt: undefined })],
+    [
+      'a bundle without its document',
+      JSON.stringify({ ...bundle, did_document: undefined, attestation: 'x' }),
+    ],
+    ['a bundle whose proof is none', JSON.stringify({ ...bundle, inclusion: '<html>' })],
+  ])('evidence that was altered stays invalid with %s: nobody makes it undecided', async (_, text) => {
+    const { exitCode, stdout } = await run([write('altered', text), '--did-document', did], false);
+    expect([exitCode, last(stdout)]).toEqual([1, expect.stringMatching(/^Do not rely on it: /)]);
+  });
+
+  it('an inclusion proof that breaks off is not held against the Receipt, and hides nothing of it', async () => {
+    const proof = ['--inclusion', write('cut.json', JSON.stringify(day.inclusion).slice(0, -9))];
+    const cut = await run([files.receipt, '--did-document', did, ...proof], false);
+    expect([cut.exitCode, cut.stderr]).toEqual([2, expect.stringContaining('--inclusion cannot be read')]);
+    const altered = write('altered.json', world.signed.text.replace('50000', '99999'));
+    expect((await run([altered, '--did-document', did, ...proof], false)).exitCode).toBe(1);
+  });
+
+  it('a bundle in place of the Receipt is audited as one', async () => {
+    const presented = [
+      write('g', world.grant),
+      write('p', world.proof),
+      write('a', JSON.stringify(world.action)),
+    ];
+    const [grant = '', proof = '', action = ''] = presented;
+    const words = ['--grant', grant, '--proof', proof, '--action', action, '--proof-window', '60'];
+    const { exitCode } = await run(['audit', files.bundle, '--did-document', did, ...words], false);
+    expect(exitCode).toBe(0);
+  });
+
   it('standard input needs no word and no option of its own', () => {
     const started = spawnSync(process.execPath, [programFile('packages/cli', 'svc-receipt.js')], {
       input: JSON.stringify(bundle),

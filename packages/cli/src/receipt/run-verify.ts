@@ -10,7 +10,7 @@ import type { Paint } from '../report.ts';
 import { fetchAddress, isAddress, type ServiceHost, serviceHost } from './fetch.ts';
 import { readGiven, readText } from './inputs.ts';
 import { NO_DOCUMENT, type VerifyCommand } from './options.ts';
-import { receiptIdOf, recognise, serviceOf } from './recognise.ts';
+import { findTextFault, receiptIdOf, recognise, recogniseBundle, serviceOf } from './recognise.ts';
 import { describeVerified, type Found, factsOf } from './report.ts';
 import { summarize } from './summary.ts';
 import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
@@ -18,7 +18,7 @@ import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<Output> => {
   const { input, isBundle } = command;
   const text = isAddress(input) ? await fetchAddress(input) : await readGiven(input);
-  const given = isBundle ? ({ kind: 'bundle', text, bundle: {} } as const) : recognise(text);
+  const given = isBundle ? recogniseBundle(text) : recognise(text);
   const verified =
     given.kind === 'bundle'
       ? await verifyGivenBundle(command, given)
@@ -103,17 +103,30 @@ const verifyPresented = async (
     undefined;
   if (inclusion === undefined) return verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
   const checkpoint = await readIfGiven(command.checkpoint, 'the checkpoint');
+  const attestation = await readIfGiven(command.attestation, 'the attestation');
+  const fault = findUnreadable({ inclusion, checkpoint, attestation });
+  const alone = fault === null ? null : verifyReceipt(receipt, serviceDidDocument, optionsOf(command));
+  if (alone?.ok === false) return alone;
+  if (fault !== null) throw new UsageError(fault);
   const verify = (attestation: string | undefined) =>
     verifyIncludedReceipt({
       ...{ receipt, inclusion, checkpoint, attestation, serviceDidDocument },
       ...optionsOf(command),
     });
-  const attestation = await readIfGiven(command.attestation, 'the attestation');
   const verified = await verify(attestation);
   const needsAttestation = !verified.ok && attestation === undefined && host !== null && id !== null;
   if (!needsAttestation) return verified;
   const found = await host.findAttestation(id);
   return found === null ? verified : verify(found);
+};
+
+/** A file that breaks off says nothing against the Receipt that it was given with. */
+const findUnreadable = (texts: Readonly<Record<string, string | undefined>>): string | null => {
+  for (const [what, text] of Object.entries(texts)) {
+    const found = text === undefined ? null : findTextFault(text);
+    if (found !== null) return `--${what} cannot be read: this is ${found}`;
+  }
+  return null;
 };
 
 const readIfGiven = async (path: string | undefined, what: string): Promise<string | undefined> =>

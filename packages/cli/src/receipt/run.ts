@@ -11,9 +11,10 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { UsageError } from '../options.ts';
 import { type Paint, painter, printable } from '../report.ts';
 import { bashCompletion, HELP, helpOf } from './commands.ts';
-import { type Evidence, MAX_BUNDLE_BYTES, readEvidence, readReceipt, readText } from './inputs.ts';
+import { type Evidence, readEvidence, readGiven, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
+import { recognise, recogniseBundle } from './recognise.ts';
 import { describeAudit, factsOf, type Verdict } from './report.ts';
 import { runVerify } from './run-verify.ts';
 import { summarizeAudit } from './summary.ts';
@@ -90,16 +91,16 @@ type Audited =
   | { readonly receipt: unknown; readonly evidence: ReadonlyMap<string, string> }
   | { readonly failures: readonly Failure<string>[] };
 
+/** A bundle is one with --bundle and without. */
 const readAudited = async (command: AuditCommand, serviceDidDocument: string): Promise<Audited> => {
-  if (command.bundle === undefined)
-    return { receipt: await readReceipt(command.receipt), evidence: new Map() };
-  const text = await readText(command.bundle, 'the bundle', MAX_BUNDLE_BYTES);
+  const text = await readGiven(command.receipt);
+  const given = command.bundle === undefined ? recognise(text) : recogniseBundle(text);
+  if (given.kind === 'receipt') return { receipt: given.receipt, evidence: new Map() };
   const pin = command.serviceDid === undefined ? {} : { serviceDid: command.serviceDid };
   const verified = verifyBundle(text, { serviceDidDocument, ...pin }, nativeCrypto);
-  if (!verified.ok) return { failures: verified.failures };
-  const bundle = parseStrictJson(text);
-  const receipt = bundle.ok && isJsonObject(bundle.value) ? bundle.value.receipt : null;
-  return { receipt, evidence: verified.evidence };
+  return verified.ok
+    ? { receipt: given.bundle.receipt, evidence: verified.evidence }
+    : { failures: verified.failures };
 };
 
 type Told = Pick<AuditResult, 'ok' | 'undecided' | 'receipt' | 'kid' | 'differences' | 'assumed'> & {

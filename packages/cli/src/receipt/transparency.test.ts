@@ -176,6 +176,23 @@ describe('svc-receipt verify --bundle', () => {
     ]);
   });
 
+  it('says which key is missing where only one of two is named, and does not call the bundle invalid', async () => {
+    for (const [named, missing] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      const { exitCode, stdout } = await verify(...valid, '--key', encodeMultikey(publicKeyOf(named)));
+      expect([exitCode, stdout.split('\n')[0]]).toEqual([2, 'COULD NOT DECIDE']);
+      expect(stdout).toContain(`${encodeMultikey(publicKeyOf(missing))}, which is not pinned: pin it too`);
+    }
+    // The key that is named for the second signature did not make it.
+    const [, first = ''] = keys;
+    const other = await verify(...valid, '--key', first, '--key', encodeMultikey(publicKeyOf(5)));
+    expect([other.exitCode, other.stdout.split('\n')[0]]).toEqual([1, 'INVALID']);
+    const altered = write('altered-bundle.json', JSON.stringify(bundle).replaceAll('50000', '99999'));
+    expect((await verify('--bundle', altered, '--key', first)).exitCode).toBe(1);
+  });
+
   it('refuses what is dated outside the time that is pinned with a key', async () => {
     const outside = await verify(...valid, ...timedKeys('/2026-11-20T00:00:00Z'), '--json');
     expect([outside.exitCode, JSON.parse(outside.stdout).failures[0].code]).toEqual([2, 'key-not-in-force']);

@@ -17,13 +17,14 @@ export const answer = (verdict: Verdict, stdout: string): Output => ({
   stderr: '',
 });
 
-/** What a later version of the library, a readable document, or a later day could decide otherwise. */
+/** What a later version of the library, a readable document, another key, or a later day could decide otherwise. */
 const UNDECIDED: ReadonlySet<string> = new Set([
   'malformed-did-document',
   'unknown-profile',
   'unknown-trust-config',
   'inclusion-pending',
   'key-not-in-force',
+  'missing-key',
 ]);
 
 export const verdictOf = (failures: readonly Failure<string>[]): Verdict => {

@@ -10,6 +10,8 @@ export type BundleFailureCode =
   | 'malformed-bundle'
   /** Signed by a key that is not among the pinned ones. */
   | 'unpinned-key'
+  /** Every pinned key signed something, and so did one that is not pinned: it may only not have been named. */
+  | 'missing-key'
   /** An artifact does not have its stated hash. */
   | 'wrong-evidence'
   /** The Receipt names evidence that is not in the bundle. */

@@ -60,10 +60,15 @@ export const checkPinned = (
   });
   const isPinned = 'keys' in pin;
   const times = timesOf(pin);
+  // A pinned key that signed nothing stands for another signer than the one that is there.
+  const areAllUsed = [...times.keys()].every((pinned) => signers.some(({ multikey }) => multikey === pinned));
+  const [code, remedy] = areAllUsed
+    ? (['missing-key', ": pin it too, if the service's own DID document has it"] as const)
+    : (['unpinned-key', ''] as const);
   return signers.flatMap(({ kid, multikey }) => {
     const time = times.get(multikey);
     if (isPinned && time === undefined)
-      failures.push(failure('unpinned-key', `${kid} is ${multikey}, which is not pinned`, '/did_document'));
+      failures.push(failure(code, `${kid} is ${multikey}, which is not pinned${remedy}`, '/did_document'));
     if (isPinned && time !== null) return [];
     const statement = isPinned
       ? `${kid} (${multikey}) signed while it was in force: pin it with its time, or the DID document`

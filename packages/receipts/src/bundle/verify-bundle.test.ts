@@ -93,8 +93,12 @@ describe('what is pinned', () => {
   });
 
   it('must be each key that signed', () => {
-    expect(changed({}, { keys: [KEYS.receipt] })).toEqual(['unpinned-key /did_document']);
-    expect(changed({}, { keys: [KEYS.status] })).toEqual(['unpinned-key /did_document']);
+    for (const one of [KEYS.receipt, KEYS.status])
+      expect(changed({}, { keys: [one] })).toEqual(['missing-key /did_document']);
+    // What was pinned for the other signature is not the key that made it.
+    const other = encodeMultikey(publicKeyOf(5));
+    expect(changed({}, { keys: [KEYS.receipt, other] })).toEqual(['unpinned-key /did_document']);
+    expect(changed({}, { keys: [other, KEYS.status] })).toEqual(['unpinned-key /did_document']);
     expect(decodeMultikey(KEYS.receipt)).toEqual(publicKeyOf(1));
   });
 
