@@ -100,6 +100,23 @@ describe.skipIf(!hasBrowser)('served', () => {
     ]);
   });
 
+  it('a document that is none leaves nothing judged by the one before it', async () => {
+    const { page, expectQuiet } = await open();
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    await page.getByText('Use another document').click();
+    const give = page.getByLabel(/did\.json, from a channel/);
+    await give.fill('{"id":"did:web:other.test"');
+    await page.getByText('This is not a DID document').waitFor();
+    await verdict(page).getByRole('heading', { name: 'Not decided' }).waitFor();
+    expect(await page.locator('[data-part=signature]').getAttribute('data-state')).toBe('unchecked');
+    expect(await give.isVisible()).toBe(true);
+    await inspect(page, 'verifier-refused-document');
+    await give.fill('');
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    expectQuiet();
+  });
+
   it.runIf(isDeep)('takes a chosen file, and one that is dropped anywhere', async () => {
     const { page, expectQuiet } = await open();
     await page.getByLabel('Choose a file').setInputFiles({

@@ -48,6 +48,13 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     if (item.kind === 'did-document') setGiven({ state: 'pinned', text: item.text, from: 'you' });
     else show(presented);
   };
+  /** What is none leaves no document to judge by: the verdict under the one before must not stand beside it. */
+  const takeDocument = (presented: string | null) => {
+    if (presented !== null && readPresentedText(presented).kind === 'did-document')
+      setGiven({ state: 'pinned', text: presented, from: 'you' });
+    else if (presented !== '') setGiven({ state: 'refused' });
+    else if (given?.state === 'refused') setGiven(null);
+  };
   const tryExample = () => {
     setGiven({ state: 'pinned', text: JSON.stringify(example.did_document), from: 'example' });
     setText(JSON.stringify(example.receipt, null, 2));
@@ -61,7 +68,7 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
         <Intake text={text} onText={show} onGiven={take} onExample={tryExample} />
         <PinView
           pin={pin}
-          onGiven={take}
+          onGiven={takeDocument}
           standsAlone={fetchDocument === null}
           isOfAnother={checked !== null && isOfAnotherService(checked)}
         />
