@@ -118,8 +118,9 @@ export class StoreClient extends pg.Client {
     this.#servers.passBy(this.#url);
   }
 
-  destroy(): void {
-    this.#socket.destroy();
+  /** `reason`: what the statement under way, and who hears of idle connections, learn. */
+  destroy(reason?: Error): void {
+    this.#socket.destroy(reason);
   }
 }
 

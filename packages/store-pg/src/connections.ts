@@ -7,7 +7,7 @@ import { StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
-import { HungSessions } from './hung-sessions.ts';
+import { SilentConnections } from './silent-connections.ts';
 
 export interface ConnectionsOptions {
   readonly databaseUrl: string;
@@ -22,6 +22,8 @@ export interface ConnectionsOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether a session with that server may be used. Default: any. */
   readonly counts?: (server: string) => boolean;
+  /** One for all pools of a store, so that each learns what another has met. Default: its own. */
+  readonly silent?: SilentConnections;
   /** Hears of idle connections that break. */
   readonly onError: (error: Error) => void;
 }
@@ -42,7 +44,7 @@ const MAX_OPENING = 2;
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #options: ConnectionsOptions;
-  readonly #hung: HungSessions;
+  readonly #silent: SilentConnections;
   readonly #clients = new Set<StoreClient>();
   /** The first to come is the first to get one. */
   readonly #waiting = new Set<Waiting>();
@@ -54,8 +56,9 @@ export class Connections {
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
-    this.#hung = new HungSessions(options.databaseUrl);
+    this.#silent = options.silent ?? new SilentConnections(options.databaseUrl);
     const clients = this.#clients;
+    const silent = this.#silent;
     this.#pool = new pg.Pool({
       ...clientConfig(options.databaseUrl, options.deadlineMs, options.settings),
       max: options.size,
@@ -66,7 +69,10 @@ export class Connections {
         constructor(config?: pg.ClientConfig) {
           super(config);
           clients.add(this);
-          this.once('end', () => clients.delete(this));
+          this.once('end', () => {
+            clients.delete(this);
+            silent.removeIdle(this);
+          });
         }
       },
     });
@@ -111,6 +117,7 @@ export class Connections {
   /** Back into the pool, or destroyed where it is not healthy or inside a transaction. */
   release(client: pg.PoolClient, isHealthy: boolean): void {
     const isReusable = isHealthy && client.getTransactionStatus() === 'I';
+    if (isReusable && client instanceof StoreClient) this.#silent.addIdle(client);
     client.release(!isReusable);
     if (!isReusable && client instanceof StoreClient) client.destroy();
     this.#ask();
@@ -122,7 +129,7 @@ export class Connections {
    */
   abandon(client: pg.PoolClient, isAnswered: Promise<boolean>): void {
     if (client instanceof StoreClient && !this.#isClosing)
-      this.#hung.keep(client, isAnswered, (isHealthy) => this.release(client, isHealthy));
+      this.#silent.keep(client, isAnswered, (isHealthy) => this.release(client, isHealthy));
     else this.release(client, false);
   }
 
@@ -141,10 +148,11 @@ export class Connections {
     let give: () => void;
     try {
       const client = await this.#pool.connect();
+      const isThere = !(client instanceof StoreClient) || (await this.#silent.takeIdle(client));
       give = () => this.#give(client);
-      if (!this.counts(client)) {
+      if (!isThere || !this.counts(client)) {
         this.release(client, false);
-        if (client instanceof StoreClient) client.passBy();
+        if (isThere && client instanceof StoreClient) client.passBy();
         // One that was idle is no loss to anybody: another one is asked for.
         if (opening === 1) throw new StoreError('unavailable', 'the server has been replaced');
         give = () => {};
@@ -184,7 +192,7 @@ export class Connections {
   /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#hung.letAllGo();
+    this.#silent.letGo(this.#clients);
     const cut = setTimeout(() => {
       for (const client of this.#clients) client.destroy();
     }, CLOSE_MS);

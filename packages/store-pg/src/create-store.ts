@@ -15,6 +15,7 @@ import { ensurePartitionsOn } from './partitions.ts';
 import { repositories } from './repositories/repositories.ts';
 import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
+import { SilentConnections } from './silent-connections.ts';
 import { Standing } from './standing.ts';
 import { verifyStore } from './verify/verify-store.ts';
 
@@ -115,6 +116,7 @@ export function createStore(options: StoreOptions): Store {
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
+  const silent = new SilentConnections(databaseUrl);
   const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
     new DeadlinePool({
       databaseUrl,
@@ -124,6 +126,7 @@ export function createStore(options: StoreOptions): Store {
       waitMs: deadlines.waitMs,
       maxWaiting: MAX_WAITING,
       counts: (server) => standing.counts(server),
+      silent,
       onError,
       ...change,
     });

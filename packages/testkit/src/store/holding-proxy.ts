@@ -1,4 +1,7 @@
-/** A TCP proxy before the server that lets nobody through until it is told to: a server that is slow to accept. */
+/**
+ * A TCP proxy before the server that lets nobody through until it is told to: a server that is slow to accept. And one that loses
+ * connections without a word, as a firewall does that forgets them.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -12,6 +15,10 @@ export interface HoldingProxy {
   admit(): void;
   /** From now on nobody new is let through. */
   hold(): void;
+  /** Nothing passes any more on what is let through by now, and neither side is told. */
+  lose(): void;
+  /** How many connections were lost and have not been closed by the client. */
+  readonly lost: number;
 }
 
 /** Runs until the end of the test. */
@@ -20,14 +27,24 @@ export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy
   const sockets = new Set<Socket>();
   /** With what each has said so far. */
   const held = new Map<Socket, Buffer[]>();
+  /** Let through: the side of the client, and that of the server. */
+  const passing = new Map<Socket, Socket>();
+  const lost = new Set<Socket>();
   let isHolding = true;
   let accepted = 0;
 
   const letThrough = (client: Socket, said: readonly Buffer[]) => {
     const upstream = connect(Number(target.port), target.hostname);
     sockets.add(upstream);
+    passing.set(client, upstream);
     upstream.on('error', () => {}).on('close', () => client.destroy());
-    client.on('close', () => upstream.destroy()).removeAllListeners('data');
+    client
+      .on('close', () => {
+        passing.delete(client);
+        lost.delete(client);
+        upstream.destroy();
+      })
+      .removeAllListeners('data');
     for (const chunk of said) upstream.write(chunk);
     client.pipe(upstream).pipe(client);
   };
@@ -65,6 +82,19 @@ export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy
     },
     hold() {
       isHolding = true;
+    },
+    lose() {
+      for (const [client, upstream] of passing) {
+        client.unpipe(upstream);
+        upstream.unpipe(client);
+        // Read on, so that the end of the client is noticed.
+        client.resume();
+        lost.add(client);
+      }
+      passing.clear();
+    },
+    get lost() {
+      return lost.size;
     },
   };
 }

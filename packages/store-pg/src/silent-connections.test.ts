@@ -1,0 +1,130 @@
+/**
+ * Connections that are lost without a word: one that was met costs its caller a deadline, and nobody meets another. A server that
+ * is slow keeps its connections.
+ */
+import { withDatabase } from '@svc/testkit';
+import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
+import { createWorld, denyCommit, hashOf } from '@svc/testkit/store/world';
+import type pg from 'pg';
+import { expect, it, onTestFinished } from 'vitest';
+import { createStore } from './create-store.ts';
+import { DeadlinePool } from './deadline-pool.ts';
+import { DeadlineError } from './errors.ts';
+
+const database = withDatabase();
+
+/** Every wait is long, except for the one that tells of the loss. */
+const PATIENT_MS = 20_000;
+const MISSED_MS = 200;
+/** Connections for reads. */
+const READS = 6;
+
+const startPool = async () => {
+  const proxy = await startHoldingProxy(database.url);
+  proxy.admit();
+  const pool = new DeadlinePool({
+    databaseUrl: proxy.url,
+    size: 2,
+    waitMs: PATIENT_MS,
+    connectMs: PATIENT_MS,
+    deadlineMs: PATIENT_MS,
+    maxWaiting: 8,
+    onError: () => {},
+  });
+  onTestFinished(() => pool.close());
+  return { proxy, pool };
+};
+
+const backendPid = async (client: pg.ClientBase) =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+/** Work that has begun, and goes on until it is told to end. */
+const begin = async (pool: DeadlinePool) => {
+  let end = () => {};
+  const isOver = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let pid: number | undefined;
+  const isDone = new Promise<void>((hasBegun) => {
+    void pool.run(async (client) => {
+      pid = await backendPid(client);
+      hasBegun();
+      await isOver;
+    });
+  });
+  await isDone;
+  return { pid, end };
+};
+const twoIdle = async (pool: DeadlinePool) => {
+  const both = [await begin(pool), await begin(pool)];
+  for (const { end } of both) end();
+  return both.map(({ pid }) => pid);
+};
+
+it('after one call met a lost connection none is left in any pool, and every other call is answered at its first attempt', async () => {
+  const proxy = await startHoldingProxy(database.url);
+  proxy.admit();
+  const deadlines = {
+    connectMs: PATIENT_MS,
+    patientConnectMs: PATIENT_MS,
+    waitMs: PATIENT_MS,
+    readMs: PATIENT_MS,
+    commitMs: PATIENT_MS,
+    transactionMs: PATIENT_MS,
+    stampRevokedMs: PATIENT_MS,
+  };
+  const store = createStore({ databaseUrl: proxy.url, deadlines });
+  onTestFinished(() => store.close());
+  const world = await createWorld(store);
+  const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
+  const commit = () => store.verify.commitDecisions([denyCommit(world)]);
+  const transact = (lane: 'urgent' | 'bulk' | 'reports', deadlineMs = PATIENT_MS) =>
+    store.transaction((tx) => tx.evidence.insert(artifact), { lane, deadlineMs });
+  const stamp = () => store.revocation.stampRevoked(world.principal.did, [], Date.now());
+  const others = () => [store.now(), commit(), transact('bulk'), transact('urgent'), stamp()];
+  await Promise.all([...others(), transact('reports')]);
+  // The pools that are opened ahead, one after the other.
+  const reads = () => store.describePools().find(({ pool }) => pool === 'reads');
+  await expect.poll(reads, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: READS });
+
+  proxy.lose();
+  expect(proxy.lost).toBeGreaterThan(READS);
+  await expect(transact('reports', MISSED_MS)).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect.poll(() => proxy.lost, { timeout: PATIENT_MS }).toBe(0);
+  await Promise.all(others());
+});
+
+it('who is handed a connection in doubt waits for what the server says of it, and is given another one', async () => {
+  const { proxy, pool } = await startPool();
+  const lost = await twoIdle(pool);
+  proxy.hold();
+  proxy.lose();
+  await expect(pool.run(backendPid, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
+  const next = pool.run(backendPid);
+  await expect.poll(() => proxy.held).toBeGreaterThan(0);
+  proxy.admit();
+  expect(lost).not.toContain(await next);
+});
+
+it('an idle connection that answers is kept, whatever becomes of the one that missed its deadline', async () => {
+  const { proxy, pool } = await startPool();
+  const [first, second] = await twoIdle(pool);
+  const late = pool.run((client) => client.query('select pg_sleep(60)'), { deadlineMs: 100 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  // The question has been answered once the connection of the one that was late is closed.
+  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 1 });
+  expect([first, second]).toContain(await pool.run(backendPid));
+  expect(proxy.lost).toBe(0);
+});
+
+it('a server that neither answers nor takes new sessions keeps its connections, and they are used when it goes on', async () => {
+  const { proxy, pool } = await startPool();
+  const [first, second] = await twoIdle(pool);
+  proxy.hold();
+  const late = pool.run((client) => client.query('select pg_sleep(1)'), { deadlineMs: 50 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  const pids = (await Promise.all([begin(pool), begin(pool)])).map(({ pid, end }) => {
+    end();
+    return pid;
+  });
+  expect(new Set(pids)).toEqual(new Set([first, second]));
+});
