@@ -7,11 +7,13 @@ import { chownSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client, type QueryResultRow } from 'pg';
+import type { QueryResultRow } from 'pg';
 import type { Place } from '../harness/contestants.ts';
 import { findFreePort } from '../harness/program.ts';
 import { type Daemon, databaseUser, signal, startDaemon, treeOf } from './daemon.ts';
 import { Link } from './link.ts';
+import { PATRONI } from './patroni.ts';
+import { ownDatabase, runSql } from './sql.ts';
 
 const CONFIGURATION = fileURLToPath(new URL('../../deploy/ha/', import.meta.url));
 const ETCD_MEMBERS = 3;
@@ -60,14 +62,18 @@ export class Cluster {
     for (const name of ['db-1', 'db-2']) await cluster.#startMachine(name);
     await cluster.#startProxy();
     await cluster.untilHealthy();
-    await cluster.sql('create database svc');
+    await cluster.#makeDatabase('create database svc');
     return cluster;
   }
 
   /** An empty one in its place. */
   async remakeDatabase(): Promise<void> {
-    await this.sql('drop database svc with (force)');
-    await this.sql('create database svc');
+    await this.#makeDatabase('drop database svc with (force)');
+    await this.#makeDatabase('create database svc');
+  }
+
+  async #makeDatabase(text: string): Promise<void> {
+    await runSql(ownDatabase(this.urlOf((await this.primary()).port)), text);
   }
 
   /** Of the service: the superuser, since what is tested are servers and not rights. */
@@ -77,21 +83,8 @@ export class Cluster {
   }
 
   /** A statement on the primary, of the ledger or of the server. */
-  async sql<Row extends QueryResultRow>(
-    text: string,
-    values: unknown[] = [],
-    machine?: Machine,
-  ): Promise<Row[]> {
-    const { port } = machine ?? (await this.primary());
-    const url = this.urlOf(port).replace(/svc$/, /^(create|drop) database/.test(text) ? 'postgres' : 'svc');
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return (await client.query<Row>(text, values)).rows;
-    } finally {
-      await client.end().catch(() => {});
-    }
+  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return runSql(this.urlOf((await this.primary()).port), text, values);
   }
 
   /** As the first Patroni that answers sees it. */
@@ -228,7 +221,7 @@ export class Cluster {
       PATRONI_REPLICATION_PASSWORD: replication,
       PATRONI_REWIND_PASSWORD: rewind,
     };
-    const command = ['patroni', join(CONFIGURATION, 'patroni.yaml')];
+    const command = [PATRONI, join(CONFIGURATION, 'patroni.yaml')];
     const patroni = startDaemon(command, { logFile: this.#logOf(name), environment });
     this.machines.push({ name, port, restPort, dataDir, incoming, toEtcd, patroni });
   }

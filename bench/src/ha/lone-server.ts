@@ -5,12 +5,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, type QueryResultRow } from 'pg';
+import type { QueryResultRow } from 'pg';
 import type { Place } from '../harness/contestants.ts';
 import { findFreePort } from '../harness/program.ts';
 import { until } from './cluster.ts';
 import { type Daemon, databaseUser, runAsDatabase, startDaemon, treeOf } from './daemon.ts';
 import type { Queryable } from './ledger.ts';
+import { ownDatabase, runSql } from './sql.ts';
 
 const BIN = '/usr/lib/postgresql/15/bin/';
 const CPU = '/sys/fs/cgroup/cpu';
@@ -116,7 +117,7 @@ export class LoneServer implements Queryable {
     runAsDatabase([`${BIN}initdb`, '--pgdata', server.#dataDir, ...wal, ...kind, '--locale', 'C']);
     place.cleanup.add(() => server.#end());
     await server.run();
-    await server.sql('create database svc');
+    await runSql(ownDatabase(server.url), 'create database svc');
     return server;
   }
 
@@ -139,7 +140,7 @@ export class LoneServer implements Queryable {
     this.#daemon = startDaemon([`${BIN}postgres`, '-D', this.#dataDir, ...settings], { logFile });
     await until('PostgreSQL', async () => {
       if (this.hasEnded) throw new Error(`PostgreSQL has ended: ${logFile}`);
-      return this.sql('select 1').catch(() => null);
+      return runSql(ownDatabase(this.url), 'select 1').catch(() => null);
     });
   }
 
@@ -148,17 +149,8 @@ export class LoneServer implements Queryable {
     await until('PostgreSQL ends', async () => this.hasEnded || null);
   }
 
-  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const isOfDatabase = /^select/.test(text) && text !== 'select 1';
-    const url = isOfDatabase ? this.url : this.url.replace(/svc$/, 'postgres');
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return (await client.query<Row>(text, values)).rows;
-    } finally {
-      await client.end().catch(() => {});
-    }
+  sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return runSql(this.url, text, values);
   }
 
   /** To so much of one processor: the server and all that it starts. */

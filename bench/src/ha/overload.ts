@@ -74,4 +74,5 @@ try {
 } finally {
   await cleanup.run();
 }
+// Connections that a fault has left half open would keep the process for minutes.
 process.exit();
