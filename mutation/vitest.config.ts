@@ -18,6 +18,7 @@ class AsListed extends BaseSequencer {
 export default {
   ...project('mutation', {
     include,
+    isolate: true,
     sequence: { sequencer: AsListed, setupFiles: 'list' },
     setupFiles: [fileURLToPath(new URL('kept-setup.ts', import.meta.url))],
   }),
