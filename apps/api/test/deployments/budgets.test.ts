@@ -21,7 +21,7 @@ import {
   usesOf,
 } from '../world/budgets.ts';
 import { withProcesses } from '../world/deployment.ts';
-import { type Answer, call, type HeldGrant, receiptOf, type Tenants } from '../world/tenants.ts';
+import { type Answer, callUntilSettled, type HeldGrant, receiptOf, type Tenants } from '../world/tenants.ts';
 
 const AT_ONCE = 64;
 const deployment = withProcesses({}, 2);
@@ -34,17 +34,12 @@ beforeAll(async () => {
 });
 
 /** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
-const verify = async (
+const verify = (
   body: unknown,
   i: number,
   headers: Record<string, string> = { 'idempotency-key': randomBytes(16).toString('hex') },
   key = tenants.rpKey,
-): Promise<Answer> => {
-  for (let tries = 1; ; tries++) {
-    const answer = await call(urlOf(i), 'POST', '/verify', { key, body, headers });
-    if (answer.status !== 503 || tries === 10) return answer;
-  }
-};
+): Promise<Answer> => callUntilSettled(urlOf(i), 'POST', '/verify', { key, body, headers });
 
 const race = async (capability: Capability, action: Action, nodeOf = (i: number) => i) => {
   const grant = await issueBudget(tenants, capability);

@@ -8,7 +8,15 @@ import { sampleOf } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withProcesses } from '../world/deployment.ts';
-import { type Answer, call, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+import {
+  type Answer,
+  call,
+  callUntilSettled,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const AT_ONCE = 64;
@@ -38,18 +46,8 @@ const getEntitlement = async (orgId: string) => {
 };
 
 /** On a busy machine a node may come too late for its turn. Whoever asks again then under the same name has one answer. */
-const verify = async (
-  { rpKey }: Tenants,
-  body: unknown,
-  i: number,
-  name: string = randomUUID(),
-): Promise<Answer> => {
-  const headers = { 'idempotency-key': name };
-  for (let tries = 1; ; tries++) {
-    const answer = await call(urlOf(i), 'POST', '/verify', { key: rpKey, body, headers });
-    if (answer.status !== 503 || tries === 10) return answer;
-  }
-};
+const verify = ({ rpKey }: Tenants, body: unknown, i: number, name: string = randomUUID()): Promise<Answer> =>
+  callUntilSettled(urlOf(i), 'POST', '/verify', { key: rpKey, body, headers: { 'idempotency-key': name } });
 
 const statuses = (answers: readonly Answer[]) => ({
   allowed: answers.filter((answer) => answer.status === 200 && receiptOf(answer).decision === 'ALLOW').length,

@@ -67,7 +67,10 @@ const connect = async (url: string): Promise<pg.Client> => {
   return session;
 };
 
-/** Closes `midnights` days while verifications go on, and answers what was named too early or never. */
+/**
+ * Closes `midnights` days while verifications go on, and answers what was named too early or never. With the lock it goes on until more
+ * Receipts were stored than days closed: a slow machine stores few of them a day.
+ */
 const crossMidnights = async (url: string, api: ApiProcesses, midnights: number, hasLock: boolean) => {
   const [sql, ...closers] = await Promise.all([connect(url), connect(url), connect(url)]);
   const tenants = await createTenants(api.processes[0]?.baseUrl ?? '', { proof_window_seconds: 300 });
@@ -87,9 +90,15 @@ const crossMidnights = async (url: string, api: ApiProcesses, midnights: number,
       else if (status !== 503) throw new Error(`answered ${status}: ${text}`);
     }
   };
+  // Asked by both closers of each day, with one answer.
+  const wanted: boolean[] = [];
+  const isWanted = (day: number): boolean => {
+    wanted[day] ??= day < midnights || (hasLock && stored.length <= midnights);
+    return wanted[day];
+  };
   const close = async (closer: pg.Client): Promise<Closing[]> => {
     const closings: Closing[] = [];
-    for (let day = 0; day < midnights; day++) {
+    for (let day = 0; isWanted(day); day++) {
       while (!isOver(day)) await new Promise((resolve) => setImmediate(resolve));
       // What is closed late meets nobody. The proof that the lock is needed must not wait for a slow machine to catch up.
       if (hasLock || !isOver(day + 1)) closings.push(await closeDay(closer, epochMs, day));
@@ -118,7 +127,7 @@ describe('midnights', () => {
       true,
     );
     expect(missing).toEqual([]);
-    expect(closings).toHaveLength(2 * MIDNIGHTS);
+    expect(closings.length).toBeGreaterThanOrEqual(2 * MIDNIGHTS);
     const named = closings.flatMap(({ receiptIds }) => receiptIds);
     expect(named.length).toBeGreaterThan(MIDNIGHTS);
     // Each is named by both closers, in the same day; what was answered after the last midnight is in none.

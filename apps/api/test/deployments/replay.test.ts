@@ -1,10 +1,19 @@
 /** One Proof allows once, whatever is sent where and when (protocol §7, "Spending"). */
+import { randomUUID } from 'node:crypto';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
-import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+import {
+  call,
+  callUntilSettled,
+  createTenants,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
 
 const database = withDatabase();
 let api: ApiProcesses;
@@ -24,7 +33,11 @@ it('one Proof sent 64 times at once to two processes gives one ALLOW and 63 PROO
   for (let round = 0; round < ROUNDS; round++) {
     const body = await verifyBody(tenants, grant);
     const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, i) => call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body })),
+      Array.from({ length: 64 }, (_, i) => {
+        // What a busy machine answers 503 is asked again under its own name.
+        const headers = { 'idempotency-key': randomUUID() };
+        return callUntilSettled(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers });
+      }),
     );
     const reasons = answers.map((answer) => receiptOf(answer).reason ?? 'ALLOW');
     expect(reasons.filter((reason) => reason === 'ALLOW')).toHaveLength(1);
@@ -71,12 +84,14 @@ it('64 requests under one Idempotency-Key at two processes store one decision an
   const headers = { 'idempotency-key': 'order-4711' };
   const answers = await Promise.all(
     Array.from({ length: 64 }, (_, i) =>
-      call(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers }),
+      callUntilSettled(urlOf(i), 'POST', '/verify', { key: tenants.rpKey, body, headers }),
     ),
   );
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers.map((answer) => receiptOf(answer).decision)).toEqual(Array(64).fill('ALLOW'));
-  expect(answers.filter((answer) => answer.headers['svc-idempotent-replay'] === 'true')).toHaveLength(63);
+  // None, where the one that was stored had been answered 503 before.
+  const first = answers.filter((answer) => answer.headers['svc-idempotent-replay'] !== 'true');
+  expect(first.length).toBeLessThanOrEqual(1);
   const other = await call(urlOf(0), 'POST', '/verify', {
     key: tenants.rpKey,
     body: { ...body, proof: 'x' },

@@ -163,7 +163,7 @@ export const receiptOf = ({ status, text }: Answer): Receipt => {
 export const receiptUnlessRefused = (answer: Answer): Receipt | null =>
   answer.status === 503 ? null : receiptOf(answer);
 
-const MAX_REPEATS = 20;
+const MAX_REPEATS = 100;
 const REPEAT_AFTER_MS = 100;
 
 /** Sends again what is answered 503, as that answer asks for, until it has another answer. */
