@@ -65,8 +65,7 @@ export const keysRetireCommand: Command = {
   options: {},
   run: (_, env, name) =>
     openKeyPlace(env, name, async ({ file, fragment }) => {
-      const keys = readKeySetFile(file);
-      if (keys[0]?.kid === fragment)
+      if (getKeys(file)[0]?.kid === fragment)
         throw new UsageError(`${fragment} signs: put another key first (keys rotate)`);
       const key = getKey(file, fragment);
       withdrawKey(file, fragment, null);
@@ -83,6 +82,7 @@ SVC_KEY_PASSPHRASE_FILE. --new-passphrase-file PATH encrypts those files anew, u
   options: { 'new-passphrase-file': { type: 'string' } },
   run: (values, env, purpose) =>
     openKeyPlace(env, purpose, async ({ file }) => {
+      getKeys(file);
       const path = values['new-passphrase-file'];
       const done = typeof path === 'string' ? changePassphrase(file, path) : encryptKeys(file);
       console.log(
@@ -175,8 +175,15 @@ const takeOut = async (place: KeyPlace, uri: string | null): Promise<void> => {
   console.log(`${file.path}: ${active} signs, ${fragment} has no private part any more.${leftBehind(key)}`);
 };
 
-const getKey = (file: KeySetFile, fragment: string): KeyInFile => {
+/** Throws where there is no set yet: what was meant is another file. */
+const getKeys = (file: KeySetFile): readonly KeyInFile[] => {
   const keys = readKeySetFile(file);
+  if (keys.length > 0) return keys;
+  throw new UsageError(`${file.source} is not there yet: svc-admin keys create ${file.purpose} begins it`);
+};
+
+const getKey = (file: KeySetFile, fragment: string): KeyInFile => {
+  const keys = getKeys(file);
   const key = keys.find(({ kid }) => kid === fragment);
   if (key !== undefined) return key;
   throw new UsageError(

@@ -36,6 +36,7 @@ export const releaseCommand: Command = {
   name: 'restore release',
   help: `lets Grants that a restore withheld be allowed again. What they were first allowed with in the lost span, and what was
 drawn on their budgets then, stays lost: release those whose Principal has confirmed that, and revoke the others.
+What is named and not withheld is said, and the exit code is 1.
   --grant ID        as many as there are
   --principal DID   all of a Principal
   --all             all there are`,
@@ -50,10 +51,23 @@ drawn on their budgets then, stays lost: release those whose Principal has confi
       throw new UsageError('restore release needs one of --grant, --principal and --all');
     return withService(env, async (service) => {
       const released = await releaseGrants(service, which);
-      console.log(`${released} ${released === 1 ? 'Grant is' : 'Grants are'} released.`);
-      return released > 0 ? 0 : 1;
+      const missed = findMissed(which, released);
+      console.log(`${released.length} ${released.length === 1 ? 'Grant is' : 'Grants are'} released.`);
+      for (const problem of missed) console.log(problem);
+      if (missed.length > 0) console.log('svc-admin restore withheld lists those that are.');
+      return missed.length === 0 ? 0 : 1;
     });
   },
+};
+
+/** What was named and had nothing to release, in a sentence each. */
+const findMissed = (which: Released, released: readonly string[]): readonly string[] => {
+  if ('grantIds' in which)
+    return [...new Set(which.grantIds)]
+      .filter((id) => !released.includes(id))
+      .map((id) => `${id} is not withheld.`);
+  if (released.length > 0) return [];
+  return ['principal' in which ? `No Grant of ${which.principal} is withheld.` : 'No Grant is withheld.'];
 };
 
 const releasedBy = ({ grant, principal, all }: Readonly<Record<string, unknown>>): readonly Released[] => [

@@ -5,6 +5,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   openSync,
   readFileSync,
@@ -102,15 +103,22 @@ export const keySourcesOf = (
     if (exposure !== null) exposed(`${secretPath}: ${exposure}`);
     return text;
   },
-  writeSecret: (secretPath, text) =>
-    orKeySetError(secretPath, 'written', () => writeBeside(path, secretPath, text)),
+  writeSecret: (secretPath, text) => {
+    const folder = dirname(secretPath);
+    if (!existsSync(folder))
+      throw new KeySetError(
+        `${secretPath} cannot be written: there is no folder ${folder}. Make it (mkdir -m 700 ${folder}), or name another path`,
+      );
+    orKeySetError(secretPath, 'written', () => writeBeside(path, secretPath, text));
+  },
 });
 
-const orKeySetError = <T>(path: string, what: string, work: () => T): T => {
+/** `source` is for the message. Throws `KeySetError` where the file system refuses. */
+export const orKeySetError = <T>(source: string, what: string, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    throw new KeySetError(`${path} cannot be ${what} (${(error as NodeJS.ErrnoException).code})`);
+    throw new KeySetError(`${source} cannot be ${what} (${(error as NodeJS.ErrnoException).code})`);
   }
 };
 

@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -261,6 +262,18 @@ describe('rotation', () => {
     expect(modeOf(file.path)).toBe(0o600);
     expect(await signs()).toBe('receipt-1');
     expect(config.receiptKeysPath).toBe(file.path);
+  });
+
+  it('says what is missing where a set cannot be written or read, and leaves nothing behind', async () => {
+    const nowhere = join(folder, 'nowhere');
+    const { file } = await open({ SVC_RECEIPT_KEYS: join(nowhere, 'keys.json') });
+    const expected = `there is no folder ${nowhere}. Make it (mkdir -m 700 ${nowhere})`;
+    await expect(makeKey(file, 'receipt-1', 'file:')).rejects.toThrow(expected);
+    const key = await makeKey(file, 'receipt-1', null);
+    expect(() => addKey(file, key)).toThrow(expected);
+    expect(existsSync(nowhere)).toBe(false);
+    mkdirSync(file.path, { recursive: true });
+    expect(() => readKeySetFile(file)).toThrow(/keys\.json cannot be read \(it is not a file\)/);
   });
 });
 

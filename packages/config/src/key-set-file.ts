@@ -8,7 +8,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { encodeBase64url } from '@svc/protocol';
 import { type KeyPurpose, KeySetError } from '@svc/service';
 import { type KeySources, parseKeyUri, pathOf, reEncrypt, type Signers, writePrivateKey } from '@svc/signers';
-import { type KeyFile, newPrivateJwk, readSecretFile, replaceFile } from './key-files.ts';
+import { type KeyFile, newPrivateJwk, orKeySetError, readSecretFile, replaceFile } from './key-files.ts';
 
 export interface KeyInFile {
   readonly kid: string;
@@ -28,13 +28,14 @@ export interface KeySetFile extends KeyFile {
 /** No entries where there is no file yet. */
 export const readKeySetFile = ({ path, source }: KeyFile): readonly KeyInFile[] => {
   if (!existsSync(path)) return [];
+  const { text } = orKeySetError(source, 'read', () => readSecretFile(path));
   try {
-    const { keys } = JSON.parse(readSecretFile(path).text) as { readonly keys: readonly KeyInFile[] };
+    const { keys } = JSON.parse(text) as { readonly keys: readonly KeyInFile[] };
     if (Array.isArray(keys)) return keys;
   } catch {
     // The parser's message may quote the file.
   }
-  throw new KeySetError(`${source} is not a JWK set that can be read`);
+  throw new KeySetError(`${source} is not a JWK set`);
 };
 
 /**

@@ -27,7 +27,8 @@ export const makeFile = (name: string, sources: KeySources): MadeKey => {
 export const writePrivateKey = (privateKey: KeyObject, name: string, sources: KeySources): MadeKey => {
   const path = join(sources.folder, fileOf(name));
   const made = { uri: `file:${fileOf(name)}`, publicKey: publicPartOf(privateKey) };
-  if (!existsSync(path)) sources.writeSecret(path, encryptPrivateKey(privateKey, passphraseOf(sources)));
+  if (!existsSync(path))
+    sources.writeSecret(path, encryptPrivateKey(privateKey, passphraseOf(path, sources)));
   else if (!isSame(publicPartOf(readPrivateKey(path, sources)), made.publicKey))
     throw new KeySetError(`${path} is there already, with another key: move it away`);
   return made;
@@ -49,16 +50,19 @@ export const pathOf = ({ path }: FileUri, { folder }: Pick<KeySources, 'folder'>
 
 const readPrivateKey = (path: string, sources: KeySources): KeyObject => {
   const pem = sources.readSecret(path);
+  const passphrase = passphraseOf(path, sources);
   try {
-    return decryptPrivateKey(pem, passphraseOf(sources));
+    return decryptPrivateKey(pem, passphrase);
   } catch (error) {
     throw error instanceof KeySetError ? new KeySetError(`${path} ${error.message}`) : error;
   }
 };
 
-const passphraseOf = ({ passphrasePath, readSecret }: KeySources): Buffer => {
+const passphraseOf = (path: string, { passphrasePath, readSecret }: KeySources): Buffer => {
   if (passphrasePath === null)
-    throw new KeySetError('needs SVC_KEY_PASSPHRASE_FILE, the path of the file that has its passphrase');
+    throw new KeySetError(
+      `${path} needs SVC_KEY_PASSPHRASE_FILE, the path of the file that has its passphrase`,
+    );
   return checkPassphrase(readSecret(passphrasePath), `SVC_KEY_PASSPHRASE_FILE: ${passphrasePath}`);
 };
 

@@ -374,7 +374,16 @@ describe('a restored backup', () => {
       const release = (...which: string[]) =>
         svcAdmin(restored.url, fence.env, 'restore', 'release', ...which);
       expect(await release()).toMatchObject({ code: 2 });
-      expect(await release('--grant', used.grantId)).toMatchObject({ code: 0 });
+      expect(await release('--grant', 'urn:svc:grant:other', '--grant', used.grantId)).toEqual({
+        code: 1,
+        text: expect.stringMatching(
+          /^1 Grant is released\.\nurn:svc:grant:other is not withheld\.\nsvc-admin restore withheld lists/,
+        ),
+      });
+      expect(await release('--principal', 'did:web:nobody.test')).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('No Grant of did:web:nobody.test is withheld.'),
+      });
       expect(receiptOf(await ask(await verifyBody(tenants, used))).decision).toBe('ALLOW');
       expect((await ask(await bodyFor(tenants, budget, buy(100)))).status).toBe(503);
       expect(await release('--principal', tenants.principalDid)).toMatchObject({ code: 0 });

@@ -76,9 +76,9 @@ export interface RestoreRepository {
     which?: { readonly inDoubt: boolean },
   ): Promise<readonly WithheldGrant[]>;
   countWithheld(): Promise<{ readonly inDoubt: number; readonly others: number }>;
-  /** Answers how many. Null: whatever the id, whoever the Principal. */
+  /** Answers the ids of those that were withheld until now. Null: whatever the id, whoever the Principal. */
   releaseGrants(which: {
     readonly grantIds: readonly string[] | null;
     readonly principal: string | null;
-  }): Promise<number>;
+  }): Promise<readonly string[]>;
 }

@@ -11,17 +11,17 @@ export type Released =
   | { readonly principal: string }
   | { readonly all: true };
 
-/** Answers how many were withheld, and are not any more. Every node goes by it from its next decision on. */
-export const releaseGrants = (deps: ServiceDeps, released: Released): Promise<number> =>
+/** Answers the ids of those that were withheld, and are not any more. Every node goes by it from its next decision on. */
+export const releaseGrants = (deps: ServiceDeps, released: Released): Promise<readonly string[]> =>
   deps.store.transaction(async (tx) => {
     const grantIds = 'grantIds' in released ? released.grantIds : null;
     const principal = 'principal' in released ? released.principal : null;
-    const grants = await tx.restores.releaseGrants({ grantIds, principal });
-    const targets = grantIds ?? [principal];
-    for (const target of grants === 0 ? [] : targets) {
-      const details = { grants };
+    const ids = await tx.restores.releaseGrants({ grantIds, principal });
+    const targets = grantIds === null ? [principal] : ids;
+    for (const target of ids.length === 0 ? [] : targets) {
+      const details = { grants: grantIds === null ? ids.length : 1 };
       const event = { action: 'restore.release', target, requestId: REQUEST_ID, details } as const;
       await tx.audit.insert(auditEvent(deps, SYSTEM, event));
     }
-    return grants;
+    return ids;
   });

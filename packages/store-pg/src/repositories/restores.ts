@@ -167,7 +167,8 @@ export function restoreRepository(database: Database): RestoreRepository {
         where withheld_by is not null
           and ($1::text[] is null or id = any ($1::text[])) and ($2::text is null or principal = $2)
         returning id`;
-      return (await database.write({ text, values: [grantIds, principal] })).length;
+      const rows = await database.write<{ id: string }>({ text, values: [grantIds, principal] });
+      return rows.map(({ id }) => id);
     },
   };
 }
