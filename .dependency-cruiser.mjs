@@ -8,7 +8,7 @@ const layers = [
   ['transparency'],
   ['receipts'],
   ['contract', 'service', 'conformance', 'sdk-core'],
-  ['signers'],
+  ['signers', 'object-store'],
   ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli'],
   ['fsck'],
   ['process', 'testing'],

@@ -69,6 +69,7 @@ export * from './ports/evidence.ts';
 export * from './ports/fence.ts';
 export * from './ports/grants.ts';
 export * from './ports/hosted-principals.ts';
+export * from './ports/object-store.ts';
 export * from './ports/orgs.ts';
 export * from './ports/outcomes.ts';
 export * from './ports/platform.ts';

@@ -1,0 +1,159 @@
+/**
+ * Objects in a bucket of S3 or whatever speaks its protocol. Credentials and region come from where the SDK always looks for
+ * them. An object is created with `If-None-Match: *`. A server that answers that it knows no such condition is asked what is there,
+ * and written to without; what it then holds is read back. One that ignores the condition in silence can be made to replace an
+ * object by the same bytes alone, since the name is their hash.
+ */
+import { addAbortSignal, type Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  NoSuchBucket,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { ObjectStoreError } from '@svc/service';
+import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
+import { assertHashOf } from './names.ts';
+
+export interface BucketPlace {
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  /** Null: Amazon's, by region. */
+  readonly endpoint: string | null;
+}
+
+const ATTEMPTS = 4;
+const CONNECT_MS = 3_000;
+
+const NOT_FOUND = 404;
+const PRECONDITION_FAILED = 412;
+/** The range lies behind the end of the object. */
+const OUTSIDE = 416;
+const NOT_IMPLEMENTED = 501;
+/** Refusals that another attempt may not meet: a time-out, another write under way, too many requests. */
+const PASSING = new Set([408, 409, 425, 429]);
+
+export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): Driver & { close(): void } => {
+  const client = new S3Client({
+    // Attempts are made, and bodies hashed, by whoever has this driver.
+    ...{ maxAttempts: 1, requestHandler: { connectionTimeout: CONNECT_MS } },
+    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
+    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+    ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+  });
+  const size = async (name: string, abortSignal: AbortSignal): Promise<number | null> => {
+    const head = await unless([NOT_FOUND], () =>
+      client.send(new HeadObjectCommand({ Bucket, Key: prefix + name }), { abortSignal }),
+    );
+    return typeof head === 'number' ? null : (head.ContentLength ?? null);
+  };
+  return {
+    attempts: ATTEMPTS,
+    async create(name, Body, abortSignal) {
+      const ChecksumSHA256 = Buffer.from(assertHashOf(name), 'hex').toString('base64');
+      const object = { Bucket, Key: prefix + name, Body, ChecksumSHA256 };
+      const put = (condition: { readonly IfNoneMatch?: '*' }) =>
+        unless([PRECONDITION_FAILED, NOT_IMPLEMENTED], () =>
+          client.send(new PutObjectCommand({ ...object, ...condition }), { abortSignal }),
+        );
+      const answer = await put({ IfNoneMatch: '*' });
+      if (typeof answer !== 'number') return 'created';
+      if (answer === PRECONDITION_FAILED || (await size(name, abortSignal)) !== null) return 'there';
+      if (typeof (await put({})) === 'number') throw new FinalError('it cannot store objects');
+      return 'written';
+    },
+    async read(name, range, abortSignal) {
+      const Range = range === null ? undefined : `bytes=${range.offset}-${range.offset + range.length - 1}`;
+      const answer = await unless([NOT_FOUND, OUTSIDE], () =>
+        client.send(new GetObjectCommand({ Bucket, Key: prefix + name, Range }), { abortSignal }),
+      );
+      if (typeof answer !== 'number') return collect(answer, range, abortSignal);
+      return answer === NOT_FOUND ? null : new Uint8Array();
+    },
+    size,
+    async list(folder, after, limit, abortSignal) {
+      const command = new ListObjectsV2Command({
+        ...{ Bucket, Prefix: `${prefix}${folder}/`, MaxKeys: limit },
+        ...(after === null ? {} : { StartAfter: prefix + after }),
+      });
+      const { Contents = [], IsTruncated } = await refused(() => client.send(command, { abortSignal }));
+      const keys = Contents.map(({ Key = '' }) => {
+        if (!Key.startsWith(prefix)) throw new Error('the listing has keys of another prefix');
+        return Key.slice(prefix.length);
+      });
+      return { keys, isLast: IsTruncated !== true };
+    },
+    async remove(name, abortSignal) {
+      await unless([NOT_FOUND], () =>
+        client.send(new DeleteObjectCommand({ Bucket, Key: prefix + name }), { abortSignal }),
+      );
+    },
+    close: () => client.destroy(),
+  };
+};
+
+/** The answer, or which of these statuses came instead of it. */
+const unless = async <T>(statuses: readonly number[], send: () => Promise<T>): Promise<T | number> => {
+  try {
+    return await refused(send);
+  } catch (error) {
+    const status = statusOf(error instanceof FinalError ? error.cause : error);
+    if (status !== null && statuses.includes(status)) return status;
+    throw error;
+  }
+};
+
+/** What the server will not do, however often it is asked, is final. */
+const refused = async <T>(send: () => Promise<T>): Promise<T> => {
+  try {
+    return await send();
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === null || status < 400 || status >= 500 || PASSING.has(status)) throw error;
+    throw new FinalError(`${status} ${error instanceof Error ? error.name : ''}`, { cause: error });
+  }
+};
+
+/** That there is no bucket is no answer about an object. */
+const statusOf = (error: unknown): number | null => {
+  if (!(error instanceof S3ServiceException)) return null;
+  return error instanceof NoSuchBucket ? 400 : (error.$metadata.httpStatusCode ?? null);
+};
+
+const isOf = ({ offset, length }: ByteRange, contentRange = ''): boolean =>
+  contentRange.startsWith(`bytes ${offset}-${offset + length - 1}/`);
+
+/** The body, and no more of it than was asked for. */
+const collect = async (
+  { Body, ContentRange, ContentLength }: GetObjectCommandOutput,
+  range: ByteRange | null,
+  signal: AbortSignal,
+): Promise<Uint8Array> => {
+  const body = addAbortSignal(signal, Body as Readable);
+  const most = range?.length ?? MAX_OBJECT_BYTES;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    if (range !== null && !isOf(range, ContentRange))
+      throw new ObjectStoreError(
+        'wrong-bytes',
+        `other bytes came than were asked for: ${ContentRange ?? 'all'}`,
+      );
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      if (length > most) throw new Error(`more than ${most} bytes came`);
+      chunks.push(chunk);
+    }
+  } finally {
+    body.destroy();
+  }
+  if (ContentLength !== undefined && length !== ContentLength)
+    throw new Error(`${length} of ${ContentLength} bytes came`);
+  return Buffer.concat(chunks, length);
+};

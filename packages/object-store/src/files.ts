@@ -1,0 +1,166 @@
+/**
+ * Objects as files below a folder, on one machine or by a network file system with atomic links. An object is written aside,
+ * flushed, and linked under its name, which succeeds once; then the folders on the way are flushed.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
+import { isFolder, isObjectName } from './names.ts';
+
+/** No folder of objects is called so. */
+const DRAFTS = '.drafts';
+/** Longer than anybody writes: what is older was left by a process that died. */
+const DRAFT_LIFE_MS = 3_600_000;
+
+export const openFiles = async (root: string): Promise<Driver> => {
+  await mkdir(join(root, DRAFTS), { recursive: true, mode: 0o700 });
+  const home = await realpath(root);
+  await removeOldDrafts(join(home, DRAFTS));
+  return {
+    attempts: 1,
+    async create(name, bytes, signal) {
+      const path = join(home, name);
+      await makeFolders(home, dirname(name));
+      const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
+      try {
+        await writeFlushed(draft, bytes);
+        signal.throwIfAborted();
+        return (await unlessThere(() => link(draft, path))) ? 'created' : 'there';
+      } finally {
+        await rm(draft, { force: true });
+        // Also where another process was first, which may not have come to it.
+        await flushFolder(dirname(path));
+      }
+    },
+    read: (name, range, signal) =>
+      withFile(join(home, name), (file, size) => {
+        if (range === null && size > MAX_OBJECT_BYTES) throw new FinalError(`${name} has ${size} bytes`);
+        return readUpTo(file, range ?? { offset: 0, length: size }, signal);
+      }),
+    size: (name) => withFile(join(home, name), async (_, size) => size),
+    list: async (folder, after, limit) => {
+      await orNull(() => assertReal(join(home, folder)));
+      const keys: string[] = [];
+      for await (const key of keysBelow(home, folder, after)) {
+        if (keys.length === limit) return { keys, isLast: false };
+        keys.push(key);
+      }
+      return { keys, isLast: true };
+    },
+    async remove(name) {
+      await orNull(() => assertReal(dirname(join(home, name))));
+      await rm(join(home, name), { force: true });
+    },
+  };
+};
+
+/** Makes what is missing of a folder, and flushes each one that has got another. */
+const makeFolders = async (home: string, folder: string): Promise<void> => {
+  let path = home;
+  for (const segment of folder.split('/')) {
+    const parent = path;
+    path = join(path, segment);
+    await unlessThere(() => mkdir(path, { mode: 0o700 }));
+    await assertReal(path);
+    await flushFolder(parent);
+  }
+};
+
+/** A link in the place of a folder is not followed, wherever it leads. */
+const assertReal = async (folder: string): Promise<void> => {
+  if ((await realpath(folder)) !== folder)
+    throw new FinalError('a link leads out of the folder of the objects');
+};
+
+const openReal = async (path: string): Promise<FileHandle> => {
+  await assertReal(dirname(path));
+  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+};
+
+const withFile = <T>(path: string, work: (file: FileHandle, size: number) => Promise<T>): Promise<T | null> =>
+  orNull(async () => {
+    const file = await openReal(path);
+    try {
+      return await work(file, (await file.stat()).size);
+    } finally {
+      await file.close();
+    }
+  });
+
+const readUpTo = async (file: FileHandle, { offset, length }: ByteRange, signal: AbortSignal) => {
+  const bytes = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    signal.throwIfAborted();
+    const { bytesRead } = await file.read(bytes, done, length - done, offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+};
+
+const writeFlushed = async (path: string, bytes: Uint8Array): Promise<void> => {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
+const flushFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+/** Objects in the order of their names, as S3 lists them: a folder stands where its name with a `/` behind it does. */
+async function* keysBelow(home: string, folder: string, after: string | null): AsyncGenerator<string> {
+  const entries = (await orNull(() => readdir(join(home, folder), { withFileTypes: true }))) ?? [];
+  const keys = entries.map((entry) => `${folder}/${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
+  for (const key of keys) {
+    const isBehind = after === null || key > after;
+    if (isObjectName(key) && isBehind) yield key;
+    const below = key.slice(0, -1);
+    // What stands before `after` ends before it, unless `after` lies below it.
+    if (key.endsWith('/') && isFolder(below) && (isBehind || after.startsWith(key)))
+      yield* keysBelow(home, below, after);
+  }
+}
+
+const removeOldDrafts = async (folder: string): Promise<void> => {
+  const oldest = Date.now() - DRAFT_LIFE_MS;
+  for (const name of await readdir(folder)) {
+    const draft = await orNull(() => stat(join(folder, name)));
+    if (draft !== null && draft.mtimeMs < oldest) await rm(join(folder, name), { force: true });
+  }
+};
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** False where something is in that place. */
+const unlessThere = async (making: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await making();
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+};
+
+/** Null where there is no such file or folder. */
+const orNull = async <T>(reading: () => Promise<T>): Promise<T | null> => {
+  try {
+    return await reading();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+};

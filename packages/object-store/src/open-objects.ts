@@ -1,0 +1,25 @@
+/** From a place, as it is configured, to the store. */
+import { fileURLToPath } from 'node:url';
+import type { ObjectStore } from '@svc/service';
+import { checkedStore, type Patience } from './checked-store.ts';
+import { openFiles } from './files.ts';
+
+export interface OpenedObjects {
+  readonly objects: ObjectStore;
+  close(): void;
+}
+
+/** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
+export const openObjects = async (
+  place: string,
+  endpoint: string | null,
+  patience?: Patience,
+): Promise<OpenedObjects> => {
+  const url = new URL(place);
+  if (url.protocol === 'file:')
+    return { objects: checkedStore(await openFiles(fileURLToPath(url)), patience), close: () => {} };
+  const { openBucket } = await import('./bucket.ts');
+  const folder = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
+  const bucket = openBucket({ bucket: url.host, prefix: folder === '' ? '' : `${folder}/`, endpoint });
+  return { objects: checkedStore(bucket, patience), close: bucket.close };
+};

@@ -1,0 +1,191 @@
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
+import { isSwiftInstalled, type SwiftS3, startSwiftS3 } from '@svc/testkit/swift-s3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type OpenedObjects, openObjects } from '../src/index.ts';
+import { sha256Hex } from '../src/names.ts';
+import { bytesOf, describeObjects, named, newFolder } from './contract.ts';
+
+/** An attempt on loopback that takes longer than this is one that a test has made to hang. */
+const PATIENCE = { attemptMs: 10_000, pauseMs: 1 };
+const IMPATIENCE = { attemptMs: 200, pauseMs: 1 };
+const ATTEMPTS = 4;
+
+const asked = { AWS_ACCESS_KEY_ID: 'svc:test', AWS_SECRET_ACCESS_KEY: 'secret' };
+const before = Object.keys(asked).map((name) => [name, process.env[name]] as const);
+const opened: OpenedObjects[] = [];
+const open = async (endpoint: string, patience = PATIENCE, bucket = 'cold') => {
+  Object.assign(process.env, asked);
+  const one = await openObjects(`s3://${bucket}/svc/ledger`, endpoint, patience);
+  opened.push(one);
+  return one.objects;
+};
+afterAll(() => {
+  for (const one of opened) one.close();
+  for (const [name, value] of before)
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+});
+
+const server = await startS3Server('cold');
+afterAll(() => server.stop());
+const objects = await open(server.endpoint);
+const place = {
+  objects,
+  plant: async (name: string, bytes: Uint8Array) => void server.objects.set(`svc/ledger/${name}`, bytes),
+};
+
+describeObjects('a bucket', () => place);
+
+describe('a bucket of a server that', () => {
+  const sha256 = sha256Hex(bytesOf('345'));
+  const range = { offset: 3, length: 3, sha256 };
+  let name = '';
+  let bytes: Uint8Array = new Uint8Array();
+  beforeEach(async () => {
+    server.behave('well');
+    [name, bytes] = named(newFolder(), '0123456789');
+    await objects.put(name, bytes);
+  });
+  afterAll(() => server.behave('well'));
+
+  const reading = ['fail', 'cut', 'shorten', 'flip'] as const;
+  it.each(reading.map((how) => [BEHAVIOURS[how], how] as const))(
+    '%s is asked again, and no wrong byte is read however often',
+    async (_, how) => {
+      for (const [read, text] of [
+        [() => objects.get(name), '0123456789'],
+        [() => objects.getRange(name, range), '345'],
+      ] as const) {
+        server.behave(how, ATTEMPTS - 1);
+        expect(Buffer.from(await read()).toString()).toBe(text);
+        server.behave(how);
+        await expect(read()).rejects.toMatchObject({ name: 'ObjectStoreError' });
+      }
+    },
+  );
+
+  it('sends everything where a part was asked for: nothing of it is taken', async () => {
+    server.behave('whole');
+    await expect(objects.getRange(name, range)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+  });
+
+  it.each([
+    [BEHAVIOURS.hang, 'hang'],
+    [BEHAVIOURS.drip, 'drip'],
+  ] as const)('%s is given up: each attempt has a deadline', async (_, how) => {
+    const impatient = await open(server.endpoint, IMPATIENCE);
+    server.behave(how);
+    await expect(impatient.get(name)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(impatient.getRange(name, range)).rejects.toMatchObject({ kind: 'unavailable' });
+    server.behave('well');
+    expect(Buffer.from(await objects.get(name)).toString()).toBe('0123456789');
+  });
+
+  it('answers 503: nothing is said to be missing, stored or deleted', async () => {
+    server.behave('fail');
+    const [another, text] = named(newFolder(), 'another');
+    for (const call of [
+      () => objects.put(another, text),
+      () => objects.get(name),
+      () => objects.head(name),
+      () => objects.list(newFolder(), null, 10),
+      () => objects.delete(name),
+    ])
+      await expect(call()).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('is asked no more often than is worth it: four times where it fails, once where it refuses', async () => {
+    server.behave('fail');
+    let before = server.asked;
+    await expect(objects.head(name)).rejects.toThrow();
+    expect(server.asked - before).toBe(ATTEMPTS);
+    server.behave('well');
+    before = server.asked;
+    await expect(objects.getRange(named(newFolder(), 'none')[0], range)).rejects.toThrow();
+    expect(server.asked - before).toBe(1);
+  });
+
+  const putting = ['lose-answer', 'no-conditions', 'unconditional'] as const;
+  it.each(putting.map((how) => [BEHAVIOURS[how], how] as const))(
+    '%s stores what was put, and is read back where it does not vouch for that',
+    async (_, how) => {
+      const [another, text] = named(newFolder(), `put ${how}`);
+      server.behave(how, how === 'lose-answer' ? 1 : undefined);
+      await objects.put(another, text);
+      await objects.put(another, text);
+      server.behave('well');
+      expect(Buffer.compare(await objects.get(another), text)).toBe(0);
+      await place.plant(another, bytesOf('what somebody else has put there'));
+      if (how !== 'unconditional') {
+        server.behave(how, how === 'lose-answer' ? 1 : undefined);
+        await expect(objects.put(another, text)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+      }
+    },
+  );
+
+  it('answers a put that it forgets: the reader is told that it is missing', async () => {
+    const [another, text] = named(newFolder(), 'forgotten');
+    server.behave('forget');
+    await objects.put(another, text);
+    await expect(objects.get(another)).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it('lists what is not so: a stale page is a page, one out of order or of another prefix is none', async () => {
+    const folder = newFolder();
+    for (const text of ['1', '2', '3', '4', '5']) await objects.put(...named(folder, text));
+    const all = async () => {
+      const names: string[] = [];
+      for (let after: string | null = null, pages = 0; pages < 10; pages++) {
+        const page = await objects.list(folder, after, 2);
+        names.push(...page.names);
+        after = page.next;
+        if (after === null) return names;
+      }
+      throw new Error('the listing does not end');
+    };
+    server.behave('stale');
+    expect((await all()).length).toBe(5);
+    for (const how of ['circle', 'astray'] as const) {
+      server.behave(how);
+      await expect(all()).rejects.toMatchObject({ name: 'ObjectStoreError' });
+    }
+    server.behave('well');
+    expect((await all()).length).toBe(5);
+  });
+});
+
+if (!isSwiftInstalled)
+  console.warn(
+    'SKIPPED: a real S3 server. Swift is not installed (Debian: apt-get install swift-proxy swift-account swift-container swift-object)',
+  );
+describe.skipIf(!isSwiftInstalled)('on a real server', () => {
+  let swift: SwiftS3;
+  let client: S3Client;
+  let store: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    swift = await startSwiftS3();
+    const { endpoint } = swift;
+    client = new S3Client({ endpoint, region: 'us-east-1', credentials: swift, forcePathStyle: true });
+    await client.send(new CreateBucketCommand({ Bucket: 'cold' }));
+    store = await open(endpoint);
+  }, 120_000);
+  afterAll(async () => {
+    client.destroy();
+    await swift.stop();
+  });
+
+  describeObjects('Swift, which knows no conditional put', () => ({
+    objects: store,
+    plant: async (name, Body) =>
+      void (await client.send(new PutObjectCommand({ Bucket: 'cold', Key: `svc/ledger/${name}`, Body }))),
+  }));
+
+  it('a bucket that is not there is no empty one', async () => {
+    const nowhere = await open(swift.endpoint, PATIENCE, 'nowhere');
+    const [name, bytes] = named(newFolder(), 'lost');
+    for (const call of [() => nowhere.put(name, bytes), () => nowhere.get(name)])
+      await expect(call()).rejects.toMatchObject({ kind: 'refused' });
+    await expect(nowhere.list(newFolder(), null, 10)).rejects.toMatchObject({ kind: 'refused' });
+  });
+});
