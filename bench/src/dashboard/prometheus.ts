@@ -1,8 +1,8 @@
 /** Debian's Prometheus, for as long as a run takes: what the processes say of themselves, as an operator would collect it. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDaemon } from '../ha/daemon.ts';
+import { databaseUser, startDaemon } from '../ha/daemon.ts';
 import type { Place } from '../harness/contestants.ts';
 import { findFreePort } from '../harness/program.ts';
 
@@ -32,7 +32,8 @@ export async function startPrometheus(
   targets: readonly Target[],
 ): Promise<Prometheus> {
   const place = join(folder, 'prometheus');
-  mkdirSync(place, { mode: 0o777 });
+  mkdirSync(place);
+  chownSync(place, databaseUser.uid, databaseUser.gid);
   const config = join(place, 'prometheus.yml');
   const jobs = targets.map(({ name, address }) => ({
     targets: [address],
@@ -51,7 +52,7 @@ export async function startPrometheus(
     [
       'prometheus',
       `--config.file=${config}`,
-      `--storage.tsdb.path=${join(folder, 'prometheus-data')}`,
+      `--storage.tsdb.path=${join(place, 'data')}`,
       `--web.listen-address=${origin.slice('http://'.length)}`,
     ],
     { logFile: join(folder, 'prometheus.log') },

@@ -12,9 +12,9 @@ import { dirname, join } from 'node:path';
 import type { OutsideObject, OutsideStore } from '@svc/service';
 
 /** So many states of an object stay. */
-const KEPT_STATES = 5;
+const KEPT_STATES = 20;
 /** By so many states a write that was in time may be overtaken until it looks. */
-const OVERTAKEN_BY = 2;
+const OVERTAKEN_BY = 10;
 
 export const openFolder = (root: string): OutsideStore => {
   const find = async (key: string): Promise<OutsideObject | null> => {

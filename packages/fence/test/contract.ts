@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const WRITERS = 8;
 const ROUNDS = 20;
 /** More than any place keeps of the states of an object. */
-const OVERTAKEN = 12;
+const OVERTAKEN = 25;
 
 export const describeOutside = (name: string, open: () => OutsideStore): void => {
   describe(name, () => {

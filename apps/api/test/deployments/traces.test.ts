@@ -138,7 +138,7 @@ it('who is asked outside hears of the same trace, and of nothing else that the c
 
 it('a refused request is traced with its status; a failed stage by the name of its error alone', async () => {
   const trace = newTrace();
-  const headers = sending(trace, { authorization: `Bearer ${tenants.rpKey.slice(0, -1)}x` });
+  const headers = sending(trace, { authorization: `Bearer ${tenants.rpKey}x` });
   const response = await fetch(`${baseUrl()}/verify`, { method: 'POST', headers, body: '{}' });
   expect(response.status).toBe(401);
   const spans = await untilTraced(trace, 'POST /verify');
