@@ -107,9 +107,11 @@ interface AxeResults {
   }[];
 }
 
-const axeFindings = async (page: Page): Promise<string[]> => {
+/** Of every rule unless one is named, such as `color-contrast`. */
+export const axeFindings = async (page: Page, rule?: string): Promise<string[]> => {
   await page.evaluate(AXE);
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  const only = rule === undefined ? '' : `{ runOnly: ['${rule}'] }`;
+  const { violations } = (await page.evaluate(`axe.run(${only})`)) as AxeResults;
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
   );

@@ -37,7 +37,8 @@ export const themeFor = (isDark: boolean): object => {
   return {
     spacing: { unit: 5, sectionHorizontal: 40, sectionVertical: 20 },
     colors: {
-      primary: { main: c.accent },
+      // Redoc writes it on white, and white on it, in either scheme; links have a colour of their own.
+      primary: { main: LIGHT.accent },
       success: { main: c.good },
       warning: { main: c.warn },
       error: { main: c.bad },
@@ -74,5 +75,6 @@ export const themeFor = (isDark: boolean): object => {
     },
     rightPanel: { backgroundColor: c.panel, textColor: '#eaecee' },
     codeBlock: { backgroundColor: c.code },
+    fab: { backgroundColor: c.surface, color: c.accent },
   };
 };
