@@ -22,7 +22,7 @@ import {
   rule,
   SvcError,
 } from '@svc/sdk-core';
-import { findMissingBody, MISSING_BODY, type ParsedBody } from './missing-body.ts';
+import { BODY_FAULTS, type BodyFault, findBodyFault, type ParsedBody } from './body-fault.ts';
 import { RequestMismatchError } from './request-mismatch.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -70,7 +70,7 @@ export function getAuthority(request: object): SvcAuthority {
 }
 
 export interface Refusal {
-  status: 400 | 401 | 403 | 500 | 503;
+  status: 400 | 401 | 403 | 413 | 415 | 500 | 503;
   headers: Record<string, string>;
   body: { error: string; message: string; reason?: string; receipt_id?: string };
 }
@@ -169,12 +169,13 @@ export async function authorize<Req>(
   try {
     action = await options.action(forAction);
   } catch (error) {
-    const missing = findMissingBody(error, parsed);
-    if (missing === null) throw error;
-    const message = MISSING_BODY[missing];
-    if (missing !== 'not-parsed') return refuse(400, 'INVALID_REQUEST', message);
-    tellError(options, 500, new SvcError('configuration', message, { cause: error }), request);
-    return refuse(500, 'CONFIGURATION', message);
+    const fault = findBodyFault(error, parsed);
+    if (fault === null) throw error;
+    if (fault === 'not-parsed') {
+      const { message } = BODY_FAULTS[fault];
+      tellError(options, 500, new SvcError('configuration', message, { cause: error }), request);
+    }
+    return refuseBody(fault);
   }
   try {
     const verdict = await options.verifier.verify({ grant, proof, action, request: { method, url } });
@@ -220,6 +221,14 @@ const forbid = (message: string, reason: string, receiptId: string | null): Auth
   const receipt = receiptId === null ? {} : { receipt_id: receiptId };
   return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason, ...receipt } } };
 };
+
+/** The answer to a body that cannot be read. */
+export const refuseBody = (fault: BodyFault): { ok: false; refusal: Refusal } => {
+  const { status, message } = BODY_FAULTS[fault];
+  return refuse(status, status === 500 ? 'CONFIGURATION' : CODES[status], message);
+};
+
+const CODES = { 400: 'INVALID_REQUEST', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' } as const;
 
 const refuse = (status: Refusal['status'], error: string, message: string, headers = {}) => ({
   ok: false as const,

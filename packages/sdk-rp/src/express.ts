@@ -1,6 +1,14 @@
 /** Express 4 and 5: `app.post('/orders', express.json(), requireAuthority({ … }), handler)`. */
 import type { Request } from 'express';
-import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
+import {
+  type AuthorityOptions,
+  authorize,
+  checkOptions,
+  type Refusal,
+  refuseBody,
+  type SvcAuthority,
+} from './authorize.ts';
+import { findParserFault } from './body-fault.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
 
@@ -32,8 +40,8 @@ export type ExpressHandler<Req> = (
 ) => void;
 
 /**
- * Continues with `req.svc` if the Agent may; else answers 400, 401, 403, 500 or 503. What `action` or `url` throws goes to
- * `next(error)`. Parse the body before it if `action` needs the body.
+ * Continues with `req.svc` if the Agent may; else answers 400, 401, 403, 413, 415, 500 or 503. What `action` or `url` throws
+ * goes to `next(error)`. Parse the body before it if `action` needs the body, and mount `refuseUnreadableBody`.
  * @throws SvcError `configuration`
  */
 export function requireAuthority<Req extends ExpressRequest = Request>(
@@ -43,11 +51,7 @@ export function requireAuthority<Req extends ExpressRequest = Request>(
   return (request, response, next) => {
     authorizeRequest(checked, request)
       .then((authorization) => {
-        if (!authorization.ok) {
-          const { status, headers, body } = authorization.refusal;
-          response.status(status).set(headers).json(body);
-          return;
-        }
+        if (!authorization.ok) return answer(response, authorization.refusal);
         request.svc = authorization.svc;
         next();
       })
@@ -60,4 +64,26 @@ function authorizeRequest<Req extends ExpressRequest>(options: AuthorityOptions<
   const { 'svc-grant': grant, 'svc-proof': proof } = headers;
   const parsed = { body, headers };
   return authorize(options, { request, grant, proof, method, target, parsed, forAction: request });
+}
+
+/**
+ * An error handler, to be mounted behind the routes: a body that a parser such as `express.json()` refused is answered 400, 413
+ * or 415 in the form of the other refusals, where Express would answer with a page and, outside production, a stack. Every other
+ * error goes on.
+ * @example
+ * app.use(refuseUnreadableBody);
+ */
+export function refuseUnreadableBody(
+  error: unknown,
+  _request: unknown,
+  response: ExpressResponse,
+  next: (error?: unknown) => void,
+): void {
+  const fault = findParserFault(error);
+  if (fault === null) next(error);
+  else answer(response, refuseBody(fault).refusal);
+}
+
+function answer(response: ExpressResponse, { status, headers, body }: Refusal): void {
+  response.status(status).set(headers).json(body);
 }

@@ -1,7 +1,7 @@
 /** Handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
 import { aFunction, checkValue } from '@svc/sdk-core';
 import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
-import { type ParsedBody, UnreadableBodyError } from './missing-body.ts';
+import { type ParsedBody, UnreadableBodyError } from './body-fault.ts';
 
 export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
 
@@ -12,8 +12,8 @@ const NOT_READ = Symbol('not read');
 export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false; response: Response };
 
 /**
- * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read: a body that is
- * not JSON where `action` asks for `json()` is answered 400. Rejects only with what else `action` or `url` throws.
+ * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read: where it
+ * asks for `json()`, a body that is not JSON is answered 400, and one of more than 1 MiB 413. Rejects only with what else `action` or `url` throws.
  * @throws SvcError `configuration`
  */
 export function createAuthorizer(
@@ -44,19 +44,21 @@ function authorizerOf(
 }
 
 /**
- * A copy whose body `action` may read, and what it found there: a body that is no JSON, or none where an object is needed, is the
- * caller's fault and none of the shop's.
+ * A copy whose body `action` may read, and what it found there: a body that is no JSON, or too long, or none where an object is
+ * needed, is the caller's fault and none of the shop's.
  */
 function copyForAction(request: Request): { readonly copy: Request; readonly parsed: ParsedBody } {
   const copy = request.clone();
-  const readJson = copy.json.bind(copy);
+  const readAgain = copy.json.bind(copy);
   let body: unknown = NOT_READ;
   const json = async () => {
+    // Which says what is wrong with that.
+    if (copy.bodyUsed) return readAgain();
+    const text = await readText(copy);
     try {
-      body = await readJson();
+      body = JSON.parse(text);
     } catch (cause) {
-      if (!(cause instanceof SyntaxError)) throw cause;
-      throw new UnreadableBodyError(cause.message, { cause });
+      throw new UnreadableBodyError(text === '' ? 'not-sent' : 'malformed', { cause });
     }
     return body;
   };
@@ -69,6 +71,27 @@ function copyForAction(request: Request): { readonly copy: Request; readonly par
     headers: {},
   };
   return { copy, parsed };
+}
+
+/** As much as Fastify takes unless told otherwise. */
+const MAX_JSON_BYTES = 1_048_576;
+
+/** As `text()` does, but for a bound: nobody is known yet to be who sends it. */
+async function readText(request: Request): Promise<string> {
+  const reader = request.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let total = 0;
+  for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
+    total += piece.value.length;
+    if (total > MAX_JSON_BYTES) {
+      // Not awaited: it ends when the request that was copied is given up too.
+      void reader?.cancel().catch(() => undefined);
+      throw new UnreadableBodyError('too-large');
+    }
+    text += decoder.decode(piece.value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** A handler that runs only with authority. Further arguments, such as a worker's environment, are passed on. */

@@ -2,12 +2,15 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Received, type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import express from 'express';
+// @ts-expect-error: its types are those of Express 5, as for whoever has both.
+import express4 from 'express-4';
 import fastify from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type AuthorityOptions,
   requireAuthority as expressGuard,
   getAuthority,
+  refuseUnreadableBody,
   type SvcAuthority,
 } from '../src/express.ts';
 import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
@@ -415,86 +418,126 @@ it('a fetch handler is needed, and its request has a method that a Proof can nam
   expect(service.received).toEqual([]);
 });
 
-describe('an `action` that finds no body', () => {
-  /** Apps as people write them: `req.body.id`, and the frameworks' own parsers. */
+describe('a body that cannot be read', () => {
+  /** Apps as people write them: `req.body.items[0]`, and the frameworks' own parsers. */
   const action = ({ body }: { body?: unknown }) => ({
     ...order,
-    resource: `order/${(body as { id: string }).id}`,
+    resource: `order/${(body as { items: readonly string[] }).items[0]}`,
   });
-  const ask = async (parsers: express.RequestHandler[], init: RequestInit, onError?: () => void) => {
-    await using service = await startServer(serviceScript());
-    const options = { verifier: verifierOf(service.baseUrl), origin: ORIGIN, action };
-    const guard = expressGuard<express.Request>(onError === undefined ? options : { ...options, onError });
-    const server = express()
-      .post('/orders', ...parsers, guard)
-      .listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;
-    const headers = { ...(await presented()), ...init.headers };
-    const response = await fetch(url, { method: 'POST', ...init, headers });
-    await new Promise((resolve) => server.close(resolve));
-    expect(service.received).toEqual([]);
-    return { status: response.status, body: (await response.json()) as unknown };
-  };
+  const options = { verifier: verifierOf('https://svc.example'), origin: ORIGIN, action };
   const json = { 'content-type': 'application/json' };
 
-  it.each<[string, RequestInit]>([
-    ['another type', { body: '{"id":1}' }],
-    ['none', {}],
-  ])('is answered 400 with what to send: %s', async (_, init) => {
-    const { status, body } = await ask([express.json()], init);
-    expect(status).toBe(400);
-    expect(body).toEqual({ error: 'INVALID_REQUEST', message: expect.stringContaining('application/json') });
+  interface Answer {
+    readonly status: number;
+    readonly text: string;
+  }
+  type Ask = (init: RequestInit, parsers?: express.RequestHandler[], onError?: () => void) => Promise<Answer>;
+
+  /** Mounted as the README says. */
+  const askExpress =
+    (framework: typeof express): Ask =>
+    async (init, parsers = [framework.json({ limit: 100 })], onError) => {
+      const guard = expressGuard<express.Request>(onError === undefined ? options : { ...options, onError });
+      const app = framework();
+      app.post('/orders', ...parsers, guard);
+      app.use(refuseUnreadableBody);
+      const server = app.listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;
+      const headers = { ...(await presented()), connection: 'close', ...init.headers };
+      const response = await fetch(url, { method: 'POST', ...init, headers });
+      const text = await response.text();
+      await new Promise((resolve) => server.close(resolve));
+      return { status: response.status, text };
+    };
+  const askFastify: Ask = async ({ body, headers }) => {
+    const app = fastify({ bodyLimit: 100 });
+    app.post('/orders', { preHandler: fastifyGuard(options) }, async () => ({}));
+    const sent = { ...(await presented()), ...(headers as Record<string, string>) };
+    const payload = typeof body === 'string' ? { payload: body } : {};
+    const { statusCode, body: text } = await app.inject({
+      ...{ method: 'POST', url: '/orders', headers: sent },
+      ...payload,
+    });
+    return { status: statusCode, text };
+  };
+  const askFetch: Ask = async ({ body, headers }) => {
+    const fromJson = async (request: Request) => action({ body: await request.json() }) as Action;
+    const handler = protect({ ...options, action: fromJson }, () => new Response());
+    const sent = { ...(await presented()), ...(headers as Record<string, string>) };
+    const response = await handler(
+      new Request(`${ORIGIN}/orders`, { method: 'POST', headers: sent, body: body ?? null }),
+    );
+    return { status: response.status, text: await response.text() };
+  };
+
+  const TOO_LARGE = JSON.stringify({ items: ['x'.repeat(1_048_576)] });
+  const OF_ALL: readonly (readonly [what: string, init: RequestInit, status: number])[] = [
+    ['malformed', { headers: json, body: '{"items":' }, 400],
+    ['none at all', {}, 400],
+    ['a JSON null', { headers: json, body: 'null' }, 400],
+    ['too large', { headers: json, body: TOO_LARGE }, 413],
+  ];
+  /** `json()` of a fetch handler reads whatever type it is said to be. */
+  const OF_PARSERS = [
+    ...OF_ALL,
+    ['text', { headers: { 'content-type': 'text/plain' }, body: 'items' }, 415],
+    ['of a type that nobody parses', { headers: { 'content-type': 'image/png' }, body: 'items' }, 415],
+  ] as const;
+  const OF_EXPRESS = [
+    ...OF_PARSERS,
+    ['of an unknown charset', { headers: { 'content-type': 'application/json; charset=x' }, body: '1' }, 415],
+    ['of an unknown encoding', { headers: { ...json, 'content-encoding': 'x' }, body: '1' }, 415],
+  ] as const;
+  describe.each<[string, Ask, typeof OF_ALL]>([
+    ['Express 5', askExpress(express), OF_EXPRESS],
+    ['Express 4', askExpress(express4), OF_EXPRESS],
+    ['Fastify', askFastify, OF_PARSERS],
+    ['a fetch handler', askFetch, OF_ALL],
+  ])('in %s', (_, ask, cases) => {
+    it.each(cases)('is refused with a message and without a stack: %s', async (_, init, expected) => {
+      const { status, text } = await ask(init);
+      expect([status, JSON.parse(text)]).toEqual([
+        expected,
+        expect.objectContaining({ message: expect.any(String) }),
+      ]);
+      expect(text).not.toMatch(/\bat .*\.[jt]s|TypeError|undefined/);
+    });
   });
 
   it('is answered 500 where this server parses none, and onError is told', async () => {
     const onError = vi.fn();
-    const { status, body } = await ask([], { headers: json, body: '{"id":1}' }, onError);
+    const { status, text } = await askExpress(express)({ headers: json, body: '{"items":[1]}' }, [], onError);
     expect(status).toBe(500);
-    expect(body).toEqual({ error: 'CONFIGURATION', message: expect.stringContaining('express.json()') });
+    expect(JSON.parse(text)).toEqual({
+      error: 'CONFIGURATION',
+      message: expect.stringContaining('express.json()'),
+    });
     expect(onError.mock.calls).toMatchObject([[{ kind: 'configuration' }, {}]]);
   });
 
-  it('is the caller’s fault too where the body is a JSON null, which some parsers take', async () => {
-    const { status } = await ask([express.json({ strict: false })], { headers: json, body: 'null' });
-    expect(status).toBe(400);
-  });
-
-  describe('in a fetch handler', () => {
-    const answerTo = async (body: string | null, action: (request: Request) => Promise<Action>) => {
-      const verifier = verifierOf('https://svc.example');
-      const handler = protect({ verifier, origin: ORIGIN, action }, () => new Response());
+  it('what else goes wrong is the shop’s, and reaches its framework', async () => {
+    const next = vi.fn();
+    const errors = [
+      new TypeError('own'),
+      Object.assign(new Error('own'), { type: 'own', status: 400 }),
+      null,
+    ];
+    for (const error of errors) refuseUnreadableBody(error, {}, {} as never, next);
+    expect(next.mock.calls.flat()).toEqual(errors);
+    const answerTo = async (body: string, own: (request: Request) => Promise<Action>) => {
+      const handler = protect({ ...options, action: own }, () => new Response());
       return handler(new Request(`${ORIGIN}/orders`, { method: 'POST', headers: await presented(), body }));
     };
-    const fromJson = async (request: Request) => action({ body: await request.json() }) as Action;
-
-    it.each([
-      ['is not JSON', '{"id":'],
-      ['is none', null],
-      ['is a JSON null', 'null'],
-    ])('is answered 400 where what `json()` reads %s', async (_, body) => {
-      const response = await answerTo(body, fromJson);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({
-        error: 'INVALID_REQUEST',
-        message: expect.stringContaining('body'),
-      });
-    });
-
-    it('what else `action` throws is the shop’s, and reaches its framework', async () => {
-      const own = new SyntaxError('a rule of the shop');
-      await expect(answerTo('{}', () => Promise.reject(own))).rejects.toBe(own);
-      const noSuch = async () => action({}) as Action;
-      await expect(answerTo('{"id":1}', noSuch)).rejects.toThrow(TypeError);
-    });
-  });
-
-  it('in Fastify too', async () => {
-    const app = fastify();
-    const preHandler = fastifyGuard({ verifier: verifierOf('https://svc.example'), origin: ORIGIN, action });
-    app.post('/orders', { preHandler }, async () => ({}));
-    const response = await app.inject({ method: 'POST', url: '/orders', headers: await presented() });
-    expect([response.statusCode, response.json().error]).toEqual([400, 'INVALID_REQUEST']);
+    const rule = new SyntaxError('a rule of the shop');
+    await expect(answerTo('{}', () => Promise.reject(rule))).rejects.toBe(rule);
+    const noSuch = async (request: Request) => action({ body: await request.json() }) as Action;
+    await expect(answerTo('{"id":1}', noSuch)).rejects.toThrow(TypeError);
+    const twice = async (request: Request) => {
+      await request.json();
+      return (await request.json()) as Action;
+    };
+    await expect(answerTo('{"items":[1]}', twice)).rejects.toThrow(/unusable|already/);
   });
 });
 

@@ -88,5 +88,5 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     await page.goto(`${baseUrl}/docs#tag/Verify/operation/verify`);
     await page.getByRole('alert').getByText('could not be shown').waitFor();
     expect(await page.locator('#reference').textContent()).toContain('POST /verify');
-  });
+  }, 240_000);
 });

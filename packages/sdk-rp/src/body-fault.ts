@@ -1,0 +1,72 @@
+/** A body that cannot be read: who has to do what, in place of an error with a stack. */
+
+/** What a framework has made of a request's body, and the headers that it came with. */
+export interface ParsedBody {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Why a body cannot be read, with the status that says whose fault it is. */
+export const BODY_FAULTS = {
+  'not-sent': {
+    status: 400,
+    message:
+      'the request needs a body of the type that this address reads, such as content-type: application/json',
+  },
+  malformed: { status: 400, message: 'the body is not well-formed JSON' },
+  'too-large': { status: 413, message: 'the body is larger than this address takes' },
+  'wrong-type': {
+    status: 415,
+    message:
+      'the body has a content-type, charset or encoding that this address does not read: send one that it does, such as application/json',
+  },
+  'not-parsed': {
+    status: 500,
+    message:
+      'this server has not read the body: it needs a parser, such as express.json(), ahead of requireAuthority',
+  },
+} as const;
+
+export type BodyFault = keyof typeof BODY_FAULTS;
+
+/** The body that `action` asked for cannot be read. */
+export class UnreadableBodyError extends SyntaxError {
+  constructor(
+    readonly fault: BodyFault,
+    options?: ErrorOptions,
+  ) {
+    super(BODY_FAULTS[fault].message, options);
+  }
+}
+
+/** Why `action` failed, where it found no body that it could read. Null where the error has another cause: the framework handles it. */
+export function findBodyFault(error: unknown, parsed: ParsedBody | undefined): BodyFault | null {
+  if (error instanceof UnreadableBodyError) return error.fault;
+  if (parsed === undefined || !(error instanceof TypeError)) return null;
+  const { body, headers } = parsed;
+  const isSent = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  const isJson = /^application\/json\b/i.test(String(headers['content-type']));
+  if (isSent && !isJson && (isNothing(body) || typeof body === 'string')) return 'wrong-type';
+  if (body === undefined && isSent) return 'not-parsed';
+  return body === null || (!isSent && isNothing(body)) ? 'not-sent' : null;
+}
+
+const FAULT_OF_STATUS: Readonly<Record<number, BodyFault>> = {
+  400: 'malformed',
+  413: 'too-large',
+  415: 'wrong-type',
+};
+
+/** What a body parser of Express refused; null for every other error. */
+export function findParserFault(error: unknown): BodyFault | null {
+  const { type, status } = (error ?? {}) as { readonly type?: unknown; readonly status?: unknown };
+  const isOfParser =
+    typeof type === 'string' && /^(?:charset|encoding|entity|parameters|querystring|request)\./.test(type);
+  return isOfParser && typeof status === 'number' ? (FAULT_OF_STATUS[status] ?? null) : null;
+}
+
+/** Express 4 makes an empty object of a body that is missing or that its parser did not take. */
+const isNothing = (body: unknown): boolean =>
+  body === undefined ||
+  body === null ||
+  (Object.getPrototypeOf(body) === Object.prototype && Object.keys(body as object).length === 0);
