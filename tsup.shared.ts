@@ -25,6 +25,8 @@ export const program = (
   target: 'node20',
   platform: 'node',
   noExternal: [/^@svc\//],
+  // An optional dependency of some programs.
+  external: ['sodium-native'],
   esbuildOptions: (options) => {
     options.conditions = ['svc-source'];
   },

@@ -13,10 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleProgram, NATIVE } from '../pack/bundle.ts';
+import { bundleProgram } from '../pack/bundle.ts';
+import { listNeeded, readPackage } from '../release/packages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const APPS = ['api', 'worker', 'conformance-runner', 'admin'] as const;
@@ -38,7 +39,8 @@ const packApp = (app: string, from: string, out: string): void => {
   bundleProgram(join(from, 'main.js'), join(out, 'main.js'));
   for (const name of BESIDE)
     if (existsSync(join(from, name))) cpSync(join(from, name), join(out, name), { recursive: true });
-  copyNative(app, out);
+  copyKoffi(app, out);
+  copySodium(app, out);
   cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
   const { name, version, license } = JSON.parse(
     readFileSync(join(ROOT, 'apps', app, 'package.json'), 'utf8'),
@@ -50,20 +52,37 @@ const packApp = (app: string, from: string, out: string): void => {
 };
 
 /** With the binary of this platform alone; without one, keys in a token are refused in a sentence. */
-const copyNative = (app: string, out: string): void => {
-  const require = createRequire(join(ROOT, 'apps', app, 'package.json'));
-  const folder = findFolder(() => require.resolve(`${NATIVE}/package.json`));
+const copyKoffi = (app: string, out: string): void => {
+  const folder = findFolder(app, 'koffi');
   if (folder === null) return;
   const binary = join(folder, '..', '@koromix');
-  const keep = (path: string) => !/[\\/](?:doc|src|vendor|build)(?:[\\/]|$)/.test(path.slice(folder.length));
-  cpSync(folder, join(out, 'node_modules', NATIVE), { recursive: true, dereference: true, filter: keep });
+  const keep = (path: string) => !/[\\/](?:doc|vendor|build)(?:[\\/]|$)/.test(path.slice(folder.length));
+  cpSync(folder, join(out, 'node_modules', 'koffi'), { recursive: true, dereference: true, filter: keep });
   if (existsSync(binary))
     cpSync(binary, join(out, 'node_modules', '@koromix'), { recursive: true, dereference: true });
 };
 
-const findFolder = (find: () => string): string | null => {
+/** The same, with the packages that find the binary; without one, node:crypto is at work. */
+const copySodium = (app: string, out: string): void => {
+  const folder = findFolder(app, 'sodium-native');
+  if (folder === null) return;
+  const here = `prebuilds/${process.platform}-${process.arch}`;
+  const isWanted = (name: string) =>
+    /^(?:$|prebuilds$|package\.json$|LICENSE|[^/]+\.js$|lib(?:$|\/))/.test(name) ||
+    name === here ||
+    name === `${here}/sodium-native.node`;
+  for (const { folder: from, manifest } of listNeeded([readPackage(folder)]).values())
+    cpSync(from, join(out, 'node_modules', manifest.name), {
+      recursive: true,
+      filter: (path) => isWanted(relative(from, path).replaceAll('\\', '/')),
+    });
+};
+
+const findFolder = (app: string, name: string): string | null => {
   try {
-    return dirname(find());
+    const require = createRequire(join(ROOT, 'apps', app, 'package.json'));
+    // Of both, what is imported lies at the top; koffi does not export its package.json.
+    return dirname(require.resolve(name));
   } catch {
     return null;
   }

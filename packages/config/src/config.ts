@@ -84,6 +84,8 @@ export interface Config {
   readonly keyPassphrasePath: string | null;
   /** Of PKCS#11 tokens whose URI names none. */
   readonly pkcs11PinPath: string | null;
+  /** `auto`: libsodium where it loads. */
+  readonly ed25519: 'auto' | 'node';
   readonly demo: boolean;
   /** Calls that store something in the sandbox in a UTC day, on all nodes together. */
   readonly demoPerDay: number;

@@ -153,6 +153,12 @@ export const VARIABLES = {
     standard: 'pin-source in the URI of the key',
     meaning: 'Path of the file with the PIN of PKCS#11 tokens (pkcs11: in a JWK set).',
   }),
+  SVC_ED25519: variable({
+    parse: values.oneOf('auto', 'node'),
+    standard: 'auto',
+    meaning:
+      'auto: libsodium checks and makes Ed25519 signatures where its binary loads, node:crypto otherwise; node: always node:crypto.',
+  }),
   SVC_DEMO: variable({
     parse: values.flag,
     standard: '0 (npm start sets 1)',

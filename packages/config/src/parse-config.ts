@@ -82,6 +82,7 @@ export const WORKER_VARIABLES: readonly VariableName[] = [
   'SVC_STATUS_KEYS',
   'SVC_KEY_PASSPHRASE_FILE',
   'SVC_PKCS11_PIN_FILE',
+  'SVC_ED25519',
 ];
 
 export const parseWorkerConfig = (env: Environment): ParsedWorkerConfig => {
@@ -217,6 +218,7 @@ const serviceConfigOf = (read: Read): ServiceConfig => ({
   statusKeysPath: read.SVC_STATUS_KEYS ?? null,
   keyPassphrasePath: read.SVC_KEY_PASSPHRASE_FILE ?? null,
   pkcs11PinPath: read.SVC_PKCS11_PIN_FILE ?? null,
+  ed25519: read.SVC_ED25519 ?? 'auto',
   tenantLimits: tenantLimits(read),
   entitlements: read.SVC_ENTITLEMENTS ?? 'log',
   compOrgs: read.SVC_COMP_ORGS ?? [],

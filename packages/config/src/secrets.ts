@@ -14,7 +14,7 @@ import {
   SANDBOX_SLUG,
   type ServiceKeySets,
 } from '@svc/service';
-import { Signers } from '@svc/signers';
+import { openEd25519, Signers } from '@svc/signers';
 import type { Config, WorkerConfig } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
 import { findKeyFile, type KeyPaths, keySourcesOf, newPrivateJwk, readSecretFile } from './key-files.ts';
@@ -41,7 +41,8 @@ export interface Secrets extends SigningSecrets {
  * Reads or generates the secrets. Rejects with `DataDirError`, and with `KeySetError` that has the variable, the path and the
  * fault, never key material. Loaded again with the `signers` of before, what is open stays open.
  */
-export const loadSecrets = async (config: Config, signers = new Signers()): Promise<Secrets> => {
+export const loadSecrets = async (config: Config, open?: Signers): Promise<Secrets> => {
+  const signers = open ?? new Signers(await openEd25519(config.ed25519));
   const did = `did:web:${config.domain}`;
   const notes: string[] = [];
   const load = (purpose: KeyPurpose, of: string) => loadKeySet(purpose, { config, did: of, notes, signers });
@@ -61,10 +62,8 @@ export const loadSecrets = async (config: Config, signers = new Signers()): Prom
  * Those of the worker: what signs status lists and checkpoints. The keys of Receipts it knows from the database, and it can
  * sign none. Rejects as `loadSecrets` does.
  */
-export const loadWorkerSecrets = async (
-  config: WorkerConfig,
-  signers = new Signers(),
-): Promise<SigningSecrets> => {
+export const loadWorkerSecrets = async (config: WorkerConfig, open?: Signers): Promise<SigningSecrets> => {
+  const signers = open ?? new Signers(await openEd25519(config.ed25519));
   const notes: string[] = [];
   const did = `did:web:${config.domain}`;
   const statusKeys = await loadKeySet('status', { config, did, notes, signers });
@@ -100,7 +99,10 @@ const loadKeySet = async (purpose: KeyPurpose, { config, did, notes, signers }: 
   if (exposure !== null) exposed(`${source}: ${exposure}`);
   try {
     const sources = keySourcesOf(file, config, exposed);
-    return await openKeySet(JSON.parse(text), purpose, did, (uri, key) => signers.open(uri, key, sources));
+    return await openKeySet(JSON.parse(text), purpose, did, {
+      open: (uri, key) => signers.open(uri, key, sources),
+      signWith: signers.ed25519.signWith,
+    });
   } catch (error) {
     // The parser's message may quote the file.
     throw new KeySetError(

@@ -2,7 +2,6 @@
 import type { ServiceConfig, SigningSecrets } from '@svc/config';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
-import { nativeCrypto } from '@svc/protocol/native';
 import {
   DatabaseClock,
   type EntitlementPolicy,
@@ -24,6 +23,7 @@ import { openDatabase } from './open-database.ts';
 import { openFence } from './open-fence.ts';
 import { patiently } from './patiently.ts';
 import {
+  createEd25519Metric,
   createEventCounter,
   createPoolMetrics,
   createServiceMetrics,
@@ -63,6 +63,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     count('storage');
     logger.warn({ error: error.message }, 'storage');
   };
+  const { ed25519 } = secrets.signers;
   const store = createStore({ databaseUrl, onError });
   // A restore is put right from these lines, whatever SVC_LOG_LEVEL says.
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
@@ -74,6 +75,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
     if (registry !== undefined) {
       createServiceMetrics(registry, holds, keys);
+      createEd25519Metric(registry, ed25519);
+      logger.info({ by: ed25519.name, without: ed25519.without }, 'ed25519');
       createPoolMetrics(registry, store);
     }
     const identity = identityOf(config, keys);
@@ -84,7 +87,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       clock,
       holds,
       random: pooledRandom(),
-      crypto: nativeCrypto,
+      crypto: ed25519.crypto,
       identity,
       log,
       entitlements,

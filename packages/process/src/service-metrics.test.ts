@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { createServiceMetrics } from './service-metrics.ts';
+import { createEd25519Metric, createServiceMetrics } from './service-metrics.ts';
 
 it('a signer outside of the process that does not answer is told, by what it signs; one in the process is always there', async () => {
   let fault: string | null = 'token svc: no such token is there';
@@ -19,4 +19,10 @@ it('a signer outside of the process that does not answer is told, by what it sig
   expect(await gone()).toEqual(['svc_signer_gone{signer="receipt"} 0', 'svc_signer_gone{signer="status"} 1']);
   fault = null;
   expect(await gone()).toEqual(['svc_signer_gone{signer="receipt"} 0', 'svc_signer_gone{signer="status"} 0']);
+});
+
+it('what checks and makes signatures is told by its name', async () => {
+  const registry = new Registry();
+  createEd25519Metric(registry, { name: 'sodium' });
+  expect(await registry.metrics()).toContain('\nsvc_ed25519_info{by="sodium"} 1\n');
 });

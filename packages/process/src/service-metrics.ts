@@ -72,6 +72,17 @@ export const createServiceMetrics = (
   createProcessMetrics(registry);
 };
 
+/** What checks and makes signatures in this process: a name. */
+export const createEd25519Metric = (registry: Registry, { name }: { readonly name: string }): void => {
+  new Gauge({
+    name: 'svc_ed25519_info',
+    help: 'Always 1: what checks and makes Ed25519 signatures in this process.',
+    labelNames: ['by'],
+    aggregator: 'max',
+    registers: [registry],
+  }).set({ by: name }, 1);
+};
+
 /** Connections to the database, by what they are for. */
 export const createPoolMetrics = (registry: Registry, store: Pick<Store, 'describePools'>): void => {
   new Gauge({

@@ -1,2 +1,2 @@
-/** `CryptoPort` on node:crypto, for servers. */
-export { nativeCrypto } from '@svc/codec/native';
+/** `CryptoPort` on node:crypto or another native library, for servers. */
+export { nativeCrypto, nativeCryptoBy } from '@svc/codec/native';

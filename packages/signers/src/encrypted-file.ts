@@ -3,15 +3,20 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { decodeBase64url } from '@svc/protocol';
-import { KeySetError, type PublishedKey, type ServiceSigner, signerOf } from '@svc/service';
+import { KeySetError, type PublishedKey, type ServiceSigner, type SignWith, signerOf } from '@svc/service';
 import { checkPassphrase, decryptPrivateKey, encryptPrivateKey, findPrivateKey } from './encrypted-key.ts';
 import type { FileUri } from './key-uri.ts';
 import type { KeySources, MadeKey } from './sources.ts';
 
 /** Throws `KeySetError` unless what it signs verifies under `key`. */
-export const openFile = (uri: FileUri, key: PublishedKey, sources: KeySources): ServiceSigner => {
+export const openFile = (
+  uri: FileUri,
+  key: PublishedKey,
+  sources: KeySources,
+  signWith: SignWith,
+): ServiceSigner => {
   const path = pathOf(uri, sources);
-  return signerOf(readPrivateKey(path, sources), key, `${path}: its key is not the one of x`);
+  return signerOf(signWith(readPrivateKey(path, sources)), key, `${path}: its key is not the one of x`);
 };
 
 /** A new key in `<name>.pem` beside the key set; the one that is there already, from an attempt that was cut off. */

@@ -1,6 +1,7 @@
 /** Opens private keys where their URIs say, and makes new ones there. One of a process: what it has opened, it shares and closes. */
 import { KeySetError, type PublishedKey, type ServiceSigner } from '@svc/service';
 import { KMS_MAX_BYTES, makeKmsKey, openKms } from './aws-kms.ts';
+import { type Ed25519, nodeEd25519 } from './ed25519.ts';
 import { makeFile, openFile } from './encrypted-file.ts';
 import { type KeyUri, parseKeyUri, type TokenUri } from './key-uri.ts';
 import { openToken, sessionsOf, type TokenDeps } from './pkcs11/token.ts';
@@ -12,10 +13,13 @@ type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 export class Signers {
   private readonly opened = new Map<string, Promise<WatchedSigner>>();
 
+  /** `ed25519`: what signs with keys that are in this process. */
+  constructor(readonly ed25519: Ed25519 = nodeEd25519()) {}
+
   /** Rejects with `KeySetError` unless what it signs verifies under `key`. One that is open already is given again. */
   async open(uri: string, key: PublishedKey, sources: KeySources): Promise<ServiceSigner> {
     const at = parseKeyUri(uri);
-    if (at.kind === 'file') return openFile(at, key, sources);
+    if (at.kind === 'file') return openFile(at, key, sources, this.ed25519.signWith);
     refuseUnfit(at, key.kid);
     const name = `${key.kid} ${key.publicKeyMultibase} ${uri}`;
     const opening = this.opened.get(name) ?? this.openRemote(at, key, sources);
@@ -45,6 +49,7 @@ export class Signers {
     const opened = [...this.opened.values()];
     this.opened.clear();
     for (const opening of opened) await opening.then((signer) => signer.close()).catch(() => {});
+    this.ed25519.close();
   }
 
   private async openRemote(at: RemoteUri, key: PublishedKey, sources: KeySources): Promise<WatchedSigner> {

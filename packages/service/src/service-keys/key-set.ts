@@ -39,6 +39,11 @@ export interface ServiceSigner extends Signer {
 /** Reaches a private key outside of the set. Rejects with `KeySetError` unless what it signs verifies under this key. */
 export type OpenPrivateKey = (uri: string, key: PublishedKey) => Promise<ServiceSigner>;
 
+/** A function that signs with this key, in this process. */
+export type SignWith = (privateKey: KeyObject) => (bytes: Uint8Array) => Uint8Array;
+
+export const signByNode: SignWith = (privateKey) => (bytes) => sign(null, bytes, privateKey);
+
 /** Of a process that signs nothing with them: who they are it learns from the database (key-ring.ts). */
 export const keysOfOthers = (purpose: KeyPurpose): KeySet => ({
   signer: {
@@ -67,13 +72,18 @@ export class KeySetError extends Error {
 }
 
 /** Reads a JWK set that holds its private parts; throws `KeySetError` that names the fault and never shows key material. */
-export const parseKeySet = (json: unknown, purpose: KeyPurpose, serviceDid: string): KeySet => {
+export const parseKeySet = (
+  json: unknown,
+  purpose: KeyPurpose,
+  serviceDid: string,
+  signWith = signByNode,
+): KeySet => {
   const { jwk, active, published } = readKeys(json, purpose, serviceDid);
   if (jwk.d === undefined)
     throw new KeySetError('keys[0] is the active key and needs its private part d, or private_key');
   const { kty, crv, x, d } = jwk;
   const privateKey = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' });
-  return { signer: signerOf(privateKey, active, 'keys[0]: d and x are not one pair'), published };
+  return { signer: signerOf(signWith(privateKey), active, 'keys[0]: d and x are not one pair'), published };
 };
 
 /** The same of any JWK set; rejects with what `open` rejects with too. */
@@ -81,10 +91,10 @@ export const openKeySet = async (
   json: unknown,
   purpose: KeyPurpose,
   serviceDid: string,
-  open: OpenPrivateKey,
+  { open, signWith }: { readonly open: OpenPrivateKey; readonly signWith: SignWith },
 ): Promise<KeySet> => {
   const { jwk, active, published } = readKeys(json, purpose, serviceDid);
-  if (jwk.private_key === undefined) return parseKeySet(json, purpose, serviceDid);
+  if (jwk.private_key === undefined) return parseKeySet(json, purpose, serviceDid, signWith);
   return { signer: await open(jwk.private_key, active), published };
 };
 
@@ -137,11 +147,10 @@ export const SELF_TEST: Uint8Array = Buffer.from('self-test of a signer');
 
 /** Signs in this process. Proven once by signing and verifying: throws `KeySetError` where the two are no pair. */
 export const signerOf = (
-  privateKey: KeyObject,
+  signing: ReturnType<SignWith>,
   { kid, publicKey }: Pick<PublishedKey, 'kid' | 'publicKey'>,
   mismatch: string,
 ): Signer => {
-  const signer = { kid, sign: (bytes: Uint8Array): Uint8Array => sign(null, bytes, privateKey) };
-  if (!nativeCrypto.verify(publicKey, SELF_TEST, signer.sign(SELF_TEST))) throw new KeySetError(mismatch);
-  return signer;
+  if (!nativeCrypto.verify(publicKey, SELF_TEST, signing(SELF_TEST))) throw new KeySetError(mismatch);
+  return { kid, sign: signing };
 };

@@ -1,0 +1,141 @@
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { nativeCrypto } from '@svc/protocol/native';
+import { readThirdPartyJson } from '@svc/vectors/src/third-party.ts';
+import fc from 'fast-check';
+import type { Sodium } from 'sodium-native';
+import { describe, expect, it } from 'vitest';
+import { nodeEd25519, openEd25519 } from './ed25519.ts';
+
+const findSodium = (): Sodium | null => {
+  try {
+    return createRequire(import.meta.url)('sodium-native');
+  } catch {
+    return null;
+  }
+};
+const sodium = findSodium();
+const isBuiltForHere = (): boolean => {
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve('sodium-native/package.json'));
+    return existsSync(join(folder, 'prebuilds', `${process.platform}-${process.arch}`));
+  } catch {
+    return false;
+  }
+};
+
+/** libsodium that remembers the memory it gave out, with some calls replaced. */
+const watched = (changes: Partial<Sodium> = {}) => {
+  const given: Buffer[] = [];
+  const freed: Buffer[] = [];
+  const real = sodium as Sodium;
+  const library: Sodium = {
+    ...real,
+    sodium_malloc: (size) => {
+      const buffer = real.sodium_malloc(size);
+      given.push(buffer);
+      return buffer;
+    },
+    sodium_free: (buffer) => {
+      expect([...buffer].every((byte) => byte === 0)).toBe(true);
+      freed.push(buffer);
+      real.sodium_free(buffer);
+    },
+    ...changes,
+  };
+  return { given, freed, load: async () => library };
+};
+
+it.runIf(isBuiltForHere())('libsodium is at work where its package is installed with a binary', async () => {
+  expect(await openEd25519('auto')).toMatchObject({ name: 'sodium', without: null });
+});
+
+it.each([
+  ['its binary does not load', () => Promise.reject(new Error('GLIBC_2.99 not found')), /GLIBC/],
+  [
+    'it accepts what node:crypto does not',
+    async () => ({ crypto_sign_verify_detached: () => true }) as unknown as Sodium,
+    /other signatures/,
+  ],
+  [
+    'it refuses what node:crypto accepts',
+    async () => ({ crypto_sign_verify_detached: () => false }) as unknown as Sodium,
+    /other signatures/,
+  ],
+])('node:crypto is at work, with the reason, where %s', async (_, load, reason) => {
+  const { name, without, crypto } = await openEd25519('auto', load);
+  expect([name, crypto]).toEqual(['node', nativeCrypto]);
+  expect(without).toMatch(reason);
+});
+
+it('node:crypto is at work where it is asked for, and libsodium is not even loaded', async () => {
+  const load = () => Promise.reject(new Error('loaded'));
+  expect(await openEd25519('node', load)).toMatchObject({ name: 'node', without: 'SVC_ED25519=node' });
+});
+
+describe.runIf(sodium !== null)('signing by libsodium', () => {
+  it('gives the signatures of RFC 8032 §7.1', async () => {
+    const { signWith, close } = await openEd25519('auto', watched().load);
+    const { tests } = readThirdPartyJson<{
+      tests: readonly { secretKey: string; message: string; signature: string }[];
+    }>('rfc/rfc8032-section-7.1.json');
+    expect(tests).toHaveLength(5);
+    for (const { secretKey, message, signature } of tests) {
+      const der = Buffer.from(`302e020100300506032b657004220420${secretKey}`, 'hex');
+      const signing = signWith(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
+      expect(Buffer.from(signing(Buffer.from(message, 'hex'))).toString('hex')).toBe(signature);
+    }
+    close();
+  });
+
+  it('gives the same bytes as node:crypto, for any key and message', async () => {
+    const { signWith, close } = await openEd25519('auto', watched().load);
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.uint8Array({ maxLength: 5_000 }),
+        (seed, message) => {
+          const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+          const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+          expect(Buffer.from(signWith(key)(message))).toEqual(sign(null, message, key));
+        },
+      ),
+    );
+    close();
+  });
+
+  it('holds each key once however often its file is read, and zeroes it on closing; then it signs nothing', async () => {
+    const { given, freed, load } = watched();
+    const { signWith, close } = await openEd25519('auto', load);
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const [one, other] = [signWith(privateKey), signWith(privateKey)];
+    expect(one(Buffer.from('a'))).toEqual(other(Buffer.from('a')));
+    expect([given.length, freed.length]).toEqual([2, 1]);
+    close();
+    expect(freed).toHaveLength(2);
+    for (const signing of [one, other]) expect(() => signing(Buffer.from('a'))).toThrow(/closed/);
+  });
+
+  it('keeps the key in memory that cannot be written', async () => {
+    const sealed: Buffer[] = [];
+    const { given, load } = watched({
+      sodium_mprotect_readonly: (buffer) => {
+        sealed.push(buffer);
+        sodium?.sodium_mprotect_readonly(buffer);
+      },
+    });
+    const { signWith, close } = await openEd25519('auto', load);
+    signWith(generateKeyPairSync('ed25519').privateKey);
+    expect(sealed).toEqual(given);
+    close();
+  });
+});
+
+it('node:crypto has nothing to close', () => {
+  const { signWith, close } = nodeEd25519();
+  const signing = signWith(generateKeyPairSync('ed25519').privateKey);
+  close();
+  expect(signing(Buffer.from('a'))).toHaveLength(64);
+});
