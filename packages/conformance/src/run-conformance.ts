@@ -74,7 +74,12 @@ export interface ConformanceRun {
 /** The run ends after this many consecutive requests without an answer. */
 const MAX_SILENCES_IN_A_ROW = 3;
 
-/** Resolves with the report; nothing that the endpoint does makes it reject. */
+/**
+ * Resolves with the report; nothing that the endpoint does makes it reject. Transport and vectors are in `@svc/conformance/node`.
+ * @example
+ * const clock = { nowMs: () => performance.now() };
+ * const { status, totals } = await runConformance({ url: 'https://engine.example/', vectors, transport, clock });
+ */
 export const runConformance = async (run: ConformanceRun): Promise<ConformanceReport> => {
   const session = new Session(run);
   const ended = await session.run();

@@ -23,18 +23,3 @@ describe.each(['sdk-principal', 'sdk-rp'])('the built declarations of %s', (name
     }
   });
 });
-
-it.each([
-  ['sdk-rp/src/verifier.ts', 'export function createVerifier('],
-  ['sdk-rp/src/verifier.ts', '  verify(input: VerifyInput'],
-  ['sdk-principal/src/client.ts', 'export function createPrincipalClient('],
-  ['sdk-principal/src/agent-fetch.ts', 'export function createAgentFetch('],
-  ['sdk-principal/src/sign-proof.ts', 'export async function signProof('],
-  ['testing/src/test-service.ts', 'export async function createTestService('],
-])('an editor shows what it does, with an example: %s, %s', (file, declaration) => {
-  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-  const [before = ''] = text.split(declaration);
-  expect(before.length).toBeLessThan(text.length);
-  const comment = before.slice(before.lastIndexOf('/**'));
-  expect(comment.trimEnd()).toMatch(/\* @example\n.*\*\/$/s);
-});

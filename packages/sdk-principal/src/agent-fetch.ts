@@ -54,11 +54,11 @@ const OPTIONS: Rules<AgentFetchOptions> = {
  * await agentFetch('https://shop.example/orders', { method: 'POST', headers, body });
  * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent and audience.
  */
-export function createAgentFetch(given: AgentFetchOptions): AgentFetch {
-  const options = readArgument('createAgentFetch', given, OPTIONS);
-  const { agent, now, audience } = options;
-  const grant = checkGrant(options);
-  const action = checkAction(options.action);
+export function createAgentFetch(options: AgentFetchOptions): AgentFetch {
+  const read = readArgument('createAgentFetch', options, OPTIONS);
+  const { agent, now, audience } = read;
+  const grant = checkGrant(read);
+  const action = checkAction(read.action);
   const clock = now === undefined ? {} : { now };
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: 'manual' });
@@ -73,9 +73,9 @@ export function createAgentFetch(given: AgentFetchOptions): AgentFetch {
       action: described,
       ...clock,
     });
-    request.headers.set('Svc-Grant', options.grant);
+    request.headers.set('Svc-Grant', read.grant);
     request.headers.set('Svc-Proof', proof);
-    const response = await (options.fetch ?? globalThis.fetch)(request);
+    const response = await (read.fetch ?? globalThis.fetch)(request);
     if (isRedirect(response) && redirectMode(input, init) !== 'manual') {
       await response.body?.cancel();
       throw new SvcError(

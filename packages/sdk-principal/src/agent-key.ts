@@ -31,6 +31,9 @@ export async function generateAgentKey(): Promise<AgentKey> {
 /**
  * The Agent that has this key.
  * @throws SvcError `invalid-argument`; messages never show the key.
+ * @example
+ * const { did, privateJwk } = await generateAgentKey(); // a Principal grants to `did`
+ * const agent = agentFromJwk(privateJwk);
  */
 export function agentFromJwk(jwk: Ed25519PrivateJwk): Agent {
   const key = parseEd25519Jwk(jwk);

@@ -78,6 +78,8 @@ const apiCallRules: Rules<ApiCallLimits> = {
  * `maxPerPeriodMinor` with `period`, and `maxUses` are budgets, which are used up; relying parties under `svc-base-v1`
  * deny a Capability that has one.
  * @throws SvcError `invalid-argument`
+ * @example
+ * const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD', resources: ['order/*'] })]; // 500.00 USD each
  */
 export function purchase(limits: PurchaseLimits): Capability {
   const given = readArgument('purchase', limits, purchaseRules);
@@ -97,6 +99,8 @@ export function purchase(limits: PurchaseLimits): Capability {
  * May call with these HTTP methods. `resources` are patterns of whole URLs; without them, any URL. `maxUses` is a budget,
  * see `purchase`.
  * @throws SvcError `invalid-argument`
+ * @example
+ * const capabilities = [apiCall({ methods: ['GET'], resources: ['https://api.example/invoices/*'] })];
  */
 export function apiCall(limits: ApiCallLimits): Capability {
   const { methods, resources, maxUses } = readArgument('apiCall', limits, apiCallRules);

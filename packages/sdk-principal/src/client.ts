@@ -94,16 +94,16 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
  * @throws SvcError `configuration` for an option that is unknown, missing or of another type
  * @example
  * const client = createPrincipalClient({ baseUrl: 'https://svc.example', signer: signerFromJwk(privateJwk, kid) });
- * const { grant, grantId } = await client.grants.issue({ agent: did, capabilities });
+ * const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
  */
-export function createPrincipalClient(given: PrincipalClientOptions): PrincipalClient {
-  const options = readArgument('createPrincipalClient', given, OPTIONS, 'configuration');
-  const { timeoutMs = 10_000 } = options;
+export function createPrincipalClient(options: PrincipalClientOptions): PrincipalClient {
+  const read = readArgument('createPrincipalClient', options, OPTIONS, 'configuration');
+  const { timeoutMs = 10_000 } = read;
   const patience = revocationPatience(timeoutMs);
   const apiKeyVariable = 'SVC_PRINCIPAL_KEY';
-  const transport = createTransport({ ...options, apiKeyVariable, timeoutMs });
+  const transport = createTransport({ ...read, apiKeyVariable, timeoutMs });
   return {
-    grants: createGrants(transport, options, patience),
+    grants: createGrants(transport, read, patience),
     keys: createSigningKeys(transport, patience),
     agents: createAgents(transport, disablePatience(timeoutMs)),
     apiKeys: createApiKeys(transport),

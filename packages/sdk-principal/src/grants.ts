@@ -52,6 +52,9 @@ export interface Grants {
    * Reserves an id and a status entry, then signs the Grant here. A reservation whose Grant was never signed
    * authorises nothing.
    * @throws SvcError `invalid-argument` before anything is sent
+   * @example
+   * const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD' })];
+   * const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
    */
   issue(request: GrantRequest, options?: CallOptions): Promise<IssuedGrant>;
   /**

@@ -18,7 +18,11 @@ const aKid = rule(
   (value): value is string => isText(value) && /^did:[^#\s]+#[^#\s]+$/.test(value),
 );
 
-/** A new Ed25519 key. `id` is the fragment under which it will be published; by default the service names it. */
+/**
+ * A new Ed25519 key. `id` is the fragment under which it will be published; by default the service names it.
+ * @example
+ * const { privateJwk, registration } = await generatePrincipalKey(); // registration: an entry of `keys` of POST /principals
+ */
 export async function generatePrincipalKey(options: { id?: string } = {}): Promise<PrincipalKey> {
   const privateJwk = await generateEd25519Jwk();
   const publicKeyMultibase = encodeMultikey(parseEd25519Jwk(privateJwk).publicKey);
@@ -30,6 +34,9 @@ export async function generatePrincipalKey(options: { id?: string } = {}): Promi
  * A signer for the key published as `kid` (`did:web:…#key-1`). For a key in a KMS write the two members yourself:
  * `{ kid, sign: (bytes) => kms.sign(bytes) }`, where `sign` gives the 64-byte Ed25519 signature over these bytes.
  * @throws SvcError `invalid-argument`
+ * @example
+ * const { privateJwk, registration } = await generatePrincipalKey();
+ * const signer = signerFromJwk(privateJwk, 'did:web:svc.example:org:acme#key-1');
  */
 export function signerFromJwk(jwk: Ed25519PrivateJwk, kid: string): Signer {
   checkValue('kid', kid, aKid);

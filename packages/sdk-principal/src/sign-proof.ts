@@ -50,25 +50,25 @@ const REQUEST: Rules<ProofRequest> = {
  * const proof = await signProof({ agent, grantId, audience: 'did:web:shop.example', method: 'POST', url, action });
  * @throws SvcError `invalid-argument`; rejects with what the signer rejects with.
  */
-export async function signProof(given: ProofRequest): Promise<string> {
-  const request = readArgument('signProof', given, REQUEST);
-  const { agent, now = Date.now, jti = randomToken(': pass jti') } = request;
-  const action = parseAction(request.action);
+export async function signProof(request: ProofRequest): Promise<string> {
+  const read = readArgument('signProof', request, REQUEST);
+  const { agent, now = Date.now, jti = randomToken(': pass jti') } = read;
+  const action = parseAction(read.action);
   if (!action.ok) throw invalid(action.problem);
-  const htu = normalizeHtu(request.url);
+  const htu = normalizeHtu(read.url);
   if (htu === null) throw invalid('url must be an absolute http(s) URL without user info');
   if (!isJti(jti)) throw invalid('jti must be 22 to 64 base64url characters');
   const iat = Math.floor(now() / 1000);
   if (!Number.isSafeInteger(iat)) throw invalid('now must give milliseconds since the epoch');
-  checkApiCall(action.value, request.method, htu);
+  checkApiCall(action.value, read.method, htu);
   const proof = await signCompactJws(
     agent,
     { typ: PROOF_TYP },
     {
       iss: agent.did,
-      aud: request.audience,
-      grant_id: request.grantId,
-      htm: request.method,
+      aud: read.audience,
+      grant_id: read.grantId,
+      htm: read.method,
       htu,
       action: { ...action.value },
       iat,

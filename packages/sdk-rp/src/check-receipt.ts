@@ -48,7 +48,13 @@ export type ReceiptCheck =
 /** The failure code of a Receipt that allows, genuinely, but another HTTP request. */
 export const REQUEST_HASH_FAILURE = 'request-hash';
 
-/** All that is wrong with the Receipt, or the Receipt. Never throws. */
+/**
+ * All that is wrong with the Receipt, or the Receipt. Never throws.
+ * @example
+ * const request = { method: 'POST', url: 'https://shop.example/orders' };
+ * const checked = checkReceipt(receipt, { grant, proof, action, request, didDocument });
+ * if (!checked.ok) console.error(checked.failures);
+ */
 export function checkReceipt(receipt: unknown, expected: ReceiptExpectation): ReceiptCheck {
   const crypto = expected.crypto ?? portableCrypto;
   const service = expected.serviceDid === undefined ? {} : { serviceDid: expected.serviceDid };

@@ -43,6 +43,13 @@ export type ExpressHandler<Req> = (
  * Continues with `req.svc` if the Agent may; else answers 400, 401, 403, 413, 415, 500 or 503. What `action` or `url` throws
  * goes to `next(error)`. Parse the body before it if `action` needs the body, and mount `refuseUnreadableBody`.
  * @throws SvcError `configuration`
+ * @example
+ * const guard = requireAuthority({
+ *   verifier,
+ *   origin: 'https://shop.example',
+ *   action: (req) => ({ type: 'commerce:purchase', resource: `order/${req.body.id}`, amount: req.body.total, currency: 'USD' }),
+ * });
+ * app.post('/orders', express.json(), guard, (req, res) => res.json(getAuthority(req).receiptId));
  */
 export function requireAuthority<Req extends ExpressRequest = Request>(
   options: AuthorityOptions<Req>,

@@ -28,6 +28,12 @@ export interface FastifyReplyLike {
  * A `preHandler` hook. Continues with `request.svc` if the Agent may; else answers 400, 401, 403, 415, 500 or 503. What `action`
  * or `url` throws goes to Fastify's error handler, and so does a body that its parsers refuse: it answers 400, 413 or 415.
  * @throws SvcError `configuration`
+ * @example
+ * app.post(
+ *   '/orders',
+ *   { preHandler: requireAuthority({ verifier, origin: 'https://shop.example', action: () => action }) },
+ *   async (request) => getAuthority(request).receiptId,
+ * );
  */
 export function requireAuthority<Req extends FastifyRequestLike = FastifyRequest>(
   options: AuthorityOptions<Req>,

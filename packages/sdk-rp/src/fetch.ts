@@ -15,6 +15,10 @@ export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false
  * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read: where it
  * asks for `json()`, a body that is not JSON is answered 400, and one of more than 1 MiB 413. Rejects only with what else `action` or `url` throws.
  * @throws SvcError `configuration`
+ * @example
+ * const authorizeRequest = createAuthorizer({ verifier, origin: 'https://shop.example', action: () => action });
+ * const authorization = await authorizeRequest(request);
+ * if (!authorization.ok) answer(authorization.response);
  */
 export function createAuthorizer(
   options: AuthorityOptions<Request>,
@@ -94,7 +98,14 @@ async function readText(request: Request): Promise<string> {
   return text + decoder.decode();
 }
 
-/** A handler that runs only with authority. Further arguments, such as a worker's environment, are passed on. */
+/**
+ * A handler that runs only with authority. Further arguments, such as a worker's environment, are passed on.
+ * @throws SvcError `configuration`
+ * @example
+ * export const POST = protect({ verifier, origin: 'https://shop.example', action: () => action }, (_request, svc) =>
+ *   Response.json(svc.receiptId),
+ * );
+ */
 export function protect<Rest extends unknown[]>(
   options: AuthorityOptions<Request>,
   handler: (request: Request, svc: SvcAuthority, ...rest: Rest) => Response | Promise<Response>,

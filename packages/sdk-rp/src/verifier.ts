@@ -80,21 +80,21 @@ export interface Verifier {
  * const verifier = createVerifier({ baseUrl: 'https://svc.example', serviceDid: 'did:web:svc.example' });
  * await verifier.ready();
  */
-export function createVerifier(given: VerifierOptions): Verifier {
-  const options = readVerifierOptions(given);
-  const { timeoutMs = 5_000, now = Date.now } = options;
-  const { serviceDid, didDocument, relyingParty, crypto } = options;
-  const transport = createTransport({ ...options, apiKeyVariable: 'SVC_RP_KEY', timeoutMs });
+export function createVerifier(options: VerifierOptions): Verifier {
+  const read = readVerifierOptions(options);
+  const { timeoutMs = 5_000, now = Date.now } = read;
+  const { serviceDid, didDocument, relyingParty, crypto } = read;
+  const transport = createTransport({ ...read, apiKeyVariable: 'SVC_RP_KEY', timeoutMs });
   const documents =
     serviceDid === undefined || didDocument !== undefined
       ? pinnedDocument(didDocument)
       : fetchedDocument(transport, serviceDid, now);
-  const { serviceClockBehindMs = 30_000, serviceClockAheadMs = 5_000 } = options;
+  const { serviceClockBehindMs = 30_000, serviceClockAheadMs = 5_000 } = read;
   const difference = { behindMs: serviceClockBehindMs, aheadMs: serviceClockAheadMs };
   const trust = { documents, serviceDid, relyingParty, crypto, clock: { nowMs: now, difference } };
   return {
     verify: (input, call = {}) => verify(transport, trust, input, call),
-    ready: (call = {}) => checkReady(transport, options.baseUrl, trust, call),
+    ready: (call = {}) => checkReady(transport, read.baseUrl, trust, call),
     decisions: {
       ...createDecisionLists(transport),
       get: (receiptId, call = {}) => getDecision(transport, trust, receiptId, call),

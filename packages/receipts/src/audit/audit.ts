@@ -76,7 +76,13 @@ export interface AuditResult {
   readonly assumed: readonly Assumption[];
 }
 
-/** Audits a Receipt. Never throws on any input. */
+/**
+ * Audits a Receipt. Never throws on any input.
+ * @example
+ * const relyingParty = { proofWindowSeconds: 60 };
+ * const input = { receipt, serviceDidDocument: didDocument, grant, proof, action, relyingParty, evidence };
+ * const { ok, differences, assumed } = audit(input);
+ */
 export const audit = (input: AuditInput): AuditResult => {
   const crypto = input.crypto ?? portableCrypto;
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };

@@ -55,6 +55,9 @@ export type VerifiedBundle =
  * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned. Only
  * without an assumption is it known who wrote the bundle: `ok` with a DID alone means that it is consistent, with keys
  * alone that some holder of them wrote it, who may have come by a key after its end.
+ * @example
+ * const verified = verifyBundle(bundle, { serviceDidDocument: didDocument });
+ * if (verified.ok && verified.assumed.length === 0) console.log(verified.receipt.decision, verified.checkpoint.day);
  */
 export const verifyBundle = (
   bundle: unknown,

@@ -28,12 +28,14 @@ export type IncludedReceipt =
   | ({ readonly ok: true; readonly included: Verified<VerifiedInclusion> } & Verified<VerifiedReceipt>)
   | { readonly ok: false; readonly failures: readonly Failure<FailureCode | InclusionFailureCode>[] };
 
-/** Verifies both. Never throws: whatever is wrong is in `failures`. */
-export const verifyIncludedReceipt = ({
-  receipt: given,
-  serviceDidDocument,
-  ...inclusion
-}: IncludedToVerify): IncludedReceipt => {
+/**
+ * Verifies both. Never throws: whatever is wrong is in `failures`.
+ * @example
+ * const verified = verifyIncludedReceipt({ receipt, inclusion, serviceDidDocument: didDocument });
+ * if (verified.ok) console.log(verified.decision, verified.included.checkpoint.day);
+ */
+export const verifyIncludedReceipt = (input: IncludedToVerify): IncludedReceipt => {
+  const { receipt: given, serviceDidDocument, ...inclusion } = input;
   const { crypto = portableCrypto } = inclusion;
   const read = readServiceKeys(serviceDidDocument);
   const document = read.ok ? read.keys : serviceDidDocument;

@@ -40,6 +40,10 @@ export type VerifiedReceipt =
  * `readServiceKeys` made of it, which saves parsing it again for each of many Receipts. Never throws: all faults are in
  * `failures`. `ok` means that the service signed exactly this and that it is consistent, not that the Receipt is for your
  * request (compare `request_hash`) or that it is an ALLOW.
+ * @example
+ * const verified = verifyReceipt(receipt, didDocument, { serviceDid: 'did:web:svc.example' });
+ * if (verified.ok) console.log(verified.decision, verified.receipt.evaluated_at);
+ * else console.error(verified.failures);
  */
 export const verifyReceipt = (
   receipt: unknown,

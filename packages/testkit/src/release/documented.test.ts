@@ -1,11 +1,15 @@
-/** What an editor shows of a published package: every export has a docstring, and so has every method of what is exported. */
+/**
+ * What an editor shows of a published package: every export has a docstring, and so has every method of what is exported; names of
+ * parameters that say something; examples that compile.
+ */
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { checkModules } from '../sdk/readme.ts';
 
 interface Installed {
   readonly folder: string;
-  readonly manifest: { readonly exports?: Readonly<Record<string, string | Entry>> };
+  readonly manifest: { readonly name: string; readonly exports?: Readonly<Record<string, string | Entry>> };
 }
 interface Entry {
   readonly 'svc-source': string;
@@ -14,11 +18,20 @@ const { listPublished, ROOT } = (await import(
   new URL('../../../../scripts/release/packages.ts', import.meta.url).href
 )) as { listPublished(): readonly Installed[]; readonly ROOT: string };
 
-const entries = listPublished().flatMap(({ folder, manifest: { exports = {} } }) =>
-  Object.values(exports).flatMap((entry) =>
-    typeof entry === 'object' ? [join(folder, entry['svc-source'])] : [],
-  ),
+interface EntryFile {
+  readonly file: string;
+  /** How it is imported. */
+  readonly specifier: string;
+}
+const entryFiles: readonly EntryFile[] = listPublished().flatMap(
+  ({ folder, manifest: { name, exports = {} } }) =>
+    Object.entries(exports).flatMap(([path, entry]) =>
+      typeof entry === 'object'
+        ? [{ file: join(folder, entry['svc-source']), specifier: name + path.slice(1) }]
+        : [],
+    ),
 );
+const entries = entryFiles.map(({ file }) => file);
 
 /** Our own sources alone: what others declare is not looked at, and would take most of the time. */
 function readSources(files: readonly string[], texts: ReadonlyMap<string, string> = new Map()): ts.Program {
@@ -82,10 +95,135 @@ function listMethods(declaration: ts.Declaration) {
   });
 }
 
+const program = readSources(entries);
+
 it('every export of a published package, and every method of one, has a docstring', () => {
-  const program = readSources(entries);
   expect(listUndocumented(program, entries)).toEqual([]);
 });
+
+interface Shown {
+  readonly name: string;
+  /** What its parameters are called, as an editor shows them. */
+  readonly parameters: readonly string[];
+  readonly example: string | null;
+  /** The import of what the entry exports, which an example may use. */
+  readonly imports: string;
+}
+
+/** Functions and methods that can be called from outside. */
+function listShown(program: ts.Program, { file, specifier }: EntryFile): readonly Shown[] {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const module = source && checker.getSymbolAtLocation(source);
+  const symbols = module === undefined ? [] : checker.getExportsOfModule(module);
+  const values = symbols.map(resolveAlias).filter(({ flags }) => (flags & ts.SymbolFlags.Value) !== 0);
+  const imports = `import { ${values.map(({ name }) => name).join(', ')} } from '${file}';`;
+  const show = (name: string, symbol: ts.Symbol): readonly Shown[] => {
+    const declarations = symbol.declarations ?? [];
+    const parameters = declarations.flatMap(listParameters).map((one) => one.name.getText());
+    const tag = symbol.getJsDocTags(checker).find((one) => one.name === 'example');
+    const example = tag === undefined ? null : ts.displayPartsToString(tag.text);
+    return [{ name, parameters, example, imports }];
+  };
+  return symbols.map(resolveAlias).flatMap((symbol) => {
+    const methods = (symbol.declarations ?? [])
+      .flatMap(listMethods)
+      .flatMap(({ name }) => checker.getSymbolAtLocation(name) ?? []);
+    return [
+      ...show(`${specifier} ${symbol.name}`, symbol),
+      ...methods.flatMap((method) => show(`${specifier} ${symbol.name}.${method.name}`, method)),
+    ];
+  });
+  function resolveAlias(symbol: ts.Symbol): ts.Symbol {
+    return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  }
+}
+
+function listParameters(declaration: ts.Declaration): readonly ts.ParameterDeclaration[] {
+  const called = ts.isVariableDeclaration(declaration)
+    ? declaration.initializer
+    : ts.isPropertySignature(declaration)
+      ? declaration.type
+      : declaration;
+  return called !== undefined && ts.isFunctionLike(called) ? [...called.parameters] : [];
+}
+
+const shown = entryFiles.flatMap((entry) => listShown(program, entry));
+
+it('no parameter has a name that says nothing', () => {
+  const nameless = shown.flatMap(({ name, parameters }) =>
+    parameters
+      .filter((one) => /\b(?:given|args?|opts|obj|params|tmp|[a-z])\b/.test(one))
+      .map((one) => `${name}: ${one}`),
+  );
+  expect(nameless).toEqual([]);
+});
+
+/** Frameworks and both SDKs are installed here. */
+const WHERE = join(ROOT, 'packages', 'sdk-rp', 'test');
+
+/** What examples take as given. */
+const AT_HAND = `
+import express from 'express';
+declare const verifier: import('@svc/sdk-rp').Verifier;
+declare const client: import('@svc/sdk-principal').PrincipalClient;
+declare const agent: import('@svc/sdk-principal/agent').Agent;
+declare const privateJwk: import('@svc/sdk-principal').Ed25519PrivateJwk;
+declare const capabilities: readonly import('@svc/sdk-principal').Capability[];
+declare const action: import('@svc/sdk-rp').Action;
+declare const vectors: import('${ROOT}packages/conformance/src/index.ts').VectorSet;
+declare const transport: import('${ROOT}packages/conformance/src/index.ts').Transport;
+declare const evidence: ReadonlyMap<string, string>;
+declare const grant: string, proof: string, grantId: string, url: string, kid: string, jws: string, body: string;
+declare const headers: Record<string, string>;
+declare const request: Request;
+declare const receipt: unknown, bundle: unknown, inclusion: unknown, didDocument: unknown;
+declare const answer: (response: Response) => void, refuse: (reason: string) => void;
+`;
+const FRAMEWORK: Readonly<Record<string, string>> = {
+  '@svc/sdk-rp/express': "declare const app: import('express').Express;",
+  '@svc/sdk-rp/fastify': "declare const app: import('fastify').FastifyInstance;",
+};
+
+it('the main entry points have an example, and every example compiles', () => {
+  const examples = shown.filter(({ example }) => example !== null);
+  expect(examples.map(({ name }) => name)).toEqual(expect.arrayContaining(MAIN));
+  const sources = examples.map(({ name, example, imports }, n) => {
+    const [specifier = ''] = name.split(' ');
+    const file = join(WHERE, `${n} ${name.replace('/', ' ')}.ts`);
+    const outside = `${AT_HAND}${FRAMEWORK[specifier] ?? ''}`.replaceAll('\n', ' ');
+    // In a block of its own, an example may name what it makes as it likes.
+    const isExporting = /^export /m.test(example ?? '');
+    const code = isExporting ? example : `{\n${example}\n}\nexport {};`;
+    return [file, `${imports} ${outside}\n${code}`] as const;
+  });
+  expect(checkModules(new Map(sources))).toEqual([]);
+}, 240_000);
+
+/** Where somebody begins. */
+const MAIN = [
+  '@svc/sdk-rp createVerifier',
+  '@svc/sdk-rp Verifier.verify',
+  '@svc/sdk-rp checkReceipt',
+  '@svc/sdk-rp/express requireAuthority',
+  '@svc/sdk-rp/fastify requireAuthority',
+  '@svc/sdk-rp/fetch createAuthorizer',
+  '@svc/sdk-rp/fetch protect',
+  '@svc/sdk-principal createPrincipalClient',
+  '@svc/sdk-principal Grants.issue',
+  '@svc/sdk-principal purchase',
+  '@svc/sdk-principal signerFromJwk',
+  '@svc/sdk-principal/agent createAgentFetch',
+  '@svc/sdk-principal/agent agentFromJwk',
+  '@svc/sdk-principal/agent signProof',
+  '@svc/receipts verifyReceipt',
+  '@svc/receipts/audit audit',
+  '@svc/receipts/bundle verifyBundle',
+  '@svc/receipts/inclusion verifyIncludedReceipt',
+  '@svc/testing createTestService',
+  '@svc/transparency verifyCheckpoint',
+  '@svc/conformance runConformance',
+];
 
 it('one without is named, wherever it is declared', () => {
   const file = join(ROOT, 'scripts', 'index.ts');

@@ -12,7 +12,7 @@ export function checkReadme(
   packageFolder: URL,
   preambles: readonly string[],
   files: readonly string[] = [],
-): string[] {
+): readonly string[] {
   const readme = readFileSync(new URL('README.md', packageFolder), 'utf8');
   const blocks = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block = '']) => block);
   if (blocks.length !== preambles.length)
@@ -21,6 +21,17 @@ export function checkReadme(
   const sources = new Map(
     blocks.map((block, n) => [`${folder}test/README-${n + 1}.ts`, `${preambles[n]};${block}\nexport {};`]),
   );
+  return checkModules(
+    sources,
+    files.map((file) => folder + file),
+  ).map((problem) => problem.slice(folder.length));
+}
+
+/** What the compiler says about these modules, which need not be there, and these files, as `path(line): message`. */
+export function checkModules(
+  sources: ReadonlyMap<string, string>,
+  files: readonly string[] = [],
+): readonly string[] {
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
   const { config } = ts.readConfigFile(`${root}tsconfig.node.json`, ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
@@ -33,7 +44,7 @@ export function checkReadme(
       ? getSourceFile(path, languageVersion, ...rest)
       : ts.createSourceFile(path, text, languageVersion);
   };
-  const program = ts.createProgram([...sources.keys(), ...files.map((file) => folder + file)], options, host);
+  const program = ts.createProgram([...sources.keys(), ...files], options, host);
   // What they import is checked with the tree; here it would cost seconds.
   const diagnostics = program
     .getRootFileNames()
@@ -41,6 +52,6 @@ export function checkReadme(
   return diagnostics.map(({ file, start, messageText }) => {
     const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
     const message = ts.flattenDiagnosticMessageText(messageText, ' ');
-    return `${file?.fileName.slice(folder.length)}(${line}): ${message}`;
+    return `${file?.fileName ?? ''}(${line}): ${message}`;
   });
 }

@@ -94,7 +94,12 @@ export interface CheckpointToVerify {
   readonly crypto?: CryptoPort;
 }
 
-/** Verifies that the service signed this checkpoint. Never throws: all faults are in `failures`. */
+/**
+ * Verifies that the service signed this checkpoint. Never throws: all faults are in `failures`.
+ * @example
+ * const verified = verifyCheckpoint({ checkpoint: jws, serviceDidDocument: didDocument });
+ * if (verified.ok) console.log(verified.checkpoint.day, verified.checkpoint.root);
+ */
 export const verifyCheckpoint = ({
   checkpoint: text,
   serviceDidDocument,
