@@ -54,9 +54,9 @@ export interface Undecided {
   readonly lookups: readonly Lookup[];
 }
 
-/** Parses the request; every refusal in here becomes a DENY, never an error. */
-export const parsePresented = (request: VerifyRequest): Presented => ({
-  grant: parseGrant(request.grant),
+/** Parses the request; every refusal in here becomes a DENY, never an error. `grant`: its Grant, where that has been parsed. */
+export const parsePresented = (request: VerifyRequest, grant = parseGrant(request.grant)): Presented => ({
+  grant,
   proof: parseProof(request.proof),
   action: parseAction(request.action),
 });

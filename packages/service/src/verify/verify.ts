@@ -11,14 +11,7 @@
  * When the commit finds that something has changed since it was read, the request is evaluated again. A decision on
  * balances takes another way from the evaluation to the commit (budgets.ts).
  */
-import {
-  type Decided,
-  type GrantId,
-  type Presented,
-  parsePresented,
-  type Undecided,
-  type VerifyRequest,
-} from '@svc/protocol';
+import type { Decided, GrantId, Presented, Undecided, VerifyRequest } from '@svc/protocol';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { RpCaller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';
@@ -36,7 +29,7 @@ import { type Asked, evaluateAt, type Grounds } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { type Admission, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
-import { GrantSignatureMemo } from './signatures.ts';
+import { GrantMemo } from './signatures.ts';
 
 export type { Idempotency, VerifyAnswer };
 
@@ -65,7 +58,7 @@ export interface VerifyObserver {
 export class Verifier {
   private readonly gate: EntitlementGate;
   private readonly facts: FactLoader;
-  private readonly memo: GrantSignatureMemo;
+  private readonly memo: GrantMemo;
   private readonly committer: Committer;
   private readonly budgets: Budgets;
   private readonly confirmer: Batcher<null, null>;
@@ -77,7 +70,7 @@ export class Verifier {
   ) {
     this.gate = new EntitlementGate(deps, (what) => observer.onWithoutPlan?.(what));
     this.facts = new FactLoader(deps);
-    this.memo = new GrantSignatureMemo(deps.crypto);
+    this.memo = new GrantMemo(deps.crypto);
     this.committer = new Committer(deps.store, deps.log);
     this.budgets = new Budgets(deps, this.committer);
     this.confirmer = new Batcher(async (asking) => {
@@ -101,8 +94,7 @@ export class Verifier {
     const answerByMs = dueMs ?? performance.now() + VERIFY_DEADLINE_MS;
     const leftMs = answerByMs - performance.now();
     if (leftMs <= 0) throw serviceUnavailable('verify: deadline before the first look-up');
-    const presented = parsePresented(request);
-    const crypto = this.memo.cryptoFor(presented);
+    const { presented, crypto } = this.memo.read(request);
     const tenant = tenantOf(caller);
     const asked = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
     try {
