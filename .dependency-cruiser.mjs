@@ -9,6 +9,7 @@ const layers = [
   ['receipts'],
   ['contract', 'service', 'conformance', 'sdk-core'],
   ['signers', 'object-store'],
+  ['cold-ledger'],
   ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli'],
   ['fsck'],
   ['process', 'testing'],

@@ -1,0 +1,13 @@
+/** Closed days outside the database: Parquet objects under a signed manifest (docs/ledger-format.md). */
+export { type ColdDay, type ObjectEntry, signColdDay, verifyColdDay } from './manifest.ts';
+export { type DayRows, type ProvenTables, packTables, proveReceipts } from './pack-tables.ts';
+export { ColdDayReader } from './read-day.ts';
+export {
+  type AttestationRow,
+  type ConsumptionRow,
+  type ReceiptRow,
+  SCHEMA_VERSION,
+  type Stored,
+  TABLES,
+  type TableName,
+} from './schema.ts';

@@ -1,0 +1,165 @@
+/**
+ * What a cold day consists of, as the service signs it: a compact JWS by a status key with exactly the header
+ * `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-cold-day+jwt"}`, over the RFC 8785 form of its payload. Whatever is read of an
+ * object hashes to what stands here.
+ */
+import {
+  type CryptoPort,
+  encodeBase64urlText,
+  isSha256,
+  type JsonObject,
+  jcs,
+  parseCompactJws,
+  type Sha256,
+  type Signer,
+  signCompactJws,
+} from '@svc/protocol';
+import { dayOfReceipt, isDay, type ServiceKeys } from '@svc/transparency';
+import { SCHEMA_VERSION, TABLE_NAMES, type TableName } from './schema.ts';
+
+const MANIFEST_TYP = 'svc-cold-day+jwt';
+/** A group takes 200 characters: some hundred million Receipts. */
+const MAX_CHARS = 16_777_216;
+
+/** A row group: its bytes follow those of the group before; the first one's begin with the file. */
+export interface RowGroupEntry {
+  readonly bytes: number;
+  /** The receipt id of its first row. */
+  readonly first: string;
+  readonly rows: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+export interface ObjectEntry {
+  /** In the store: it ends with the SHA-256 of the whole. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly rows: number;
+  /** The receipt ids of its first and its last row. */
+  readonly first: string;
+  readonly last: string;
+  readonly groups: readonly RowGroupEntry[];
+  /** Of what follows the groups: indexes and metadata. */
+  readonly tail_sha256: string;
+}
+
+export interface ColdDay {
+  /** The service's did:web DID. */
+  readonly iss: string;
+  readonly day: string;
+  /** Seconds since the epoch. */
+  readonly iat: number;
+  readonly schema: typeof SCHEMA_VERSION;
+  /** As the day's checkpoint has them. */
+  readonly tree_size: number;
+  readonly root: Sha256;
+  /** Over the hash of each Receipt's JWS. */
+  readonly content_root: Sha256;
+  /** Of the checkpoint's compact JWS. */
+  readonly checkpoint_hash: Sha256;
+  /** Of the manifest that this one takes the place of; null for the first. */
+  readonly replaces: Sha256 | null;
+  readonly tables: Readonly<Record<TableName, readonly ObjectEntry[]>>;
+}
+
+/** Throws RangeError for a day that readers would refuse: a fault of the caller. Rejects with the signer's errors. */
+export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string> => {
+  const payload = day as unknown as JsonObject;
+  const problem = findProblem(payload);
+  if (problem !== null) throw new RangeError(`not the manifest of a day: ${problem}`);
+  return signCompactJws(signer, { typ: MANIFEST_TYP }, payload);
+};
+
+/** What a key of the service has signed, or what is wrong. Never throws. */
+export const verifyColdDay = (
+  text: string,
+  keys: ServiceKeys,
+  crypto: CryptoPort,
+): { readonly ok: true; readonly day: ColdDay } | { readonly ok: false; readonly problem: string } => {
+  const refuse = (problem: string) => ({ ok: false as const, problem });
+  const jws = parseCompactJws(text, MAX_CHARS);
+  if (!jws.ok) return refuse(`a manifest must be a compact JWS: ${jws.problem}`);
+  const { header, payload, signingInput } = jws;
+  const kid = typeof header.kid === 'string' ? header.kid : '';
+  const canonical = [{ alg: 'EdDSA', kid, typ: MANIFEST_TYP }, payload].map((part) =>
+    encodeBase64urlText(jcs(part)),
+  );
+  if (canonical.join('.') !== signingInput) return refuse('header or payload are not as a manifest has them');
+  const problem = findProblem(payload);
+  if (problem !== null) return refuse(problem);
+  const day = payload as unknown as ColdDay;
+  if (day.iss !== keys.did) return refuse(`it is of ${day.iss}, not of ${keys.did}`);
+  const wrong = keys.check('status', { ...jws, kid, signedAtMs: day.iat * 1000 }, crypto);
+  return wrong === null ? { ok: true, day } : refuse(wrong.message);
+};
+
+type Test = (value: unknown) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isHex: Test = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+const arrayOf =
+  (is: Test): Test =>
+  (value) =>
+    Array.isArray(value) && value.every(is);
+/** Exactly these members. */
+const objectOf =
+  (members: Readonly<Record<string, Test>>): Test =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).length === Object.keys(members).length &&
+    Object.entries(members).every(([name, is]) => is((value as Readonly<Record<string, unknown>>)[name]));
+
+const isObjectEntry = objectOf({
+  ...{ name: isText, bytes: isCount, rows: isCount, first: isText, last: isText, tail_sha256: isHex },
+  groups: arrayOf(objectOf({ bytes: isCount, first: isText, rows: isCount, sha256: isHex })),
+});
+
+const hasForm = objectOf({
+  ...{
+    iss: isText,
+    day: isDay,
+    iat: isCount,
+    schema: (value) => value === SCHEMA_VERSION,
+    tree_size: isCount,
+  },
+  ...{ root: isSha256, content_root: isSha256, checkpoint_hash: isSha256 },
+  replaces: (value) => value === null || isSha256(value),
+  tables: objectOf(Object.fromEntries(TABLE_NAMES.map((name) => [name, arrayOf(isObjectEntry)]))),
+});
+
+/** Null: a manifest that does not contradict itself. */
+const findProblem = (payload: JsonObject): string | null => {
+  if (!hasForm(payload)) return 'it does not have the members of a manifest';
+  const { day, tables, tree_size: treeSize } = payload as unknown as ColdDay;
+  for (const table of TABLE_NAMES) {
+    const problem = findTableProblem(tables[table], day, table === 'receipts');
+    if (problem !== null) return `${table}: ${problem}`;
+  }
+  const rows = tables.receipts.reduce((sum, object) => sum + object.rows, 0);
+  return rows === treeSize ? null : `${rows} Receipts, but the day has ${treeSize}`;
+};
+
+const findTableProblem = (objects: readonly ObjectEntry[], day: string, isUnique: boolean): string | null => {
+  const isBehind = (id: string, before: string) => id > before || (id === before && !isUnique);
+  let last = '';
+  for (const object of objects) {
+    const { name, groups, bytes, rows } = object;
+    const sum = (of: (group: RowGroupEntry) => number) => groups.reduce((all, group) => all + of(group), 0);
+    if (groups.length === 0 || sum((group) => group.rows) !== rows || sum((group) => group.bytes) >= bytes)
+      return `the groups of ${name} are not all of it`;
+    if (groups.some((group) => group.rows === 0 || group.bytes === 0)) return `${name} has an empty group`;
+    const ids = [...groups.map(({ first }) => first), object.last];
+    if (groups[0]?.first !== object.first || ids.some((id) => dayOfReceipt(id) !== day))
+      return `${name} has ids of another day`;
+    for (const [i, id] of ids.entries()) {
+      // A group of one row begins with the id it ends with.
+      const isEnd = i === ids.length - 1;
+      if (!(isBehind(id, last) || (isEnd && id === last))) return `${name} is out of order`;
+      last = id;
+    }
+  }
+  return null;
+};

@@ -1,0 +1,75 @@
+/** The tables of a day into the store, and what they come to when they are read from there again. */
+import { createHash } from 'node:crypto';
+import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
+import { nativeSha256 } from '@svc/merkle/native';
+import { objectName } from '@svc/object-store';
+import type { Sha256 } from '@svc/protocol';
+import type { ObjectStore } from '@svc/service';
+import type { ColdDay, ObjectEntry } from './manifest.ts';
+import { ColdDayReader } from './read-day.ts';
+import { storeReceipt } from './receipt-jws.ts';
+import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
+import { type Sizes, writeTable } from './write-table.ts';
+
+/** Rows of a day in batches of any size, by ascending receipt ids; of one Receipt by ordinal, or version. */
+export interface DayRows {
+  receipts(): AsyncIterable<readonly ReceiptRow[]>;
+  attestations(): AsyncIterable<readonly AttestationRow[]>;
+  consumptionEvents(): AsyncIterable<readonly ConsumptionRow[]>;
+}
+
+/** The same rows are the same objects, so to be killed and begin again leaves nothing twice. */
+export const packTables = async (
+  store: ObjectStore,
+  day: string,
+  rows: DayRows,
+  { signal, sizes }: { readonly signal?: AbortSignal; readonly sizes?: Sizes } = {},
+): Promise<ColdDay['tables']> => {
+  const pack = async <T extends TableName>(
+    table: T,
+    batches: AsyncIterable<readonly Stored<T>[]>,
+  ): Promise<ObjectEntry[]> => {
+    const entries: ObjectEntry[] = [];
+    for await (const { bytes, entry } of writeTable(table, day, batches, sizes)) {
+      const name = objectName(`${day}/${table.replace('_', '-')}`, bytes, 'parquet');
+      await store.put(name, bytes, signal);
+      entries.push({ name, ...entry });
+    }
+    return entries;
+  };
+  return {
+    receipts: await pack('receipts', storedReceipts(rows.receipts())),
+    attestations: await pack('attestations', rows.attestations()),
+    consumption_events: await pack('consumption_events', rows.consumptionEvents()),
+  };
+};
+
+async function* storedReceipts(
+  batches: AsyncIterable<readonly ReceiptRow[]>,
+): AsyncGenerator<readonly Stored<'receipts'>[]> {
+  for await (const batch of batches) yield batch.map(storeReceipt);
+}
+
+export interface ProvenTables {
+  readonly treeSize: number;
+  readonly root: Sha256;
+  readonly contentRoot: Sha256;
+}
+
+/** Reads every Receipt from the store, and answers what both trees of the day come to (protocol §12). */
+export const proveReceipts = async (
+  store: ObjectStore,
+  tables: ColdDay['tables'],
+  signal?: AbortSignal,
+): Promise<ProvenTables> => {
+  const ids = new CompactRange(nativeSha256);
+  const contents = new CompactRange(nativeSha256);
+  for await (const rows of new ColdDayReader(store, { tables }).receipts(signal))
+    for (const { receipt_id: id, jws } of rows) {
+      ids.push(hashLeaf(id, nativeSha256));
+      contents.push(hashLeaf(createHash('sha256').update(jws).digest(), nativeSha256));
+    }
+  return { treeSize: ids.size, root: textOf(ids), contentRoot: textOf(contents) };
+};
+
+const textOf = (range: CompactRange): Sha256 => `sha256:${formatHash(range.root())}` as Sha256;

@@ -1,0 +1,117 @@
+/** Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one row group. */
+import type { ObjectStore } from '@svc/service';
+import { type AsyncBuffer, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
+import type { ObjectEntry } from './manifest.ts';
+import type { Stored, TableName } from './schema.ts';
+import { decompressors, loadZstd } from './zstd.ts';
+
+interface Tail {
+  readonly bytes: ArrayBuffer;
+  readonly metadata: FileMetaData;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const parsers = {
+  timestampFromMicroseconds: (microseconds: bigint) => microseconds,
+  stringFromBytes: (bytes: Uint8Array) => utf8.decode(bytes),
+};
+
+export class ObjectReader<T extends TableName> {
+  readonly #store: ObjectStore;
+  readonly #entry: ObjectEntry;
+  /** Where each group begins, and at last the tail. */
+  readonly #offsets: readonly number[];
+  #tail: Promise<Tail> | null = null;
+
+  constructor(store: ObjectStore, entry: ObjectEntry) {
+    this.#store = store;
+    this.#entry = entry;
+    let end = 0;
+    this.#offsets = [0, ...entry.groups.map(({ bytes }) => (end += bytes))];
+  }
+
+  /** All rows, group by group. */
+  async *groups(signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
+    for (const [index, { rows }] of this.#entry.groups.entries()) yield this.#read(index, [0, rows], signal);
+  }
+
+  /** The rows of a Receipt. */
+  async find(receiptId: string, signal?: AbortSignal): Promise<Stored<T>[]> {
+    const { groups } = this.#entry;
+    const found: Stored<T>[] = [];
+    for (const [index, { first, rows }] of groups.entries()) {
+      const next = groups[index + 1]?.first;
+      // What belongs to a Receipt may go on in the next group.
+      if (receiptId < first || (next !== undefined && receiptId > next)) continue;
+      const group = await this.#open(index, signal);
+      const ids = await this.#decode(group, [0, rows], ['receipt_id']);
+      const from = ids.findIndex(({ receipt_id: id }) => id === receiptId);
+      if (from < 0) continue;
+      const to = ids.findLastIndex(({ receipt_id: id }) => id === receiptId) + 1;
+      found.push(...(await this.#decode(group, [from, to])));
+    }
+    return found;
+  }
+
+  async #read(index: number, rows: readonly [number, number], signal?: AbortSignal): Promise<Stored<T>[]> {
+    return this.#decode(await this.#open(index, signal), rows);
+  }
+
+  async #open(index: number, signal?: AbortSignal): Promise<OpenGroup> {
+    const { groups, name, bytes: byteLength } = this.#entry;
+    const { bytes: length = 0, sha256 = '' } = groups[index] ?? {};
+    const offset = this.#offsets[index] ?? 0;
+    const [tail, group] = await Promise.all([
+      this.#loadTail(),
+      this.#store.getRange(name, { offset, length, sha256 }, signal),
+    ]);
+    const firstRow = groups.slice(0, index).reduce((sum, { rows }) => sum + rows, 0);
+    const tailAt = this.#offsets.at(-1) ?? 0;
+    const slice = (start: number, end = byteLength): ArrayBuffer => {
+      if (start >= tailAt) return tail.bytes.slice(start - tailAt, end - tailAt);
+      if (start < offset || end > offset + length)
+        throw new RangeError(`${name}: its metadata leads out of the group`);
+      return bufferOf(group.subarray(start - offset, end - offset));
+    };
+    return { metadata: tail.metadata, firstRow, file: { byteLength, slice } };
+  }
+
+  async #decode(
+    { file, metadata, firstRow }: OpenGroup,
+    [from, to]: readonly [number, number],
+    columns?: string[],
+  ): Promise<Stored<T>[]> {
+    const rows = await parquetReadObjects({
+      ...{ file, metadata, parsers, compressors: decompressors, utf8: false, useOffsetIndex: true },
+      ...{ rowStart: firstRow + from, rowEnd: firstRow + to },
+      ...(columns === undefined ? {} : { columns }),
+    });
+    return rows as unknown as Stored<T>[];
+  }
+
+  /** Not given up with the call that asked for it first: others wait for it too. What failed is not remembered. */
+  #loadTail(): Promise<Tail> {
+    this.#tail ??= this.#readTail().catch((error: unknown) => {
+      this.#tail = null;
+      throw error;
+    });
+    return this.#tail;
+  }
+
+  async #readTail(): Promise<Tail> {
+    const { name, bytes, tail_sha256: sha256 } = this.#entry;
+    await loadZstd();
+    const offset = this.#offsets.at(-1) ?? 0;
+    const tail = bufferOf(await this.#store.getRange(name, { offset, length: bytes - offset, sha256 }));
+    return { bytes: tail, metadata: parquetMetadata(tail, { parsers }) };
+  }
+}
+
+interface OpenGroup {
+  readonly file: AsyncBuffer;
+  readonly metadata: FileMetaData;
+  /** Of the group, counted in the object. */
+  readonly firstRow: number;
+}
+
+const bufferOf = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;

@@ -1,0 +1,101 @@
+/**
+ * The columns of a cold day, version 1 (docs/ledger-format.md). They are those of PostgreSQL, but for what a Receipt's JWS is
+ * stored as (`receipt-jws.ts`) and its content hash, which the JWS gives.
+ */
+export const SCHEMA_VERSION = 1;
+
+/** What a kind of column is in JavaScript. An instant: microseconds since 1970. */
+interface Kinds {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  readonly integer: bigint;
+  readonly small: number;
+  readonly instant: bigint;
+  readonly flag: boolean;
+}
+export type Kind = keyof Kinds;
+
+/** With `?`: may be null. */
+type Columns = Readonly<Record<string, Kind | `${Kind}?`>>;
+
+export const TABLES = {
+  receipts: {
+    receipt_id: 'text',
+    relying_party: 'text',
+    principal: 'text?',
+    grant_id: 'text?',
+    agent: 'text?',
+    key_id: 'text?',
+    decision: 'text',
+    reason: 'text?',
+    evaluated_at: 'instant',
+    action_type: 'text?',
+    amount: 'integer?',
+    currency: 'text?',
+    resource: 'text?',
+    method: 'text?',
+    production_check: 'flag',
+    header: 'text?',
+    payload: 'text?',
+    signature: 'bytes?',
+    jws: 'text?',
+  },
+  attestations: {
+    receipt_id: 'text',
+    ordinal: 'small',
+    attestation_id: 'text',
+    relying_party: 'text',
+    principal: 'text?',
+    evaluated_at: 'instant',
+    decision: 'text',
+    type: 'text',
+    occurred_at: 'text',
+    recorded_at: 'instant',
+    evidence_ref: 'text?',
+    note: 'text?',
+    correction_of: 'text?',
+    reporter_signature: 'text?',
+    resolution: 'text?',
+    loss_amount: 'integer?',
+    currency: 'text?',
+    consumption_cause: 'text?',
+    consumption_version: 'integer?',
+  },
+  consumption_events: {
+    receipt_id: 'text',
+    version: 'integer',
+    grant_id: 'text',
+    key: 'text',
+    delta_total: 'integer',
+    delta_period: 'integer',
+    delta_uses: 'integer',
+    period_start: 'instant?',
+    cause: 'text',
+    cause_id: 'text',
+    recorded_at: 'instant',
+  },
+} as const satisfies Readonly<Record<string, Columns>>;
+
+export type TableName = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
+
+type ValueOf<K> = K extends `${infer Inner extends Kind}?`
+  ? Kinds[Inner] | null
+  : K extends Kind
+    ? Kinds[K]
+    : never;
+
+/** A row as it is stored. */
+export type Stored<T extends TableName> = {
+  readonly [Name in keyof (typeof TABLES)[T]]: ValueOf<(typeof TABLES)[T][Name]>;
+};
+
+/** A Receipt with its JWS in one piece. */
+export type ReceiptRow = Omit<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'> & {
+  readonly jws: string;
+};
+export type AttestationRow = Stored<'attestations'>;
+export type ConsumptionRow = Stored<'consumption_events'>;
+
+/** Of what is looked for by no value of it there are no statistics. */
+export const UNSEARCHED: ReadonlySet<string> = new Set(['header', 'payload', 'signature', 'jws']);

@@ -1,0 +1,148 @@
+/** Rows of one table of a day, in the order of their receipt ids, as Parquet files of a bounded size. */
+import { createHash } from 'node:crypto';
+import type { SchemaElement } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { ObjectEntry, RowGroupEntry } from './manifest.ts';
+import { type Kind, SCHEMA_VERSION, type Stored, TABLES, type TableName, UNSEARCHED } from './schema.ts';
+import { compressors, loadZstd } from './zstd.ts';
+
+/** What a look-up reads. */
+const ROWS_PER_GROUP = 2_048;
+/** 8 to 20 MB of Receipts: what is in memory at once, whatever the day's size. */
+const ROWS_PER_OBJECT = 65_536;
+const PAGE_BYTES = 1_048_576;
+/** Ids are not truncated in statistics. */
+const STATISTICS_BYTES = 64;
+
+export interface WrittenObject {
+  readonly bytes: Uint8Array;
+  /** Without its name. */
+  readonly entry: Omit<ObjectEntry, 'name'>;
+}
+
+export interface Sizes {
+  readonly rowsPerGroup: number;
+  /** Groups are not divided. */
+  readonly rowsPerObject: number;
+}
+
+/** Throws RangeError for rows that are out of order. */
+export async function* writeTable<T extends TableName>(
+  table: T,
+  day: string,
+  batches: AsyncIterable<readonly Stored<T>[]>,
+  { rowsPerGroup, rowsPerObject }: Sizes = { rowsPerGroup: ROWS_PER_GROUP, rowsPerObject: ROWS_PER_OBJECT },
+): AsyncGenerator<WrittenObject> {
+  await loadZstd();
+  let file: TableFile | null = null;
+  let last = '';
+  for await (const rows of groupsOf(batches, rowsPerGroup)) {
+    file ??= new TableFile(table, day);
+    last = assertAscending(table, rows, last);
+    file.write(rows);
+    if (file.rows < rowsPerObject) continue;
+    yield file.finish();
+    file = null;
+  }
+  if (file !== null) yield file.finish();
+}
+
+async function* groupsOf<Row>(batches: AsyncIterable<readonly Row[]>, size: number): AsyncGenerator<Row[]> {
+  let rows: Row[] = [];
+  for await (const batch of batches) {
+    rows.push(...batch);
+    for (; rows.length >= size; rows = rows.slice(size)) yield rows.slice(0, size);
+  }
+  if (rows.length > 0) yield rows;
+}
+
+type Rows = readonly { readonly receipt_id: string }[];
+
+/** Ids are ASCII, so the order of UTF-16 is that of bytes. A Receipt is there once; what belongs to it may be there several times. */
+const assertAscending = (table: TableName, rows: Rows, before: string): string => {
+  let last = before;
+  for (const { receipt_id: id } of rows) {
+    if (!(id > last || (id === last && table !== 'receipts')))
+      throw new RangeError(`rows of ${table} out of order: ${id} behind ${last}`);
+    last = id;
+  }
+  return last;
+};
+
+class TableFile {
+  readonly #columns: readonly (readonly [name: string, kind: string])[];
+  readonly #bytes = new ByteWriter(1 << 20);
+  readonly #parquet: ParquetWriter;
+  readonly #groups: RowGroupEntry[] = [];
+  #end = 0;
+  #last = '';
+  rows = 0;
+
+  constructor(table: TableName, day: string) {
+    this.#columns = Object.entries(TABLES[table]);
+    const schema = this.#columns.map(([name, kind]) => elementOf(name, kind));
+    this.#parquet = new ParquetWriter({
+      writer: this.#bytes,
+      schema: [{ name: table, num_children: schema.length }, ...schema],
+      ...{ codec: 'ZSTD', compressors, statisticsTruncateLength: STATISTICS_BYTES, createdBy: 'svc' },
+      kvMetadata: [
+        { key: 'svc.schema', value: `${table}/${SCHEMA_VERSION}` },
+        { key: 'svc.day', value: day },
+      ],
+    });
+  }
+
+  /** A group. */
+  write(rows: Rows): void {
+    this.#parquet.write({
+      columnData: this.#columns.map(([name]) => ({
+        name,
+        data: rows.map((row) => (row as Readonly<Record<string, unknown>>)[name]),
+        statistics: !UNSEARCHED.has(name),
+        columnIndex: !UNSEARCHED.has(name),
+      })),
+      ...{ rowGroupSize: rows.length, pageSize: PAGE_BYTES },
+    });
+    this.#groups.push({ first: rows[0]?.receipt_id ?? '', rows: rows.length, ...this.#piece() });
+    this.#last = rows.at(-1)?.receipt_id ?? '';
+    this.rows += rows.length;
+  }
+
+  finish(): WrittenObject {
+    this.#parquet.finish();
+    const tail = this.#piece();
+    const bytes = this.#bytes.getBytes();
+    return {
+      bytes,
+      entry: {
+        ...{ bytes: bytes.length, rows: this.rows, groups: this.#groups, tail_sha256: tail.sha256 },
+        ...{ first: this.#groups[0]?.first ?? '', last: this.#last },
+      },
+    };
+  }
+
+  /** What was written since the last piece. */
+  #piece(): { readonly bytes: number; readonly sha256: string } {
+    const piece = this.#bytes.getBytes().subarray(this.#end);
+    this.#end += piece.length;
+    return { bytes: piece.length, sha256: createHash('sha256').update(piece).digest('hex') };
+  }
+}
+
+const ELEMENTS: Readonly<Record<Kind, Omit<SchemaElement, 'name'>>> = {
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  bytes: { type: 'BYTE_ARRAY' },
+  integer: { type: 'INT64' },
+  small: { type: 'INT32' },
+  instant: {
+    ...{ type: 'INT64', converted_type: 'TIMESTAMP_MICROS' },
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+  },
+  flag: { type: 'BOOLEAN' },
+};
+
+const elementOf = (name: string, kind: string): SchemaElement => ({
+  name,
+  ...ELEMENTS[kind.replace('?', '') as Kind],
+  repetition_type: kind.endsWith('?') ? 'OPTIONAL' : 'REQUIRED',
+});

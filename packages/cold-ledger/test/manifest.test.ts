@@ -1,0 +1,92 @@
+import { signCompactJws } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { SERVICE, serviceDocument, signerOf } from '@svc/testkit/receipts/signed-receipts';
+import { sampled } from '@svc/testkit/sampled';
+import { readServiceKeys } from '@svc/transparency';
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { type ColdDay, type ObjectEntry, packTables, signColdDay, verifyColdDay } from '../src/index.ts';
+import { DAY, madeUpDay, manifestOf, openFolder, SIZES, sourceOf } from './days.ts';
+
+const { objects, close } = await openFolder();
+afterAll(close);
+const read = readServiceKeys(serviceDocument);
+if (!read.ok) throw new Error('no keys');
+const { keys } = read;
+const signer = signerOf(2, `${SERVICE}#status-1`);
+const verify = (text: string) => verifyColdDay(text, keys, nativeCrypto);
+
+const [sample] = fc.sample(madeUpDay(14), { numRuns: 1, seed: 5 });
+if (sample === undefined) throw new Error('no sample');
+const day = await manifestOf(objects, await packTables(objects, DAY, sourceOf(sample), { sizes: SIZES }));
+const signed = await signColdDay(day, signer);
+
+it('a signed manifest says what was signed, has one text, and holds for an empty day too', async () => {
+  expect(verify(signed)).toEqual({ ok: true, day });
+  expect(await signColdDay(structuredClone(day), signer)).toBe(signed);
+  const nothing = { receipts: [], attestations: [], consumption_events: [] };
+  const empty = await manifestOf(objects, nothing);
+  expect(empty.tree_size).toBe(0);
+  expect(verify(await signColdDay(empty, signer))).toEqual({ ok: true, day: empty });
+});
+
+it('is refused with any bit flipped', () => {
+  const bytes = Buffer.from(signed);
+  const law = fc.property(fc.nat(bytes.length * 8 - 1), (bit) => {
+    const flipped = Buffer.from(bytes);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    expect(verify(flipped.toString('latin1')).ok).toBe(false);
+  });
+  fc.assert(law, { numRuns: sampled({ quick: 100, deep: 5_000 }) });
+});
+
+it('is refused by another key, of another kind, of another service, or not in its one form', async () => {
+  const payload = day as never;
+  const typ = 'svc-cold-day+jwt';
+  for (const text of [
+    await signCompactJws(signerOf(3, signer.kid), { typ }, payload),
+    await signCompactJws(signerOf(1, `${SERVICE}#receipt-1`), { typ }, payload),
+    await signCompactJws(signer, { typ: 'svc-checkpoint+jwt' }, payload),
+    await signCompactJws(signer, { typ }, { ...day, iss: 'did:web:other.test' } as never),
+    await signCompactJws(signer, { typ }, JSON.stringify(day, null, 1)),
+    '',
+    'a.b.c',
+  ])
+    expect(verify(text).ok).toBe(false);
+  expect(verify(await signCompactJws(signer, { typ }, payload)).ok).toBe(true);
+});
+
+/** With the first object of a table changed. */
+const withObject = (change: (object: ObjectEntry) => object, table: keyof ColdDay['tables'] = 'receipts') => {
+  const [first, ...others] = day.tables[table];
+  if (first === undefined) throw new Error(`no ${table}`);
+  return { ...day, tables: { ...day.tables, [table]: [{ ...first, ...change(first) }, ...others] } };
+};
+
+it.each([
+  ['a schema that is not known', { ...day, schema: 2 }],
+  ['a member too many', { ...day, note: 1 }],
+  ['no root', { ...day, root: null }],
+  ['no day', { ...day, day: '2026-02-30' }],
+  ['ids of another day', { ...day, day: '2026-10-02' }],
+  ['another number of Receipts', { ...day, tree_size: day.tree_size + 1 }],
+  ['a table too few', { ...day, tables: { receipts: day.tables.receipts, attestations: [] } }],
+  ['objects out of order', { ...day, tables: { ...day.tables, receipts: day.tables.receipts.toReversed() } }],
+  [
+    'an object twice',
+    { ...day, tables: { ...day.tables, receipts: [...day.tables.receipts, ...day.tables.receipts] } },
+  ],
+  ['fewer rows in its groups', withObject(({ groups }) => ({ groups: groups.slice(1) }))],
+  [
+    'groups that are all of the file',
+    withObject(({ groups }) => ({ bytes: groups.reduce((sum, one) => sum + one.bytes, 0) })),
+  ],
+  ['an object without groups', withObject(() => ({ groups: [], rows: 0 }), 'attestations')],
+  ['a size that is none', withObject(() => ({ bytes: -1 }))],
+  ['a hash that is none', withObject(() => ({ tail_sha256: 'x' }))],
+  ['a first id that is not that of its first group', withObject(({ last }) => ({ first: last }))],
+])('is neither signed nor believed with %s', async (_, changed) => {
+  await expect(signColdDay(changed as unknown as ColdDay, signer)).rejects.toThrow(RangeError);
+  const text = await signCompactJws(signer, { typ: 'svc-cold-day+jwt' }, changed as never);
+  expect(verify(text).ok).toBe(false);
+});

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatHash, hashLeaf, MerkleTree } from '@svc/merkle';
+import { sampled } from '@svc/testkit/sampled';
+import fc from 'fast-check';
+import { parquetMetadata } from 'hyparquet';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ColdDayReader, packTables, proveReceipts, TABLES } from '../src/index.ts';
+import { collect, DAY, idAt, type MadeUpDay, madeUpDay, openFolder, SIZES, sourceOf } from './days.ts';
+
+const { objects, root, close } = await openFolder();
+afterAll(close);
+
+const pack = (day: MadeUpDay, batch?: number, sizes = SIZES) =>
+  packTables(objects, DAY, sourceOf(day, batch), { sizes });
+const [sample] = fc.sample(madeUpDay(14), { numRuns: 1, seed: 20_261_123 }) as [MadeUpDay];
+
+describe('rows of a day', () => {
+  it('are read back as they were, all in order and each by its id, whatever they hold', async () => {
+    const law = fc.asyncProperty(madeUpDay(), async (day) => {
+      const reader = new ColdDayReader(objects, { tables: await pack(day) });
+      expect(await collect(reader.receipts())).toEqual(day.receipts);
+      expect(await collect(reader.rows('attestations'))).toEqual(day.attestations);
+      expect(await collect(reader.rows('consumption_events'))).toEqual(day.consumptionEvents);
+      const of = <Row extends { receipt_id: string }>(rows: readonly Row[], id: string) =>
+        rows.filter(({ receipt_id }) => receipt_id === id);
+      for (let i = 0; i < 17; i++) {
+        const id = idAt(i / 40, i);
+        expect(await reader.findReceipt(id)).toEqual(of(day.receipts, id)[0] ?? null);
+        expect(await reader.findAttestations(id)).toEqual(of(day.attestations, id));
+        expect(await reader.findConsumption(id)).toEqual(of(day.consumptionEvents, id));
+      }
+      expect(await reader.findReceipt(idAt(0.99, 7))).toBeNull();
+    });
+    await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
+  });
+
+  it('are the same objects under the same names, in whatever batches they come and however often', async () => {
+    const tables = await pack(sample);
+    expect(tables.receipts.length).toBeGreaterThan(1);
+    for (const batch of [1, 3, 100]) expect(await pack(sample, batch)).toEqual(tables);
+  });
+
+  it('are refused out of order, and a Receipt that comes twice', async () => {
+    const [first, second] = sample.receipts;
+    if (first === undefined || second === undefined) throw new Error('no sample');
+    for (const receipts of [
+      [second, first],
+      [first, first],
+    ])
+      await expect(pack({ ...sample, receipts })).rejects.toThrow(RangeError);
+  });
+
+  it('lead to the roots that the day has by its ids and its bytes', async () => {
+    const { treeSize, root: ids, contentRoot } = await proveReceipts(objects, await pack(sample));
+    const rootOf = (leaves: readonly (string | Uint8Array)[]) =>
+      `sha256:${formatHash(new MerkleTree(leaves.map((leaf) => hashLeaf(leaf))).root)}`;
+    expect([treeSize, ids, contentRoot]).toEqual([
+      sample.receipts.length,
+      rootOf(sample.receipts.map(({ receipt_id: id }) => id)),
+      rootOf(sample.receipts.map(({ jws }) => createHash('sha256').update(jws).digest())),
+    ]);
+    const altered = sample.receipts.map((row, i) => (i === 5 ? { ...row, jws: `${row.jws}x` } : row));
+    const other = await proveReceipts(objects, await pack({ ...sample, receipts: altered }));
+    expect([other.root === ids, other.contentRoot === contentRoot]).toEqual([true, false]);
+  });
+});
+
+describe('an object', () => {
+  it('has statistics for each column that is searched, ids in full, and an index of its pages', async () => {
+    const receipts = Array.from({ length: 900 }, (_, i) => ({
+      ...(sample.receipts[0] as MadeUpDay['receipts'][number]),
+      receipt_id: idAt(i / 900, i % 256),
+      jws: `e30.${Buffer.from(JSON.stringify({ note: `${i}`.padEnd(3_000) })).toString('base64url')}.AA`,
+    }));
+    const { receipts: entries } = await pack({ ...sample, receipts }, 900, {
+      rowsPerGroup: 900,
+      rowsPerObject: 900,
+    });
+    const [entry] = entries;
+    const bytes = readFileSync(join(root, entry?.name ?? ''));
+    const metadata = parquetMetadata(new Uint8Array(bytes).buffer);
+    const columns = new Map(
+      metadata.row_groups[0]?.columns.map((one) => [one.meta_data?.path_in_schema[0], one]),
+    );
+    expect([...columns.keys()]).toEqual(Object.keys(TABLES.receipts));
+    expect(columns.get('receipt_id')?.meta_data?.statistics).toMatchObject({
+      min_value: entry?.first,
+      max_value: entry?.last,
+    });
+    expect(columns.get('payload')?.offset_index_length).toBeGreaterThan(0);
+    expect(columns.get('payload')?.meta_data?.statistics).toBeUndefined();
+    for (const [, column] of columns) expect(column.meta_data?.codec).toBe('ZSTD');
+  });
+
+  const readAll = async (tables: Awaited<ReturnType<typeof pack>>) => {
+    const reader = new ColdDayReader(objects, { tables });
+    for (const { receipt_id: id } of sample.receipts) await reader.findReceipt(id);
+    for (const table of ['receipts', 'attestations', 'consumption_events'] as const)
+      await collect(reader.rows(table));
+  };
+
+  it('with any bit flipped is found by whoever reads it, look-ups as well as walks', async () => {
+    const tables = await pack(sample);
+    await readAll(tables);
+    const entries = Object.values(tables).flat();
+    const law = fc.asyncProperty(
+      fc.nat(),
+      fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+      fc.nat(7),
+      async (which, share, bit) => {
+        const { name } = entries[which % entries.length] ?? { name: '' };
+        const path = join(root, name);
+        const bytes = readFileSync(path);
+        const at = Math.floor(share * bytes.length);
+        const flipped = Buffer.from(bytes);
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);
+        writeFileSync(path, flipped);
+        try {
+          await expect(readAll(tables)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+          await expect(objects.get(name)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+        } finally {
+          writeFileSync(path, bytes);
+        }
+      },
+    );
+    await fc.assert(law, { numRuns: sampled({ quick: 30, deep: 2_000 }) });
+    await readAll(tables);
+  });
+
+  it('that is gone, cut off, or another one is found too', async () => {
+    const tables = await pack(sample);
+    const [first, second] = tables.receipts.map(({ name }) => join(root, name)) as [string, string];
+    const bytes = readFileSync(first);
+    writeFileSync(first, bytes.subarray(0, statSync(first).size - 1));
+    await expect(readAll(tables)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+    writeFileSync(first, readFileSync(second));
+    await expect(readAll(tables)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+    rmSync(first);
+    await expect(readAll(tables)).rejects.toMatchObject({ kind: 'missing' });
+    writeFileSync(first, bytes);
+    await readAll(tables);
+  });
+});
