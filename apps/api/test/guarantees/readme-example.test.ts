@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { ADMIN_TOKEN, type ApiNodes, DOMAIN, startApiNodes } from '../world/api-node.ts';
+import { call } from '../world/tenants.ts';
 
 const database = withDatabase();
 let api: ApiNodes;
@@ -17,7 +18,8 @@ it('the TypeScript in the README is, letter for letter, the program that runs he
   const blocks = [...readText('../../../../README.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(
     ([, code]) => code,
   );
-  expect(blocks).toEqual([readText('../../../../examples/quickstart.ts')]);
+  const programs = ['quickstart', 'hosted-service'];
+  expect(blocks).toEqual(programs.map((name) => readText(`../../../../examples/${name}.ts`)));
 });
 
 it('the example is allowed, and its Receipt verifies offline', async () => {
@@ -29,6 +31,31 @@ it('the example is allowed, and its Receipt verifies offline', async () => {
     expect(log.mock.calls).toEqual([['ALLOW', true]]);
   } finally {
     log.mockRestore();
+    vi.unstubAllEnvs();
+  }
+});
+
+it('with the three things that the operator of a hosted service gives, the verifier is ready; with a wrong one it says which', async () => {
+  const { baseUrl = '' } = api.processes[0] ?? {};
+  const body = { kind: 'managed', slug: 'my-shop' };
+  const shop = JSON.parse((await call(baseUrl, 'POST', '/relying-parties', { key: ADMIN_TOKEN, body })).text);
+  const right = {
+    SVC_URL: baseUrl,
+    SVC_DID: `did:web:${DOMAIN}`,
+    SHOP_DID: shop.did,
+    SVC_RP_KEY: shop.api_key,
+  };
+  const start = (wrong: Partial<typeof right>) => {
+    for (const [name, value] of Object.entries({ ...right, ...wrong })) vi.stubEnv(name, value);
+    vi.resetModules();
+    return import('../../../../examples/hosted-service.ts');
+  };
+  try {
+    await start({});
+    await expect(start({ SHOP_DID: 'did:web:other.example' })).rejects.toThrow('did:web:other.example');
+    await expect(start({ SVC_DID: 'did:web:other.example' })).rejects.toThrow('did:web:other.example');
+    await expect(start({ SVC_RP_KEY: '' })).rejects.toThrow('SVC_RP_KEY');
+  } finally {
     vi.unstubAllEnvs();
   }
 });
