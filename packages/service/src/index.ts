@@ -47,6 +47,7 @@ export * from './jobs/roll-up-usage.ts';
 export * from './jobs/tidy-conformance-runs.ts';
 export * from './lib/barrier.ts';
 export { withinMs } from './lib/deadline.ts';
+export { Batcher } from './lib/batcher.ts';
 export { type Entrant, FairQueue } from './lib/fair-queue.ts';
 export * from './lib/holds.ts';
 export { type KnownText, LastKnown } from './lib/last-known.ts';

@@ -59,7 +59,7 @@ export class StoreClient extends pg.Client {
     });
   }
 
-  /** Rejects where the server was not reached, or takes no writes and another one should. */
+  /** Rejects where the server was not reached, or is not one that is wanted: it takes no writes, or takes them. */
   override connect(): Promise<pg.Client>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): unknown {
@@ -84,6 +84,8 @@ export class StoreClient extends pg.Client {
       this.#pid = rows[0]?.pid ?? 0;
       if (rows[0]?.isReadOnly !== false && this.#servers.mustTakeWrites)
         throw new StoreError('unavailable', `${this.host} takes no writes`);
+      if (rows[0]?.isReadOnly !== true && this.#servers.mustTakeNone)
+        throw new StoreError('unavailable', `${this.host} takes writes: it is no standby`);
       return this;
     } catch (error) {
       this.passBy();

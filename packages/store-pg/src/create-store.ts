@@ -2,7 +2,7 @@
  * The Store over PostgreSQL: small pools so that no kind of work can use up another's connections. Commits stay few, since
  * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
  */
-import { type Store, StoreError, type Tenant } from '@svc/service';
+import { type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
 import { clockStore } from './clock-store.ts';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
@@ -12,9 +12,11 @@ import { toStoreError } from './errors.ts';
 import { runExclusive } from './exclusive.ts';
 import { lineageStore } from './lineage-store.ts';
 import { ensurePartitionsOn } from './partitions.ts';
+import { Replica } from './replica.ts';
 import { repositories } from './repositories/repositories.ts';
 import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
+import { serversOf } from './servers.ts';
 import { SilentConnections } from './silent-connections.ts';
 import { Standing } from './standing.ts';
 import { verifyStore } from './verify/verify-store.ts';
@@ -34,6 +36,9 @@ export interface StoreDeadlines {
   readonly ledgerWaitMs: number;
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
+  /** A whole report on the replica, and of that until the replica has what it must have. */
+  readonly replicaReadMs: number;
+  readonly catchUpMs: number;
   readonly commitMs: number;
   /** Waiting for the locks included, which other nodes hold while they evaluate. */
   readonly budgetCommitMs: number;
@@ -54,6 +59,8 @@ export interface StorePoolSizes {
   readonly budgetCommits: number;
   readonly reads: number;
   readonly ledgerReads: number;
+  /** Reports on the replica. */
+  readonly replicaReads: number;
   readonly admin: number;
   readonly urgent: number;
   /** Barriers: they wait for a Principal's commits with the connection in hand. */
@@ -66,6 +73,9 @@ export interface StorePoolSizes {
 
 export interface StoreOptions {
   readonly databaseUrl: string;
+  /** A streaming replica for reports, or several. */
+  readonly readUrl?: string | undefined;
+  readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
   /** Hears of faults that no caller waits for: idle connections that break, partitions not created ahead. */
@@ -79,6 +89,8 @@ const defaultDeadlines: StoreDeadlines = {
   readMs: 700,
   ledgerWaitMs: 5_000,
   ledgerReadMs: 2_000,
+  replicaReadMs: 3_000,
+  catchUpMs: 500,
   commitMs: 900,
   budgetCommitMs: 1_400,
   budgetWaitMs: 800,
@@ -95,6 +107,7 @@ const defaultPoolSizes: StorePoolSizes = {
   budgetCommits: 4,
   reads: 6,
   ledgerReads: 4,
+  replicaReads: 4,
   admin: 4,
   urgent: 3,
   barriers: 6,
@@ -107,12 +120,17 @@ const defaultPoolSizes: StorePoolSizes = {
 const MAX_VIEWS = 1_000;
 /** Callers in line for a connection, per pool; the next one is turned away at once. */
 const MAX_WAITING = 8_192;
+/**
+ * Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not dear: what a search
+ * looks for is mostly recent, or on a disk that does not turn.
+ */
+const LEDGER_SETTINGS = { work_mem: '32MB', random_page_cost: '1.1' };
 /** Whoever holds what an urgent transaction needs is at its own node's turn, or at long work: both are not waited for. */
 const URGENT_LOCK_MS = 400;
 
 /** Opens what look-ups and revocations need at once, the rest as it is needed; the schema must have been migrated. */
 export function createStore(options: StoreOptions): Store {
-  const { databaseUrl, onError = () => {} } = options;
+  const { databaseUrl, onError = () => {}, onReplicaChange = () => {} } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
@@ -133,6 +151,8 @@ export function createStore(options: StoreOptions): Store {
 
   const waitMs = deadlines.transactionWaitMs;
   const connectMs = deadlines.patientConnectMs;
+  // An answer that has begun must not be broken off because others are in line.
+  const ledger = { waitMs: deadlines.ledgerWaitMs, connectMs, settings: LEDGER_SETTINGS };
   const pools = {
     commits: openPool(sizes.commits, deadlines.commitMs),
     budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
@@ -140,14 +160,7 @@ export function createStore(options: StoreOptions): Store {
     }),
     // Every call looks up its key here, revocations too.
     reads: openPool(sizes.reads, deadlines.readMs, { isKept: true }),
-    // An answer that has begun must not be broken off because others are in line.
-    // Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not
-    // dear: what a search looks for is mostly recent, or on a disk that does not turn.
-    ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, {
-      waitMs: deadlines.ledgerWaitMs,
-      connectMs,
-      settings: { work_mem: '32MB', random_page_cost: '1.1' },
-    }),
+    ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, ledger),
     admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs, connectMs }),
     urgent: openPool(sizes.urgent, deadlines.transactionMs, {
       waitMs,
@@ -180,6 +193,22 @@ export function createStore(options: StoreOptions): Store {
     .catch(onError);
 
   const database = pooledDatabase(reads, admin);
+  const openReplica = (url: string): Replica => {
+    serversOf(url, 'replica');
+    // Which primary counts is told by the marks that a replica has of it.
+    const change = { databaseUrl: url, counts: () => true, silent: new SilentConnections(url), connectMs };
+    return new Replica({
+      url,
+      primary: pooledDatabase(reads, pools.reports),
+      pools: {
+        replicaReads: openPool(sizes.replicaReads, deadlines.replicaReadMs, { ...ledger, ...change }),
+        replicaLooks: openPool(1, deadlines.replicaReadMs, change),
+      },
+      catchUpMs: deadlines.catchUpMs,
+      onChange: onReplicaChange,
+    });
+  };
+  const replica = options.readUrl === undefined ? null : openReplica(options.readUrl);
   const shared = {
     retention: retentionStore(database),
     clock: clockStore(database),
@@ -195,10 +224,12 @@ export function createStore(options: StoreOptions): Store {
     },
     describeHealth: () => describeHealth(database),
     describeStandby: () => describeStandby(database),
-    describePools: () => Object.entries(pools).map(([pool, { state }]) => ({ pool, ...state })),
+    describeReplica: () => replica?.state ?? null,
+    describePools: () =>
+      Object.entries({ ...pools, ...replica?.pools }).map(([pool, { state }]) => ({ pool, ...state })),
     async close() {
       await openedAhead;
-      await Promise.all(Object.values(pools).map((pool) => pool.close()));
+      await Promise.all([replica?.close(), ...Object.values(pools).map((pool) => pool.close())]);
     },
   };
   const storeAs = (tenant: Tenant | null): Store => {
@@ -206,6 +237,10 @@ export function createStore(options: StoreOptions): Store {
     const own = repositories(ownDatabase, pooledDatabase(ledgerReads, admin, tenant));
     return Object.assign(own, shared, {
       as: rememberedAs,
+      async report(work) {
+        const read = await replica?.report((session) => work(repositories(session)), tenant);
+        return read ? read.value : work(own);
+      },
       transaction(work, options = {}) {
         const { lane = 'admin', ...limits } = options;
         return runTransaction(pools[lane], (session) => work(repositories(session)), { ...limits, tenant });
@@ -219,7 +254,7 @@ export function createStore(options: StoreOptions): Store {
         commitOnBudgets: { pool: budgetCommits, ensurePartitions },
       }),
       revocation: revocationStore(pools.urgent, pools.barriers, tenant),
-    } satisfies Pick<Store, 'as' | 'transaction' | 'verify' | 'revocation'>);
+    } satisfies Pick<Store, 'as' | 'report' | 'transaction' | 'verify' | 'revocation'>);
   };
   // A view has no state of its own, so it is made once for all calls of a tenant.
   const views = new Map<string, Store>();

@@ -106,7 +106,8 @@ type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: fals
 
 const rolledBack = () => new StoreError('refused', 'a statement had failed: the server rolled back');
 
-async function workInside<T>(
+/** Runs `work` on the connection, which it has for itself until it settles. */
+export async function workInside<T>(
   client: pg.ClientBase,
   work: (database: Database) => Promise<T>,
 ): Promise<Outcome<T>> {

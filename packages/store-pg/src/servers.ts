@@ -9,24 +9,38 @@ import { StoreError } from '@svc/service';
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^@/?]+)(.*)$/s;
 const ATTRIBUTES = 'target_session_attrs';
 
+/** Of the server that a connection is for. */
+export type Role = 'primary' | 'replica';
+
+const ALLOWED: { readonly [role in Role]: readonly string[] } = {
+  primary: ['read-write', 'primary', 'any'],
+  replica: ['standby', 'read-only', 'prefer-standby', 'any'],
+};
+
 export class Servers {
   readonly #urls: readonly string[];
-  /** Whether a server that takes no writes is passed by: always, among several, unless `any` is asked for. */
+  /**
+   * Whether a server that takes no writes is passed by: always, among several, unless `any` is asked for. Of replicas one that takes
+   * them is.
+   */
   readonly mustTakeWrites: boolean;
+  readonly mustTakeNone: boolean;
   #current = 0;
 
-  constructor(databaseUrl: string) {
+  constructor(databaseUrl: string, role: Role = 'primary') {
     const [, scheme = '', hosts = '', rest = ''] = SHAPE.exec(databaseUrl) ?? [];
     const several = hosts.split(',').map((host) => `${scheme}${host}${rest}`);
     const wanted = new Set(several.map(attributesOf));
     for (const one of wanted)
-      if (one !== null && !['any', 'read-write', 'primary'].includes(one))
+      if (one !== null && !ALLOWED[role].includes(one))
         throw new StoreError(
           'refused',
-          `${ATTRIBUTES}=${one} in the database's address: it must be read-write, primary or any`,
+          `${ATTRIBUTES}=${one} in the ${role === 'primary' ? "database's" : "replica's"} address: it must be ${listed(ALLOWED[role])}`,
         );
     this.#urls = hosts === '' ? [databaseUrl] : several.map(withoutAttributes);
-    this.mustTakeWrites = wanted.has('any') ? false : several.length > 1 || !wanted.has(null);
+    this.mustTakeNone = role === 'replica';
+    this.mustTakeWrites =
+      role === 'primary' && !wanted.has('any') && (several.length > 1 || !wanted.has(null));
   }
 
   get count(): number {
@@ -45,12 +59,14 @@ export class Servers {
 
 const known = new Map<string, Servers>();
 
-/** The same for every caller, so that all pools learn from what one of them met. */
-export const serversOf = (databaseUrl: string): Servers => {
-  const servers = known.get(databaseUrl) ?? new Servers(databaseUrl);
+/** The same for every caller, so that all pools learn from what one of them met. The first of them says what it is for. */
+export const serversOf = (databaseUrl: string, role?: Role): Servers => {
+  const servers = known.get(databaseUrl) ?? new Servers(databaseUrl, role);
   known.set(databaseUrl, servers);
   return servers;
 };
+
+const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 
 const attributesOf = (url: string): string | null =>
   URL.canParse(url) ? new URL(url).searchParams.get(ATTRIBUTES) : null;

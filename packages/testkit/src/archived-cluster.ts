@@ -1,13 +1,13 @@
 // A cluster that archives its log, base backups of it, and its restore to a point in time: with what every PostgreSQL has
-// (pg_backup_start, archive_command, restore_command), since the embedded one comes without pg_basebackup.
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// (archive_command, restore_command).
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
-import { Client } from 'pg';
+import { chownLike, copyAll, makeLike, takeBaseBackup, writeLike } from './base-backup.ts';
 import { makeClusterFolder } from './cluster-folder.ts';
 import { databaseUrl, execute } from './database.ts';
 import { type OwnCluster, startOwnCluster } from './own-cluster.ts';
+import { withSession } from './store/session.ts';
 
 export interface ArchivedCluster extends OwnCluster {
   /** A copy of the data folder, taken while the server works. */
@@ -35,18 +35,8 @@ export async function startArchivedCluster(): Promise<ArchivedCluster> {
   await execute(cluster.adminUrl, `ALTER SYSTEM SET archive_mode = 'on'`);
   await execute(cluster.adminUrl, `ALTER SYSTEM SET archive_command = 'cp "%p" "${archive}/%f"'`);
   await cluster.restart();
-  const pgdata = join(cluster.dataDir, 'cluster', 'pgdata');
   return Object.assign(Object.create(cluster) as OwnCluster, {
-    async takeBaseBackup() {
-      await withSession(cluster.adminUrl, async (session) => {
-        await session.query(`select pg_backup_start('base', true)`);
-        // Files change under the copy; the archived log puts that right. The copy keeps owners and modes.
-        copyAll(join(cluster.dataDir, 'cluster'), backup);
-        const { rows } = await session.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
-        writeLike(pgdata, join(backup, 'pgdata', 'backup_label'), rows[0]?.labelfile ?? '');
-      });
-      rmSync(join(backup, 'pgdata', 'postmaster.pid'), { force: true });
-    },
+    takeBaseBackup: () => takeBaseBackup(cluster, backup),
     async markPoint(name: string) {
       await execute(cluster.adminUrl, `select pg_create_restore_point('${name}')`);
     },
@@ -113,36 +103,3 @@ async function restore({ cluster, archive, backup, name }: Restoring): Promise<R
     },
   };
 }
-
-async function withSession<T>(url: string, work: (session: Client) => Promise<T>): Promise<T> {
-  const session = new Client({ connectionString: url });
-  await session.connect();
-  try {
-    return await work(session);
-  } finally {
-    await session.end();
-  }
-}
-
-/** With owners and modes, which Node's own copying does not keep. Files may vanish meanwhile, which is exit code 1. */
-const copyAll = (from: string, to: string) => {
-  if (process.platform === 'win32') return cpSync(from, to, { recursive: true });
-  const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' });
-  if (status !== 0 && !/No such file/.test(stderr)) throw new Error(`cp: ${stderr}`);
-};
-
-/** As root everything must stay the server's user's. */
-const chownLike = (model: string, path: string) => {
-  const { uid, gid } = statSync(model);
-  if (process.getuid?.() === 0) chownSync(path, uid, gid);
-};
-
-const makeLike = (model: string, folder: string) => {
-  mkdirSync(folder, { mode: 0o700 });
-  chownLike(model, folder);
-};
-
-const writeLike = (model: string, path: string, text: string) => {
-  writeFileSync(path, text, { mode: 0o600 });
-  chownLike(model, path);
-};

@@ -31,8 +31,13 @@ export const exportDecisions = async (
   caller: Caller,
   query: DecisionQuery,
 ): Promise<DecisionExport> => {
-  const { listIds } = deps.store.decisions;
-  const { items, nextCursor } = await findPage(deps, caller, query, listIds, (id) => id);
+  const { items, nextCursor } = await findPage(
+    deps,
+    caller,
+    query,
+    (filter, limit) => deps.store.report(({ decisions }) => decisions.listIds(filter, limit)),
+    (id) => id,
+  );
   return { rowCount: items.length, nextCursor, batches: oneAhead(readBatches(deps, items)) };
 };
 
@@ -45,18 +50,18 @@ const BATCH_OUTCOME_CHARS = 1_000_000;
 const BATCHES_AT_ONCE = 2;
 
 async function* readBatches({ store }: Deps, ids: readonly ReceiptId[]): AsyncGenerator<ExportedDecision[]> {
-  for await (const rows of readRows(store.decisions, ids))
-    for (const part of splitByOutcomes(rows)) yield await withOutcomes(store.outcomes, part);
+  for await (const rows of readRows(store, ids))
+    for (const part of splitByOutcomes(rows)) yield await withOutcomes(store, part);
 }
 
 async function* readRows(
-  decisions: ServiceDeps['store']['decisions'],
+  store: ServiceDeps['store'],
   ids: readonly ReceiptId[],
 ): AsyncGenerator<readonly DecisionExportRecord[]> {
   const reading: Promise<DecisionExportRecord[]>[] = [];
   for (let at = 0; at < ids.length || reading.length > 0; ) {
     while (at < ids.length && reading.length < BATCHES_AT_ONCE) {
-      const batch = readBatch(decisions, ids.slice(at, at + BATCH_ROWS));
+      const batch = readBatch(store, ids.slice(at, at + BATCH_ROWS));
       // It may fail before anybody asks for it; whoever does then hears of it.
       batch.catch(() => {});
       reading.push(batch);
@@ -68,10 +73,10 @@ async function* readRows(
 }
 
 const readBatch = async (
-  decisions: ServiceDeps['store']['decisions'],
+  store: ServiceDeps['store'],
   ids: readonly ReceiptId[],
 ): Promise<DecisionExportRecord[]> => {
-  const rows = await decisions.listForExport(ids);
+  const rows = await store.report(({ decisions }) => decisions.listForExport(ids));
   if (rows.length !== ids.length) throw internal(`${ids.length - rows.length} decisions are gone`);
   return rows;
 };
@@ -112,12 +117,13 @@ const splitByOutcomes = (rows: readonly DecisionExportRecord[]): DecisionExportR
 };
 
 const withOutcomes = async (
-  outcomes: ServiceDeps['store']['outcomes'],
+  store: ServiceDeps['store'],
   rows: readonly DecisionExportRecord[],
 ): Promise<ExportedDecision[]> => {
   const reported = rows.filter(({ outcomeChars }) => outcomeChars > 0).map(({ receiptId }) => receiptId);
   if (reported.length === 0) return rows.map((row) => ({ ...row, outcomes: [] }));
   const ledgers = new Map<ReceiptId, AttestationRecord[]>(reported.map((id) => [id, []]));
-  for (const one of await outcomes.listOfReceipts(reported)) ledgers.get(one.receiptId)?.push(one);
+  const found = await store.report(({ outcomes }) => outcomes.listOfReceipts(reported));
+  for (const one of found) ledgers.get(one.receiptId)?.push(one);
   return rows.map((row) => ({ ...row, outcomes: ledgers.get(row.receiptId) ?? [] }));
 };

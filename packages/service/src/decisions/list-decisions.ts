@@ -10,4 +10,10 @@ export const listDecisions = (
   caller: Caller,
   query: DecisionQuery,
 ): Promise<Page<DecisionRecord>> =>
-  findPage(deps, caller, query, deps.store.decisions.list, ({ receiptId }) => receiptId);
+  findPage(
+    deps,
+    caller,
+    query,
+    (filter, limit) => deps.store.report(({ decisions }) => decisions.list(filter, limit)),
+    ({ receiptId }) => receiptId,
+  );

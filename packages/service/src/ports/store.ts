@@ -57,6 +57,11 @@ export interface Store extends Repositories {
   as(tenant: Tenant): Store;
   /** Runs `work` in one READ COMMITTED transaction. Rolls back when `work` throws; the commit tag is checked. */
   transaction<T>(work: (tx: Repositories) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * Runs `work`, which reads much and decides nothing, where it is in nobody's way: on a replica that has all that was committed when the
+   * call began, where there is one, else where lists and counts are read on the primary. It is run there again where the replica fails it.
+   */
+  report<T>(work: (from: Reports) => Promise<T>): Promise<T>;
   readonly verify: VerifyStore;
   readonly revocation: RevocationStore;
   readonly retention: RetentionStore;
@@ -76,9 +81,23 @@ export interface Store extends Repositories {
   describeHealth(): Promise<string>;
   /** `ok` while every commit waits for a standby that is connected, else in a few words what is missing. */
   describeStandby(): Promise<string>;
+  /** Null: reports are read on the primary. */
+  describeReplica(): ReplicaState | null;
   /** Each pool of connections as it is now. */
   describePools(): readonly PoolState[];
   close(): Promise<void>;
+}
+
+/** What reports are made of, as one server has it. */
+export type Reports = Pick<Repositories, 'decisions' | 'outcomes' | 'usage'>;
+
+export interface ReplicaState {
+  /** In a few words why it is not read from; null: it is. */
+  readonly fault: string | null;
+  /** What it has is at most so old, as far as is known; infinite: it never was in step. */
+  readonly behindMs: number;
+  /** How many reports were read where. */
+  readonly reads: { readonly replica: number; readonly primary: number };
 }
 
 export interface PoolState {

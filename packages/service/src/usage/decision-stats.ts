@@ -38,7 +38,7 @@ export const getDecisionStats = async (
 ): Promise<DecisionStats> => {
   const range = parseRange(query, deps.clock.nowMs());
   const scope = await relyingPartyScope(deps, caller, query);
-  const figures = await deps.store.usage.figuresByPrincipal({ ...range, ...scope });
+  const figures = await deps.store.report(({ usage }) => usage.figuresByPrincipal({ ...range, ...scope }));
   const principals = addUp(figures);
   return { ...range, relyingParties: scope.relyingParties, totals: totalsOf(principals), principals };
 };

@@ -40,11 +40,9 @@ export const getUsage = async (
   const scope = await usageScope(deps, caller, query);
   const { key_id: keyId, by } = query;
   const filter = { ...range, ...scope, ...(keyId === undefined ? {} : { keyId }) };
-  const { usage } = deps.store;
-  const counted =
-    by === 'key'
-      ? await usage.countByDayAndKey(filter)
-      : { days: await usage.countByDay(filter), keys: null };
+  const counted = await deps.store.report(async ({ usage }) =>
+    by === 'key' ? usage.countByDayAndKey(filter) : { days: await usage.countByDay(filter), keys: null },
+  );
   return {
     ...range,
     relyingParties: scope.relyingParties,

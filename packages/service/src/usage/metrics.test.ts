@@ -24,7 +24,8 @@ const setUp = () => {
     identity: { domain: 'svc.test', sandboxPrincipal: 'did:web:svc.test:org:sandbox' },
     selfTestOrgs: [],
     store: {
-      usage: { countAll, summarizeTenants: async () => NOBODY },
+      report: (work: (from: object) => unknown) =>
+        work({ usage: { countAll, summarizeTenants: async () => NOBODY } }),
       checkpoints: { findLatest: async () => null, count: async () => 0 },
     },
   } as unknown as ServiceDeps;

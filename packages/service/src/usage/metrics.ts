@@ -54,9 +54,8 @@ interface Summary extends Omit<Metrics, 'verifies'> {
 const summarize = async (deps: Deps, asOfMs: number): Promise<Summary> => {
   const { store } = deps;
   const apart = apartOf(deps);
-  const [tenants, rows, latest, checkpoints] = await Promise.all([
-    store.usage.summarizeTenants(apart),
-    store.usage.countAll(apart),
+  const [[tenants, rows], latest, checkpoints] = await Promise.all([
+    store.report(({ usage }) => Promise.all([usage.summarizeTenants(apart), usage.countAll(apart)])),
     store.checkpoints.findLatest(),
     store.checkpoints.count(),
   ]);

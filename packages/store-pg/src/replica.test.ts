@@ -1,0 +1,222 @@
+/** Reports on a real standby that is paused, frozen, killed and promoted: whoever was handed a Receipt finds it. */
+import type { ReceiptId } from '@svc/protocol';
+import type { DecisionListFilter, Reports, Store } from '@svc/service';
+import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
+import { openStore } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
+
+const DAY_MS = 86_400_000;
+const PATIENT = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, readMs: 10_000 };
+
+const clusters: OwnCluster[] = [];
+let primary: OwnCluster;
+let standby: OwnCluster;
+/** A node of its own, and one that reads reports on the standby. */
+let writer: Store;
+let node: Store;
+let world: World;
+
+const openNode = (readUrl: string, replica = { replicaReadMs: 20_000, catchUpMs: 10_000 }): Store =>
+  createStore({ databaseUrl: primary.url, readUrl, deadlines: { ...PATIENT, ...replica } });
+/** What waits for no standby long. */
+const HASTY = { replicaReadMs: 500, catchUpMs: 50 };
+
+beforeAll(async () => {
+  primary = await startOwnCluster({ durable: false });
+  clusters.push(primary);
+  standby = await startStandby(primary);
+  clusters.push(standby);
+  writer = openStore(primary.url);
+  node = openNode(standby.url);
+  world = await createWorld(writer);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([writer?.close(), node?.close()]);
+  for (const cluster of clusters.reverse()) await cluster.stop();
+});
+
+const decide = async (by = writer): Promise<ReceiptId> => {
+  const commit = denyCommit(world);
+  expect(await by.verify.commitDecisions([commit])).toEqual(['STORED']);
+  return commit.receiptId;
+};
+
+const ofWorld = (change: Partial<DecisionListFilter> = {}): DecisionListFilter => ({
+  relyingParties: [world.relyingParty.did],
+  ...change,
+});
+const idsIn = (store: Store, limit = 5): Promise<readonly ReceiptId[]> =>
+  store.report(({ decisions }) => decisions.listIds(ofWorld(), limit));
+const readsOf = (store: Store) => store.describeReplica()?.reads ?? { replica: 0, primary: 0 };
+
+const until = async (is: () => boolean): Promise<void> => {
+  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+const untilInStep = (store: Store) => until(() => store.describeReplica()?.fault === null);
+const untilLost = (store: Store) => until(() => store.describeReplica()?.fault !== null);
+
+/** Every kind of report has all Receipts that there are. */
+const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void> => {
+  const range = { sinceMs: 0, untilMs: Date.now() + DAY_MS, relyingParties: [world.relyingParty.did] };
+  const sum = (rows: readonly { verifies: number }[]) => rows.reduce((all, { verifies }) => all + verifies, 0);
+  const newest = [...ids].sort().reverse();
+  const reports: Readonly<Record<string, (from: Reports) => Promise<unknown>>> = {
+    list: async ({ decisions }) => (await decisions.list(ofWorld(), 1_000)).map(({ receiptId }) => receiptId),
+    export: async ({ decisions }) => (await decisions.listForExport(newest)).map(({ receiptId }) => receiptId),
+  };
+  for (const [name, report] of Object.entries(reports)) expect(await store.report(report), name).toEqual(newest);
+  const counts = await store.report(async ({ usage }) => [
+    sum(await usage.countByDay(range)),
+    (await usage.countByDayAndKey(range)).keys.reduce((all, { deny }) => all + deny, 0),
+    (await usage.figuresByPrincipal(range)).reduce(
+      (all, { figure, amount }) => (figure === 'verifies' ? all + amount : all),
+      0,
+    ),
+  ]);
+  expect(counts).toEqual([ids.length, ids.length, ids.length]);
+};
+
+const decided: ReceiptId[] = [];
+
+it('whoever was handed a Receipt by any node finds it at once in every report, which the replica answers', async () => {
+  await untilInStep(node);
+  for (let round = 0; round < sampled({ quick: 15, deep: 300 }); round++) {
+    decided.push(await decide());
+    await expectAll(node, decided);
+  }
+  const [receiptId] = decided;
+  await writer.outcomes.insert(newAttestation(receiptId as ReceiptId, 1));
+  const outcomes = await node.report((from) => from.outcomes.listOfReceipts(decided));
+  expect(outcomes.map((one) => one.receiptId)).toEqual([receiptId]);
+  expect(readsOf(node).replica).toBeGreaterThan(sampled({ quick: 40, deep: 900 }));
+  expect(readsOf(node).primary).toBe(0);
+});
+
+it('a cursor skips and repeats nothing when every other page is read on the primary, while decisions go on', async () => {
+  const before = [...decided].sort().reverse();
+  for (const stores of [
+    [node, writer],
+    [writer, node],
+  ]) {
+    const paged: ReceiptId[] = [];
+    for (let page = 0; ; page++) {
+      const store = stores[page % 2] as Store;
+      const filter = ofWorld({ beforeId: paged.at(-1) });
+      const ids = await store.report(({ decisions }) => decisions.listIds(filter, 2));
+      paged.push(...ids);
+      if (ids.length < 2) break;
+      decided.push(await decide());
+    }
+    expect(new Set(paged).size).toBe(paged.length);
+    expect(paged).toEqual([...decided].sort().reverse().filter((id) => id <= (paged[0] ?? '')));
+    expect(paged).toEqual(expect.arrayContaining(before));
+  }
+});
+
+it('under load, while the standby is paused, frozen and killed, everybody finds what was handed out and decisions go on', async () => {
+  const hasty = openNode(standby.url, HASTY);
+  let rounds = 0;
+  let isOver = false;
+  const load = Array.from({ length: 3 }, async () => {
+    while (!isOver) {
+      const receiptId = await decide(hasty);
+      decided.push(receiptId);
+      expect(await idsIn(hasty, 20)).toContain(receiptId);
+      rounds += 1;
+    }
+  });
+  const some = () => {
+    const enough = rounds + sampled({ quick: 10, deep: 200 });
+    return until(() => rounds >= enough);
+  };
+  const states: [begin: () => unknown, end: () => unknown][] = [
+    [
+      () => runSql(standby.adminUrl, 'select pg_wal_replay_pause()'),
+      () => runSql(standby.adminUrl, 'select pg_wal_replay_resume()'),
+    ],
+    [() => standby.signal('SIGSTOP'), () => standby.signal('SIGCONT')],
+    [() => standby.signal('SIGKILL'), () => standby.restart()],
+  ];
+  try {
+    for (const [begin, end] of states) {
+      await untilInStep(hasty);
+      await some();
+      await begin();
+      await untilLost(hasty);
+      const { replica } = readsOf(hasty);
+      await some();
+      expect(readsOf(hasty).replica).toBe(replica);
+      await end();
+    }
+    await untilInStep(hasty);
+    await some();
+    await until(() => readsOf(hasty).replica > 0);
+  } finally {
+    isOver = true;
+    await Promise.all(load);
+    await hasty.close();
+  }
+  await expectAll(node, decided);
+}, 120_000);
+
+it('what a paused standby lacks is read on the primary: without the look at its position it would be missing', async () => {
+  const hasty = openNode(standby.url, HASTY);
+  try {
+    await untilInStep(hasty);
+    await runSql(standby.adminUrl, 'select pg_wal_replay_pause()');
+    const receiptId = await decide();
+    decided.push(receiptId);
+    // The standby as it is, asked without the look.
+    expect(await runSql(standby.url, 'select from receipts where receipt_id = $1', [receiptId])).toEqual([]);
+    const { replica } = readsOf(hasty);
+    await expectAll(hasty, decided);
+    expect(readsOf(hasty).replica).toBe(replica);
+    await untilLost(hasty);
+    expect(hasty.describeReplica()?.fault).toContain('behind');
+  } finally {
+    await runSql(standby.adminUrl, 'select pg_wal_replay_resume()');
+    await hasty.close();
+  }
+});
+
+it('of several replicas one that answers is found', async () => {
+  const url = new URL(standby.url);
+  const several = openNode(standby.url.replace(url.host, `127.0.0.1:1,${url.host}`));
+  try {
+    await untilInStep(several);
+    expect(await idsIn(several, 1_000)).toHaveLength(decided.length);
+    expect(readsOf(several)).toEqual({ replica: 1, primary: 0 });
+  } finally {
+    await several.close();
+  }
+});
+
+it('a standby that was promoted is left at once, and what follows it is never taken for a replica', async () => {
+  await untilInStep(node);
+  const { replica } = readsOf(node);
+  await runSql(standby.adminUrl, 'select pg_promote(true, 60)');
+  decided.push(await decide());
+  await expectAll(node, decided);
+  expect(readsOf(node).replica).toBe(replica);
+  await untilLost(node);
+  await until(() => /takes writes/.test(node.describeReplica()?.fault ?? ''));
+
+  // Its log is further than the primary's, on another timeline.
+  await runSql(standby.url, `select pg_logical_emit_message(true, 'svc', repeat('x', 1000000))`);
+  await runSql(standby.url, 'create table of_another_history ()');
+  const follower = await startStandby(standby);
+  clusters.push(follower);
+  const other = openNode(follower.url, HASTY);
+  try {
+    await until(() => /another cluster or timeline/.test(other.describeReplica()?.fault ?? ''));
+    decided.push(await decide());
+    await expectAll(other, decided);
+    expect(readsOf(other).replica).toBe(0);
+  } finally {
+    await other.close();
+  }
+}, 120_000);

@@ -1,0 +1,185 @@
+/**
+ * Reports on a streaming replica (docs/decisions/0067). One is read there only once the replica has all that was committed on the
+ * primary before it was asked for; where that does not come about in time, the primary answers it. So a report is never
+ * older than its question, whichever node wrote what it is about, and whichever server answered the page before.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Batcher, type ReplicaState, StoreError, type Tenant } from '@svc/service';
+import type pg from 'pg';
+import { checkServer } from './check-server.ts';
+import { StoreClient } from './client.ts';
+import { type Database, workInside } from './database.ts';
+import type { DeadlinePool } from './deadline-pool.ts';
+import { toStoreError } from './errors.ts';
+import { covers, type Found, type Position, ReplicaAge } from './replica-age.ts';
+
+export interface ReplicaOptions {
+  readonly url: string;
+  /** The primary. */
+  readonly primary: Database;
+  /** Of the replica: for reports, and for looking at it, which must not stand in line behind them. */
+  readonly pools: { readonly replicaReads: DeadlinePool; readonly replicaLooks: DeadlinePool };
+  /** How long a report waits for the replica to come to its position. */
+  readonly catchUpMs: number;
+  /** Hears when the replica has been out of step for 5 s, and when it is in step (again). */
+  readonly onChange: (state: ReplicaState) => void;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 10;
+const LATE_MS = 5_000;
+const MAX_WAITING = 8_192;
+
+// Flushed is what a replica is sent, and all that was answered or can be seen; what is merely written may stay away from it.
+const positionSql = `
+  select (pg_current_wal_flush_lsn() - '0/0')::bigint as lsn,
+    case when server = pg_postmaster_start_time() then marks[1] end as mark,
+    server <> pg_postmaster_start_time() or marked_at < clock_timestamp() - interval '1 second' as "isDue"
+  from replica_marks`;
+
+// It waits for no standby, which may be away: a mark that is lost with the server is one that no replica can show.
+const markSql = `
+  update replica_marks
+  set marks = (array_prepend($1, marks))[1:16], server = pg_postmaster_start_time(), marked_at = clock_timestamp()
+  from (select set_config('synchronous_commit', 'local', true)) as waits_for_no_standby
+  where server <> pg_postmaster_start_time() or marked_at < clock_timestamp() - interval '1 second'`;
+
+// Asked before the report, in its session: what has been replayed is seen by every later snapshot, and by no earlier one.
+const foundSql = `
+  select pg_is_in_recovery() as "isStandby", (pg_last_wal_replay_lsn() - '0/0')::bigint as lsn, marks from replica_marks`;
+
+type PositionRow = Position & { readonly isDue: boolean };
+
+export class Replica {
+  readonly #options: ReplicaOptions;
+  readonly #age = new ReplicaAge();
+  readonly #startedMs = performance.now();
+  readonly #stop = new AbortController();
+  readonly #reads = { replica: 0, primary: 0 };
+  /** Whoever comes while the primary is asked needs the answer after it. */
+  readonly #positions = new Batcher<null, Position>(
+    async (asking) => {
+      const position = await this.#readPosition();
+      return asking.map(() => position);
+    },
+    { maxBatch: MAX_WAITING, maxInFlight: 1, maxWaiting: MAX_WAITING },
+  );
+  #isChecked = false;
+  #fault: string | null = 'it has not been met yet';
+  #isReported: boolean | null = null;
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    void this.#watch();
+  }
+
+  get pools(): ReplicaOptions['pools'] {
+    return this.#options.pools;
+  }
+
+  get state(): ReplicaState {
+    return { fault: this.#fault, behindMs: this.#age.behindMs(performance.now()), reads: { ...this.#reads } };
+  }
+
+  /** Runs `work` in one session of the replica; null where the primary must answer. Rejects with what is no error of storage. */
+  async report<T>(
+    work: (database: Database) => Promise<T>,
+    tenant: Tenant | null,
+  ): Promise<{ readonly value: T } | null> {
+    const position = this.#fault === null ? await this.#positions.submit(null).catch(() => null) : null;
+    const read = position === null ? null : await this.#readAt(position, work, tenant);
+    this.#reads[read === null ? 'primary' : 'replica'] += 1;
+    return read;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(Object.values(this.pools).map((pool) => pool.close()));
+  }
+
+  async #readAt<T>(
+    position: Position,
+    work: (database: Database) => Promise<T>,
+    tenant: Tenant | null,
+  ): Promise<{ readonly value: T } | null> {
+    const read = async (client: pg.ClientBase) => {
+      // It may have been lost while this stood in line.
+      if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
+      await this.#catchUp(client, position);
+      return workInside(client, work);
+    };
+    const worked = await this.pools.replicaReads
+      .run(read, { tenant })
+      .catch((error: unknown) => ({ ok: false, error: toStoreError(error, 'nothing') }) as const);
+    if (worked.ok) return worked;
+    if (!(worked.error instanceof StoreError)) throw worked.error;
+    // What the server refuses, as one that is in the way of what it replays, says nothing about the next.
+    if (worked.error.kind === 'unavailable') this.#fault ??= worked.error.message;
+    return null;
+  }
+
+  /** Rejects with `StoreError` `unavailable` where the session does not come to the position in time. */
+  async #catchUp(client: pg.ClientBase, position: Position): Promise<void> {
+    const giveUpAtMs = performance.now() + this.#options.catchUpMs;
+    for (;;) {
+      const { rows } = await client.query<Found & pg.QueryResultRow>(foundSql);
+      const [found] = rows;
+      if (found !== undefined) this.#age.meet(found);
+      if (found !== undefined && covers(found, position)) return;
+      if (found?.isStandby !== true || performance.now() > giveUpAtMs) {
+        // Where there are several, another one may be further.
+        if (client instanceof StoreClient) client.passBy();
+        throw new StoreError('unavailable', describe(found, position));
+      }
+      await delay(POLL_MS);
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const fault = await this.#look().then(
+        () => null,
+        (error: unknown) => toStoreError(error, 'nothing').message,
+      );
+      if (!signal.aborted) this.#note(fault);
+      await delay(LOOK_EVERY_MS, undefined, { ref: false, signal }).catch(() => {});
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { url, primary } = this.#options;
+    const askedMs = performance.now();
+    const { isDue } = await this.#readPosition();
+    if (isDue) await primary.write({ text: markSql, values: [randomUUID()] });
+    const position = await this.#readPosition();
+    this.#age.ask(position, askedMs);
+    if (!this.#isChecked) await checkServer(url, { mustBeDurable: false });
+    this.#isChecked = true;
+    await this.pools.replicaLooks.run((client) => this.#catchUp(client, position));
+  }
+
+  #note(fault: string | null): void {
+    this.#fault = fault;
+    const { behindMs } = this.state;
+    const isLate = fault !== null && Math.min(behindMs, performance.now() - this.#startedMs) > LATE_MS;
+    if (isLate === this.#isReported || (fault !== null && !isLate)) return;
+    this.#isReported = isLate;
+    this.#options.onChange(this.state);
+  }
+
+  async #readPosition(): Promise<PositionRow> {
+    const [row] = await this.#options.primary.read<PositionRow>({ text: positionSql, values: [] });
+    if (row === undefined) throw new StoreError('refused', 'the primary has no marks');
+    return row;
+  }
+}
+
+const describe = (found: Found | undefined, { lsn, mark }: Position): string => {
+  if (found === undefined) return 'it has no marks';
+  if (!found.isStandby) return 'it is no standby: it takes writes of its own';
+  if (mark === null) return 'the primary has not marked its log yet';
+  if (found.lsn === null || found.lsn < lsn) return 'it is behind the primary';
+  return 'it lacks what the primary wrote: it follows another cluster or timeline';
+};

@@ -1,0 +1,41 @@
+// A copy of a cluster that works meanwhile, with what every PostgreSQL has (pg_backup_start): the embedded one comes without pg_basebackup.
+import { spawnSync } from 'node:child_process';
+import { chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OwnCluster } from './own-cluster.ts';
+import { withSession } from './store/session.ts';
+
+/** Into an empty folder, which then lies as `cluster` does in the data folder of a server. */
+export async function takeBaseBackup({ adminUrl, dataDir }: OwnCluster, to: string): Promise<void> {
+  await withSession(adminUrl, async (session) => {
+    await session.query(`select pg_backup_start('base', true)`);
+    // Files change under the copy; the log puts that right. The copy keeps owners and modes.
+    copyAll(join(dataDir, 'cluster'), to);
+    const { rows } = await session.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
+    writeLike(dataDir, join(to, 'pgdata', 'backup_label'), rows[0]?.labelfile ?? '');
+  });
+  rmSync(join(to, 'pgdata', 'postmaster.pid'), { force: true });
+}
+
+/** With owners and modes, which Node's own copying does not keep. Files may vanish meanwhile, which is exit code 1. */
+export const copyAll = (from: string, to: string): void => {
+  if (process.platform === 'win32') return cpSync(from, to, { recursive: true });
+  const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' });
+  if (status !== 0 && !/No such file/.test(stderr)) throw new Error(`cp: ${stderr}`);
+};
+
+/** As root everything must stay the server's user's. */
+export const chownLike = (model: string, path: string): void => {
+  const { uid, gid } = statSync(model);
+  if (process.getuid?.() === 0) chownSync(path, uid, gid);
+};
+
+export const makeLike = (model: string, folder: string): void => {
+  mkdirSync(folder, { mode: 0o700 });
+  chownLike(model, folder);
+};
+
+export const writeLike = (model: string, path: string, text: string): void => {
+  writeFileSync(path, text, { mode: 0o600 });
+  chownLike(model, path);
+};
