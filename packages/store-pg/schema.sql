@@ -290,6 +290,12 @@ create table relying_parties (
   claim_expires_at timestamp with time zone,
   verification_token text
 );
+create table replica_marks (
+  is_only_row boolean not null default true,
+  marks text[] not null default '{}'::text[],
+  server timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  marked_at timestamp with time zone not null default '-infinity'::timestamp with time zone
+);
 create table reserved_names (
   name text collate "C" not null,
   epoch integer not null
@@ -585,6 +591,8 @@ alter table relying_parties add constraint relying_parties_check1 CHECK (((claim
 alter table relying_parties add constraint relying_parties_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'hosted'::text])));
 alter table relying_parties add constraint relying_parties_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(org_id);
 alter table relying_parties add constraint relying_parties_pkey PRIMARY KEY (did);
+alter table replica_marks add constraint replica_marks_is_only_row_check CHECK (is_only_row);
+alter table replica_marks add constraint replica_marks_pkey PRIMARY KEY (is_only_row);
 alter table reserved_names add constraint reserved_names_epoch_fkey FOREIGN KEY (epoch) REFERENCES restores(epoch);
 alter table reserved_names add constraint reserved_names_pkey PRIMARY KEY (name);
 alter table restores add constraint restores_epoch_check CHECK ((epoch > 0));

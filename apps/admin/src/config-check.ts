@@ -10,7 +10,14 @@ import {
 import { openOutside } from '@svc/fence';
 import { ConfigurationError, readConfig, readRunnerConfig, readWorkerConfig } from '@svc/process';
 import { type FenceHead, HEAD_KEY, parseHead } from '@svc/service';
-import { checkServer, createStore, listServiceDids, readSchema, schemaFault } from '@svc/store-pg';
+import {
+  checkReplica,
+  checkServer,
+  createStore,
+  listServiceDids,
+  readSchema,
+  schemaFault,
+} from '@svc/store-pg';
 import type { Command } from './command.ts';
 
 export const configCheckCommand: Command = {
@@ -46,6 +53,8 @@ const CHECKS: Readonly<Record<string, (env: Environment, isOffline: boolean) => 
     const config = readConfig(env);
     yield* ofSecrets(config.env, () => loadSecrets(config));
     if (!isOffline) yield* ofService(config);
+    const { databaseReadUrl } = config;
+    if (!isOffline && databaseReadUrl !== null) yield ['replica', () => checkReplica(databaseReadUrl)];
   },
   *worker(env, isOffline) {
     yield [CONFIGURATION, () => readWorkerConfig(env)];

@@ -67,7 +67,8 @@ export interface ApiDeps {
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
 export const startApi = async (deps: ApiDeps): Promise<Api> => {
   const registry = new Registry();
-  const opened = await openService({ ...deps, registry });
+  const { databaseReadUrl } = deps.config;
+  const opened = await openService({ ...deps, databaseReadUrl, registry });
   try {
     await publishEvidence(opened.service);
     return await listen(opened, deps, registry);

@@ -67,6 +67,8 @@ export interface Config {
   /** Host name (with port) that serves status lists at the bare path, or null if they live under `baseUrl`. */
   readonly statusHost: string | null;
   readonly database: Database;
+  /** Where reports are read from; null: from `database`. */
+  readonly databaseReadUrl: string | null;
   /** A synchronous standby has what is answered; that it does is watched. */
   readonly promisesStandby: boolean;
   /** Null: none. */
@@ -123,6 +125,7 @@ type OfCalls =
   | 'port'
   | 'processes'
   | 'statusHost'
+  | 'databaseReadUrl'
   | 'adminToken'
   | 'provisionKeys'
   | 'receiptKeysPath'

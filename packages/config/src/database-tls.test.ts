@@ -62,6 +62,19 @@ it.each([
   expect(parse({ ...production, SVC_ENV: 'development' }).ok).toBe(true);
 });
 
+it('a replica is reached as the database is: with TLS, or where the network is said to be private', () => {
+  const withTls = { ...production, DATABASE_URL: `${production.DATABASE_URL}?sslmode=verify-full` };
+  const open = { ...withTls, DATABASE_READ_URL: 'postgres://svc:secret@replica.internal,db.internal/svc' };
+  const refused = parseConfig(open);
+  expect(refused.ok ? [] : refused.faults).toEqual([
+    expect.stringMatching(/^DATABASE_READ_URL reaches replica\.internal, db\.internal without TLS/),
+  ]);
+  expect(parseConfig({ ...open, SVC_DATABASE_WITHOUT_TLS: '1' })).toMatchObject({
+    ok: true,
+    config: { databaseReadUrl: open.DATABASE_READ_URL },
+  });
+});
+
 it('PGHOST is the host of a DATABASE_URL that names none, and of no other', () => {
   expect(hostsWithoutTls('postgres:///svc', 'db.internal')).toEqual(['db.internal']);
   expect(hostsWithoutTls('postgres://svc@localhost/svc', 'db.internal')).toEqual([]);

@@ -33,16 +33,20 @@ const isLocal = (host: string): boolean =>
   /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 
 /**
- * Why a process of this environment must not use its `DATABASE_URL`; null where it may, or has none. Shows hosts, and nothing else of it. An
+ * Why a process of this environment must not use its `DATABASE_URL`, or the address of that name; null where it may, or has none. Shows hosts, and nothing else of it. An
  * `SVC_ENV` that is unknown is held to the rule of production.
  */
-export const databaseTlsFault = (env: Readonly<Record<string, string | undefined>>): string | null => {
+export const databaseTlsFault = (
+  env: Readonly<Record<string, string | undefined>>,
+  name: 'DATABASE_URL' | 'DATABASE_READ_URL' = 'DATABASE_URL',
+): string | null => {
+  const url = env[name];
   const isProduction = (env.SVC_ENV || 'development') !== 'development';
-  if (!isProduction || env.SVC_DATABASE_WITHOUT_TLS === '1' || !env.DATABASE_URL) return null;
-  const open = hostsWithoutTls(env.DATABASE_URL, env.PGHOST);
+  if (!isProduction || env.SVC_DATABASE_WITHOUT_TLS === '1' || !url) return null;
+  const open = hostsWithoutTls(url, env.PGHOST);
   if (open.length === 0) return null;
   return (
-    `DATABASE_URL reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +
+    `${name} reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +
     'add ?sslmode=verify-full (with &sslrootcert=<file> for a CA of your own), or set SVC_DATABASE_WITHOUT_TLS=1 where the network is private'
   );
 };

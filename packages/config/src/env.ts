@@ -78,11 +78,18 @@ export const VARIABLES = {
     production: 'required',
     secret: true,
   }),
+  DATABASE_READ_URL: variable({
+    parse: values.databaseUrl,
+    standard: 'none: reports are read where DATABASE_URL says',
+    meaning:
+      'A streaming replica of that PostgreSQL, or several with commas between: lists, export, statistics, usage and metrics are read there.',
+    secret: true,
+  }),
   SVC_DATABASE_WITHOUT_TLS: variable({
     parse: values.flag,
     standard: '0',
     meaning:
-      '1: production may reach a PostgreSQL of another machine without TLS (no sslmode in DATABASE_URL), as over a network that is private.',
+      '1: production may reach a PostgreSQL of another machine without TLS (no sslmode in DATABASE_URL or DATABASE_READ_URL), as over a network that is private.',
   }),
   SVC_SYNCHRONOUS_STANDBY: variable({
     parse: values.flag,

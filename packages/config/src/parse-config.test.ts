@@ -38,6 +38,7 @@ describe('configuration', () => {
       statusBaseUrl: 'http://localhost:8080/status-lists',
       statusHost: null,
       database: { kind: 'embedded' },
+      databaseReadUrl: null,
       promisesStandby: false,
       fence: null,
       dataDir: '.data',
@@ -241,6 +242,23 @@ describe('a configuration that could not keep its word', () => {
       ipPerHour: 5,
       relyingPartyPerHour: 30,
       orgsPerDay: 500,
+    });
+  });
+
+  it('a replica of no database, or of itself, is refused', () => {
+    const DATABASE_READ_URL = 'postgres://u:hunter2@replica/d';
+    const faults = [
+      ...faultsOf({ DATABASE_READ_URL }),
+      ...faultsOf({ DATABASE_URL: DATABASE_READ_URL, DATABASE_READ_URL }),
+    ];
+    expect(faults).toEqual([
+      expect.stringContaining('DATABASE_READ_URL needs DATABASE_URL'),
+      expect.stringContaining('must not be DATABASE_URL'),
+    ]);
+    expect(faults.join()).not.toContain('hunter2');
+    const several = `${DATABASE_READ_URL.replace('replica', 'one:5432,two')}?target_session_attrs=standby`;
+    expect(configOf({ DATABASE_URL: 'postgres://h/d', DATABASE_READ_URL: several })).toMatchObject({
+      databaseReadUrl: several,
     });
   });
 

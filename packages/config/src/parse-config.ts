@@ -115,8 +115,10 @@ const readVariables = (
   const read = given as Read;
   const isSet = (name: string) => (env[name] ?? '') !== '';
   if (read.SVC_ENV === 'production') faults.push(...productionFaults(read, names, isSet));
-  const open = read.DATABASE_URL === undefined ? null : databaseTlsFault(env);
-  if (open !== null) faults.push(open);
+  for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'] as const) {
+    const open = read[name] === undefined ? null : databaseTlsFault(env, name);
+    if (open !== null) faults.push(open);
+  }
   return { read, faults };
 };
 
@@ -184,6 +186,10 @@ const crossFaults = (read: Read): string[] => {
   if (portOf(read) === adminPortOf(read)) faults.push('SVC_PORT and SVC_ADMIN_PORT must differ');
   if ((read.SVC_PROCESSES ?? 1) > 1 && read.DATABASE_URL === undefined)
     faults.push('SVC_PROCESSES needs DATABASE_URL: the embedded database belongs to one process');
+  if (read.DATABASE_READ_URL !== undefined && read.DATABASE_URL === undefined)
+    faults.push('DATABASE_READ_URL needs DATABASE_URL: it is a replica of that database');
+  if (read.DATABASE_READ_URL !== undefined && read.DATABASE_READ_URL === read.DATABASE_URL)
+    faults.push('DATABASE_READ_URL must not be DATABASE_URL: it names a replica, or is left out');
   if (read.SVC_ADMIN_TOKEN !== undefined && read.SVC_PROVISION_KEYS?.includes(read.SVC_ADMIN_TOKEN))
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
   if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
@@ -234,6 +240,7 @@ const buildConfig = (read: Read): Config => {
     port: portOf(read),
     processes: read.SVC_PROCESSES ?? 1,
     statusHost: statusHostOf(service.statusBaseUrl, service.baseUrl),
+    databaseReadUrl: read.DATABASE_READ_URL ?? null,
     adminToken: read.SVC_ADMIN_TOKEN ?? null,
     provisionKeys: read.SVC_PROVISION_KEYS ?? [],
     receiptKeysPath: read.SVC_RECEIPT_KEYS ?? null,

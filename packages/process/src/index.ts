@@ -41,5 +41,6 @@ export { openTracing, type Tracing } from './open-tracing.ts';
 export { patiently } from './patiently.ts';
 export { programVersion } from './program-version.ts';
 export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';
+export { createReplicaMetrics } from './replica-health.ts';
 export { ALARMING_EVENTS } from './service-metrics.ts';
 export { createStandbyHealth } from './standby-health.ts';

@@ -1,7 +1,7 @@
 /** The database that a process is to work on, before it does: one that keeps what it is told, with the schema of this version. */
 import type { Config } from '@svc/config';
 import { StoreError } from '@svc/service';
-import { checkServer, claimDatabase, migrate, readSchema, schemaFault } from '@svc/store-pg';
+import { checkReplica, checkServer, claimDatabase, migrate, readSchema, schemaFault } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import { ConfigurationError } from './configuration.ts';
 
@@ -37,6 +37,17 @@ export const openDatabase = async (
     if (error.kind === 'unavailable')
       throw new ConfigurationError([`DATABASE_URL: ${place} cannot be reached: ${error.message}`]);
     throw error;
+  }
+};
+
+/** Without a replica reports are read on the primary, so one that is away keeps no process from starting; one of no use does. */
+export const openReplica = async (readUrl: string, logger: Logger): Promise<void> => {
+  try {
+    await checkReplica(readUrl);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.kind !== 'unavailable') throw new ConfigurationError([`DATABASE_READ_URL: ${error.message}`]);
+    logger.warn({ problem: error.message }, 'replica.not_reached');
   }
 };
 

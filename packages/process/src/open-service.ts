@@ -19,9 +19,10 @@ import { createStore } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, openReplica } from './open-database.ts';
 import { openFence } from './open-fence.ts';
 import { patiently } from './patiently.ts';
+import { createReplicaMetrics, createReplicaReporter } from './replica-health.ts';
 import {
   createEd25519Metric,
   createEventCounter,
@@ -44,6 +45,8 @@ export interface ServiceSources {
   readonly config: ServiceConfig;
   readonly secrets: SigningSecrets;
   readonly databaseUrl: string;
+  /** Of a replica for reports, where there is one. */
+  readonly databaseReadUrl?: string | null;
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
   readonly registry?: Registry;
@@ -53,21 +56,23 @@ export interface ServiceSources {
 
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
-  const { config, secrets, databaseUrl, logger, registry } = sources;
+  const { config, secrets, databaseUrl, databaseReadUrl = null, logger, registry } = sources;
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   const isExternal = config.database.kind === 'external';
   const { env, domain } = config;
   await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
+  if (databaseReadUrl !== null) await openReplica(databaseReadUrl, logger);
   const onError = (error: Error) => {
     count('storage');
     logger.warn({ error: error.message }, 'storage');
   };
   const { ed25519 } = secrets.signers;
-  const store = createStore({ databaseUrl, onError });
   // A restore is put right from these lines, whatever SVC_LOG_LEVEL says.
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
   const log = countedLog(logger, count, kept);
+  const onReplicaChange = createReplicaReporter(log);
+  const store = createStore({ databaseUrl, databaseReadUrl, onError, onReplicaChange });
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
@@ -78,6 +83,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       createEd25519Metric(registry, ed25519);
       logger.info({ by: ed25519.name, without: ed25519.without }, 'ed25519');
       createPoolMetrics(registry, store);
+      if (databaseReadUrl !== null) createReplicaMetrics(registry, store);
     }
     const identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);

@@ -14,7 +14,11 @@ afterEach(() => void vi.useRealTimers());
 it('storage that does not answer is told within a second, however many ask', async () => {
   const describeHealth = vi.fn(() => new Promise<string>(() => {}));
   const readiness = createServiceReadiness({
-    service: { store: { describeHealth }, holds: { list: () => [] }, identity: identityOf() },
+    service: {
+      store: { describeHealth, describeReplica: () => null },
+      holds: { list: () => [] },
+      identity: identityOf(),
+    },
     fence: null,
     standby: null,
   });
@@ -29,7 +33,7 @@ it('a status signer outside of the process that is away is told, and keeps no de
   const checksWith = async (findFault?: () => string | null) =>
     createServiceReadiness({
       service: {
-        store: { describeHealth: async () => 'ok' },
+        store: { describeHealth: async () => 'ok', describeReplica: () => null },
         holds: { list: () => [] },
         identity: identityOf(findFault),
       },
@@ -47,7 +51,7 @@ it('a promised standby that is missing is told, and keeps no decision away', asy
   const checksWith = async (standby: { describe(): Promise<string> } | null) =>
     createServiceReadiness({
       service: {
-        store: { describeHealth: async () => 'ok' },
+        store: { describeHealth: async () => 'ok', describeReplica: () => null },
         holds: { list: () => [] },
         identity: identityOf(),
       },
@@ -58,4 +62,26 @@ it('a promised standby that is missing is told, and keeps no decision away', asy
   const missing = await checksWith({ describe: async () => 'no standby is connected' });
   expect(missing).toMatchObject({ ok: true, decides: true });
   expect(missing.checks['synchronous-standby']).toBe('no standby is connected');
+});
+
+it('a replica that is out of step is told, and makes no process unready', async () => {
+  const checksWith = async (fault: string | null) =>
+    createServiceReadiness({
+      service: {
+        store: {
+          describeHealth: async () => 'ok',
+          describeReplica: () => ({ fault, behindMs: 0, reads: { replica: 0, primary: 0 } }),
+        },
+        holds: { list: () => [] },
+        identity: identityOf(),
+      },
+      fence: null,
+      standby: null,
+    })();
+  expect(await checksWith(null)).toMatchObject({ ok: true, checks: { replica: 'ok' } });
+  expect(await checksWith('it is behind the primary')).toMatchObject({
+    ok: true,
+    decides: true,
+    checks: { replica: 'it is behind the primary' },
+  });
 });

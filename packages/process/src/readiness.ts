@@ -5,7 +5,7 @@ import type { StandbyHealth } from './standby-health.ts';
 
 interface ReadinessDeps {
   readonly service: {
-    readonly store: Pick<Store, 'describeHealth'>;
+    readonly store: Pick<Store, 'describeHealth' | 'describeReplica'>;
     readonly holds: Pick<Holds, 'list'>;
     readonly identity: Pick<ServiceIdentity, 'statusKeys'>;
   };
@@ -45,11 +45,14 @@ export const createServiceReadiness = ({
     // Without it no revocation is answered 200 and no day closed; decisions go on, so the process stays ready.
     const { findFault } = identity.statusKeys.signer;
     const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
+    // The primary reads what it does not.
+    const found = store.describeReplica();
+    const replica = found === null ? {} : { replica: found.fault ?? 'ok' };
     const decides = storage === 'ok' && held.length === 0;
     return {
       ok: decides && unkept === null,
       decides,
-      checks: { storage, ...promised, ...reasons, ...copies, ...signer },
+      checks: { storage, ...promised, ...replica, ...reasons, ...copies, ...signer },
     };
   };
 };

@@ -6,7 +6,7 @@ import { withDatabase } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { runSql } from '@svc/testkit/store/session';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkServer } from './check-server.ts';
+import { checkReplica, checkServer } from './check-server.ts';
 import { createStore } from './create-store.ts';
 import { migrate } from './migrate.ts';
 import { readSchema } from './schema/check-schema.ts';
@@ -83,6 +83,22 @@ pool_mode = ${poolMode}
       });
     },
   );
+
+  it('a replica is refused alike', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    // As far as this look goes a standby is a server that takes no writes.
+    await runSql(database.url, `alter database ${name} set default_transaction_read_only = on`);
+    const url = await startPgBouncer('transaction');
+    try {
+      await expect(checkReplica(url)).rejects.toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('pool_mode = session'),
+      });
+    } finally {
+      const writable = `${database.url}?options=-c%20default_transaction_read_only%3Doff`;
+      await runSql(writable, `alter database ${name} reset default_transaction_read_only`);
+    }
+  });
 
   it('in session mode all works, with nothing set for it', async () => {
     const url = await startPgBouncer('session');

@@ -2,6 +2,7 @@
 import { StoreError } from '@svc/service';
 import { openClient, type StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
+import { serversOf } from './servers.ts';
 
 const CONNECT_MS = 5_000;
 /** A pooler hands out the server connection that was used last; another client may just have taken it. */
@@ -37,6 +38,12 @@ export async function checkServer(
   } finally {
     for (const client of clients) client.destroy();
   }
+}
+
+/** The same of what `DATABASE_READ_URL` names, which must be a standby. */
+export async function checkReplica(readUrl: string): Promise<void> {
+  serversOf(readUrl, 'replica');
+  await checkServer(readUrl, { mustBeDurable: false });
 }
 
 const assertDurable = (state: State): void => {

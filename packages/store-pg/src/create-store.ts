@@ -36,9 +36,12 @@ export interface StoreDeadlines {
   readonly ledgerWaitMs: number;
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
-  /** A whole report on the replica, and of that until the replica has what it must have. */
+  /** A whole report on the replica, a look at it, and of both until the replica has what it must have. */
   readonly replicaReadMs: number;
+  readonly replicaLookMs: number;
   readonly catchUpMs: number;
+  /** From when on it is told that the replica is out of step. */
+  readonly replicaLateMs: number;
   readonly commitMs: number;
   /** Waiting for the locks included, which other nodes hold while they evaluate. */
   readonly budgetCommitMs: number;
@@ -74,7 +77,7 @@ export interface StorePoolSizes {
 export interface StoreOptions {
   readonly databaseUrl: string;
   /** A streaming replica for reports, or several. */
-  readonly readUrl?: string | undefined;
+  readonly databaseReadUrl?: string | null;
   readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
@@ -90,7 +93,9 @@ const defaultDeadlines: StoreDeadlines = {
   ledgerWaitMs: 5_000,
   ledgerReadMs: 2_000,
   replicaReadMs: 3_000,
+  replicaLookMs: 1_000,
   catchUpMs: 500,
+  replicaLateMs: 5_000,
   commitMs: 900,
   budgetCommitMs: 1_400,
   budgetWaitMs: 800,
@@ -130,7 +135,7 @@ const URGENT_LOCK_MS = 400;
 
 /** Opens what look-ups and revocations need at once, the rest as it is needed; the schema must have been migrated. */
 export function createStore(options: StoreOptions): Store {
-  const { databaseUrl, onError = () => {}, onReplicaChange = () => {} } = options;
+  const { databaseUrl, databaseReadUrl = null, onError = () => {}, onReplicaChange = () => {} } = options;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
@@ -202,13 +207,14 @@ export function createStore(options: StoreOptions): Store {
       primary: pooledDatabase(reads, pools.reports),
       pools: {
         replicaReads: openPool(sizes.replicaReads, deadlines.replicaReadMs, { ...ledger, ...change }),
-        replicaLooks: openPool(1, deadlines.replicaReadMs, change),
+        replicaLooks: openPool(1, deadlines.replicaLookMs, change),
       },
       catchUpMs: deadlines.catchUpMs,
+      lateMs: deadlines.replicaLateMs,
       onChange: onReplicaChange,
     });
   };
-  const replica = options.readUrl === undefined ? null : openReplica(options.readUrl);
+  const replica = databaseReadUrl === null ? null : openReplica(databaseReadUrl);
   const shared = {
     retention: retentionStore(database),
     clock: clockStore(database),

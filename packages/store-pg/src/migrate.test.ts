@@ -115,7 +115,7 @@ describe('migrate', () => {
          sha256 text not null, runs_from text not null, ran_at timestamptz not null default clock_timestamp())`,
     );
     await expect(migrate(emptyUrl())).rejects.toThrow('migrations_name_check');
-    const made = 'service_dids';
+    const made = 'replica_marks';
     const [left] = await runSql(emptyUrl(), `select to_regclass('${made}') as "table"`);
     expect(left).toEqual({ table: null });
     await runSql(emptyUrl(), 'alter table migrations drop constraint migrations_name_check');

@@ -28,7 +28,15 @@ const foundIn = (server: Server): Found => ({
     .map(({ mark }) => mark),
 });
 
-const STEPS = ['write', 'mark', 'follow', 'follow former', 'write former', 'fail over', 'start again'] as const;
+const STEPS = [
+  'write',
+  'mark',
+  'follow',
+  'follow former',
+  'write former',
+  'fail over',
+  'start again',
+] as const;
 
 /** Whether some report would lack a Receipt that the primary had, by this rule. */
 const forgets = (

@@ -1,13 +1,13 @@
 /** Reports on a real standby that is paused, frozen, killed and promoted: whoever was handed a Receipt finds it. */
 import type { ReceiptId } from '@svc/protocol';
-import type { DecisionListFilter, Reports, Store } from '@svc/service';
+import type { DecisionListFilter, ReplicaState, Reports, Store } from '@svc/service';
 import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createStore } from './create-store.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
 
 const DAY_MS = 86_400_000;
 const PATIENT = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, readMs: 10_000 };
@@ -20,10 +20,16 @@ let writer: Store;
 let node: Store;
 let world: World;
 
-const openNode = (readUrl: string, replica = { replicaReadMs: 20_000, catchUpMs: 10_000 }): Store =>
-  createStore({ databaseUrl: primary.url, readUrl, deadlines: { ...PATIENT, ...replica } });
+const openNode = (
+  databaseReadUrl: string,
+  replica: StoreOptions['deadlines'] = { replicaReadMs: 20_000, replicaLookMs: 20_000, catchUpMs: 10_000 },
+  onReplicaChange: (state: ReplicaState) => void = () => {},
+): Store => {
+  const deadlines = { ...PATIENT, replicaLateMs: 0, ...replica };
+  return createStore({ databaseUrl: primary.url, databaseReadUrl, deadlines, onReplicaChange });
+};
 /** What waits for no standby long. */
-const HASTY = { replicaReadMs: 500, catchUpMs: 50 };
+const HASTY = { replicaReadMs: 500, replicaLookMs: 500, patientConnectMs: 500, catchUpMs: 50 };
 
 beforeAll(async () => {
   primary = await startOwnCluster({ durable: false });
@@ -39,8 +45,9 @@ afterAll(async () => {
   for (const cluster of clusters.reverse()) await cluster.stop();
 });
 
-const decide = async (by = writer): Promise<ReceiptId> => {
-  const commit = denyCommit(world);
+const decided: ReceiptId[] = [];
+const decide = async (by = writer, evaluatedAtMs = Date.now()): Promise<ReceiptId> => {
+  const commit = denyCommit(world, { evaluatedAtMs });
   expect(await by.verify.commitDecisions([commit])).toEqual(['STORED']);
   return commit.receiptId;
 };
@@ -49,8 +56,8 @@ const ofWorld = (change: Partial<DecisionListFilter> = {}): DecisionListFilter =
   relyingParties: [world.relyingParty.did],
   ...change,
 });
-const idsIn = (store: Store, limit = 5): Promise<readonly ReceiptId[]> =>
-  store.report(({ decisions }) => decisions.listIds(ofWorld(), limit));
+const idsIn = (store: Store, change?: Partial<DecisionListFilter>): Promise<readonly ReceiptId[]> =>
+  store.report(({ decisions }) => decisions.listIds(ofWorld(change), decided.length + 1));
 const readsOf = (store: Store) => store.describeReplica()?.reads ?? { replica: 0, primary: 0 };
 
 const until = async (is: () => boolean): Promise<void> => {
@@ -62,13 +69,17 @@ const untilLost = (store: Store) => until(() => store.describeReplica()?.fault !
 /** Every kind of report has all Receipts that there are. */
 const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void> => {
   const range = { sinceMs: 0, untilMs: Date.now() + DAY_MS, relyingParties: [world.relyingParty.did] };
-  const sum = (rows: readonly { verifies: number }[]) => rows.reduce((all, { verifies }) => all + verifies, 0);
+  const sum = (rows: readonly { verifies: number }[]) =>
+    rows.reduce((all, { verifies }) => all + verifies, 0);
   const newest = [...ids].sort().reverse();
   const reports: Readonly<Record<string, (from: Reports) => Promise<unknown>>> = {
-    list: async ({ decisions }) => (await decisions.list(ofWorld(), 1_000)).map(({ receiptId }) => receiptId),
-    export: async ({ decisions }) => (await decisions.listForExport(newest)).map(({ receiptId }) => receiptId),
+    list: async ({ decisions }) =>
+      (await decisions.list(ofWorld(), ids.length + 1)).map(({ receiptId }) => receiptId),
+    export: async ({ decisions }) =>
+      (await decisions.listForExport(newest)).map(({ receiptId }) => receiptId),
   };
-  for (const [name, report] of Object.entries(reports)) expect(await store.report(report), name).toEqual(newest);
+  for (const [name, report] of Object.entries(reports))
+    expect(await store.report(report), name).toEqual(newest);
   const counts = await store.report(async ({ usage }) => [
     sum(await usage.countByDay(range)),
     (await usage.countByDayAndKey(range)).keys.reduce((all, { deny }) => all + deny, 0),
@@ -79,8 +90,6 @@ const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void>
   ]);
   expect(counts).toEqual([ids.length, ids.length, ids.length]);
 };
-
-const decided: ReceiptId[] = [];
 
 it('whoever was handed a Receipt by any node finds it at once in every report, which the replica answers', async () => {
   await untilInStep(node);
@@ -112,20 +121,27 @@ it('a cursor skips and repeats nothing when every other page is read on the prim
       decided.push(await decide());
     }
     expect(new Set(paged).size).toBe(paged.length);
-    expect(paged).toEqual([...decided].sort().reverse().filter((id) => id <= (paged[0] ?? '')));
+    expect(paged).toEqual(
+      [...decided]
+        .sort()
+        .reverse()
+        .filter((id) => id <= (paged[0] ?? '')),
+    );
     expect(paged).toEqual(expect.arrayContaining(before));
   }
 });
 
 it('under load, while the standby is paused, frozen and killed, everybody finds what was handed out and decisions go on', async () => {
-  const hasty = openNode(standby.url, HASTY);
+  const told: ReplicaState[] = [];
+  const hasty = openNode(standby.url, HASTY, (state) => told.push(state));
   let rounds = 0;
   let isOver = false;
   const load = Array.from({ length: 3 }, async () => {
     while (!isOver) {
-      const receiptId = await decide(hasty);
+      const nowMs = Date.now();
+      const receiptId = await decide(hasty, nowMs);
       decided.push(receiptId);
-      expect(await idsIn(hasty, 20)).toContain(receiptId);
+      expect(await idsIn(hasty, { sinceMs: nowMs, untilMs: nowMs + 1 })).toContain(receiptId);
       rounds += 1;
     }
   });
@@ -149,12 +165,20 @@ it('under load, while the standby is paused, frozen and killed, everybody finds 
       await untilLost(hasty);
       const { replica } = readsOf(hasty);
       await some();
-      expect(readsOf(hasty).replica).toBe(replica);
+      // What was under way when it was lost.
+      expect(readsOf(hasty).replica).toBeLessThanOrEqual(replica + load.length);
+      await until(() => told.at(-1)?.fault !== null);
       await end();
     }
     await untilInStep(hasty);
     await some();
-    await until(() => readsOf(hasty).replica > 0);
+    await until(() => told.at(-1)?.fault === null);
+    // Told in turn, the reads of each server with it.
+    expect(told.length).toBeGreaterThanOrEqual(7);
+    expect(told.every(({ fault }, index) => (fault === null) === (index % 2 === 0))).toBe(true);
+    expect(told[1]?.fault).toContain('behind');
+    expect(told.at(-1)?.reads.primary).toBeGreaterThan(0);
+    expect(told.at(-1)?.reads.replica).toBeGreaterThan(0);
   } finally {
     isOver = true;
     await Promise.all(load);
@@ -188,7 +212,7 @@ it('of several replicas one that answers is found', async () => {
   const several = openNode(standby.url.replace(url.host, `127.0.0.1:1,${url.host}`));
   try {
     await untilInStep(several);
-    expect(await idsIn(several, 1_000)).toHaveLength(decided.length);
+    expect(await idsIn(several)).toHaveLength(decided.length);
     expect(readsOf(several)).toEqual({ replica: 1, primary: 0 });
   } finally {
     await several.close();

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type ReplicaState, StoreError, type Tenant } from '@svc/service';
 import type pg from 'pg';
-import { checkServer } from './check-server.ts';
+import { checkReplica } from './check-server.ts';
 import { StoreClient } from './client.ts';
 import { type Database, workInside } from './database.ts';
 import type { DeadlinePool } from './deadline-pool.ts';
@@ -22,13 +22,13 @@ export interface ReplicaOptions {
   readonly pools: { readonly replicaReads: DeadlinePool; readonly replicaLooks: DeadlinePool };
   /** How long a report waits for the replica to come to its position. */
   readonly catchUpMs: number;
-  /** Hears when the replica has been out of step for 5 s, and when it is in step (again). */
+  readonly lateMs: number;
+  /** Hears when the replica has been out of step for `lateMs`, and when it is in step (again). */
   readonly onChange: (state: ReplicaState) => void;
 }
 
 const LOOK_EVERY_MS = 1_000;
 const POLL_MS = 10;
-const LATE_MS = 5_000;
 const MAX_WAITING = 8_192;
 
 // Flushed is what a replica is sent, and all that was answered or can be seen; what is merely written may stay away from it.
@@ -155,7 +155,7 @@ export class Replica {
     if (isDue) await primary.write({ text: markSql, values: [randomUUID()] });
     const position = await this.#readPosition();
     this.#age.ask(position, askedMs);
-    if (!this.#isChecked) await checkServer(url, { mustBeDurable: false });
+    if (!this.#isChecked) await checkReplica(url);
     this.#isChecked = true;
     await this.pools.replicaLooks.run((client) => this.#catchUp(client, position));
   }
@@ -163,7 +163,8 @@ export class Replica {
   #note(fault: string | null): void {
     this.#fault = fault;
     const { behindMs } = this.state;
-    const isLate = fault !== null && Math.min(behindMs, performance.now() - this.#startedMs) > LATE_MS;
+    const isLate =
+      fault !== null && Math.min(behindMs, performance.now() - this.#startedMs) > this.#options.lateMs;
     if (isLate === this.#isReported || (fault !== null && !isLate)) return;
     this.#isReported = isLate;
     this.#options.onChange(this.state);

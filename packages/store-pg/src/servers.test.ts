@@ -3,7 +3,7 @@ import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { clientConfig, StoreClient } from './client.ts';
 import { createStore } from './create-store.ts';
-import { Servers } from './servers.ts';
+import { Servers, serversOf } from './servers.ts';
 
 const database = withDatabase();
 let readOnly: OwnCluster;
@@ -72,5 +72,19 @@ it('takes an address apart as libpq does', () => {
   expect(servers.current).toContain('@one:5432/');
   expect(() => new Servers('postgres://one,two/svc?target_session_attrs=standby')).toThrow(
     'must be read-write',
+  );
+});
+
+it('a replica is never one that takes writes, of how many it may be, and is asked for in its own words', async () => {
+  for (const attributes of ['', '?target_session_attrs=standby', '?target_session_attrs=any']) {
+    const url = `${database.url}${attributes}`;
+    serversOf(url, 'replica');
+    const client = new StoreClient(clientConfig(url, 1_000));
+    await expect(client.connect()).rejects.toThrow('takes writes: it is no standby');
+  }
+  const several = `${behind(hostOf(readOnly.url))}?target_session_attrs=prefer-standby`;
+  expect(serversOf(several, 'replica').mustTakeWrites).toBe(false);
+  expect(() => new Servers('postgres://one,two/svc?target_session_attrs=primary', 'replica')).toThrow(
+    "in the replica's address: it must be standby, read-only, prefer-standby or any",
   );
 });

@@ -19,7 +19,10 @@ export async function takeBaseBackup({ adminUrl, dataDir }: OwnCluster, to: stri
 
 /** With owners and modes, which Node's own copying does not keep. Files may vanish meanwhile, which is exit code 1. */
 export const copyAll = (from: string, to: string): void => {
-  if (process.platform === 'win32') return cpSync(from, to, { recursive: true });
+  if (process.platform === 'win32') {
+    cpSync(from, to, { recursive: true });
+    return;
+  }
   const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' });
   if (status !== 0 && !/No such file/.test(stderr)) throw new Error(`cp: ${stderr}`);
 };

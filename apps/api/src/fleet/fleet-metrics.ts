@@ -12,6 +12,7 @@ const WORST: ReadonlySet<string> = new Set([
   'svc_holds',
   'svc_signer_gone',
   'svc_synchronous_standby_missing',
+  'svc_replica_behind_seconds',
   'svc_fence_oldest_note_seconds',
 ]);
 const EVENT_LOOP = /^nodejs_eventloop_lag_/;

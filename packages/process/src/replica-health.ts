@@ -1,0 +1,36 @@
+/** The replica that reports are read from (`DATABASE_READ_URL`), where an operator looks: metrics, log and `/readyz`. */
+import type { Log, ReplicaState, Store } from '@svc/service';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+type Replicated = Pick<Store, 'describeReplica'>;
+
+export const createReplicaMetrics = (registry: Registry, store: Replicated): void => {
+  new Gauge({
+    name: 'svc_replica_behind_seconds',
+    help: 'What the replica for reports has is at most so old, as far as is known; +Inf: it was never in step.',
+    registers: [registry],
+    collect() {
+      this.set((store.describeReplica()?.behindMs ?? 0) / 1_000);
+    },
+  });
+  new Counter({
+    name: 'svc_report_reads_total',
+    help: 'Reports (pages of lists and exports, statistics, usage, public metrics) by the server that they were read on.',
+    labelNames: ['server'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [server, count] of Object.entries(store.describeReplica()?.reads ?? {}))
+        this.labels({ server }).inc(count);
+    },
+  });
+};
+
+/** Says in the log when reports have been read on the primary alone for 5 s, and when the replica takes them again. */
+export const createReplicaReporter =
+  (log: Log) =>
+  ({ fault, behindMs, reads: { replica, primary } }: ReplicaState): void => {
+    const behindSeconds = Number.isFinite(behindMs) ? Math.round(behindMs / 1_000) : null;
+    if (fault === null) log.info('replica.in_step', { behindSeconds, replica, primary });
+    else log.warn('replica.out_of_step', { problem: fault, behindSeconds, replica, primary });
+  };
