@@ -4,10 +4,11 @@ import type { DecisionListFilter, ReplicaState, Reports, Store } from '@svc/serv
 import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { positionSql, Replica } from './replica.ts';
 
 const DAY_MS = 86_400_000;
 const PATIENT = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, readMs: 10_000 };
@@ -187,6 +188,22 @@ it('under load, while the standby is paused, frozen and killed, everybody finds 
   await expectAll(node, decided);
 }, 120_000);
 
+it('what the replica is about to have is waited for, and the report is read after that', async () => {
+  await untilInStep(node);
+  await runSql(standby.adminUrl, 'select pg_wal_replay_pause()');
+  const receiptId = await decide();
+  decided.push(receiptId);
+  const before = readsOf(node);
+  const listed = idsIn(node);
+  // One session waits to be able to report, the other one looks.
+  const waiting = `select from pg_stat_activity where query like '%pg_last_wal_replay_lsn%' and pid <> pg_backend_pid()
+    having count(*) = 2`;
+  await withSession(standby.adminUrl, (session) => untilRow(session, waiting));
+  await runSql(standby.adminUrl, 'select pg_wal_replay_resume()');
+  expect(await listed).toContain(receiptId);
+  expect(readsOf(node)).toEqual({ ...before, replica: before.replica + 1 });
+});
+
 it('what a paused standby lacks is read on the primary: without the look at its position it would be missing', async () => {
   const hasty = openNode(standby.url, HASTY);
   try {
@@ -207,6 +224,21 @@ it('what a paused standby lacks is read on the primary: without the look at its 
   }
 });
 
+it('a mark of a server that was this one, or started before, is none: the primary must have written its own', async () => {
+  const markAfter = (change: string) =>
+    withSession(primary.url, async (session) => {
+      await session.query(`begin; ${change}`);
+      const { rows } = await session.query<{ mark: string | null; isDue: boolean }>(positionSql);
+      await session.query('rollback');
+      return rows[0];
+    });
+  await untilInStep(node);
+  const mark = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  expect(await markAfter('')).toMatchObject({ mark });
+  const former = `update replica_marks set server = server - interval '1 minute', marked_at = clock_timestamp()`;
+  expect(await markAfter(former)).toMatchObject({ mark: null, isDue: true });
+});
+
 it('of several replicas one that answers is found', async () => {
   const url = new URL(standby.url);
   const several = openNode(standby.url.replace(url.host, `127.0.0.1:1,${url.host}`));
@@ -217,6 +249,38 @@ it('of several replicas one that answers is found', async () => {
   } finally {
     await several.close();
   }
+});
+
+it('whoever asks while the primary is being asked for its position has it asked once more', async () => {
+  let answer: ((lsn: number) => void) | null = null;
+  let isHeld = false;
+  let lsn = 10;
+  const read = () =>
+    new Promise<never[]>((resolve) => {
+      const resolveWith = (at: number) => resolve([{ lsn: at, mark: 'm', isDue: false } as never]);
+      if (isHeld) answer ??= resolveWith;
+      else resolveWith(lsn);
+    });
+  const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 20, marks: ['m'] }] }) };
+  const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
+  const replica = new Replica({
+    url: standby.url,
+    primary: { read, write: async () => [] },
+    pools: { replicaReads: pool, replicaLooks: pool } as never,
+    catchUpMs: 0,
+    lateMs: 60_000,
+    onChange: () => {},
+  });
+  await until(() => replica.state.fault === null);
+  isHeld = true;
+  const first = replica.report(async () => 'read', null);
+  await until(() => answer !== null);
+  const second = replica.report(async () => 'read', null);
+  // What is committed now is not in the answer that is under way.
+  [isHeld, lsn] = [false, 30];
+  (answer as ((lsn: number) => void) | null)?.(20);
+  expect([await first, await second]).toMatchObject([{ value: 'read' }, null]);
+  await replica.close();
 });
 
 it('a standby that was promoted is left at once, and what follows it is never taken for a replica', async () => {

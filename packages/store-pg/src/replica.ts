@@ -32,7 +32,7 @@ const POLL_MS = 10;
 const MAX_WAITING = 8_192;
 
 // Flushed is what a replica is sent, and all that was answered or can be seen; what is merely written may stay away from it.
-const positionSql = `
+export const positionSql = `
   select (pg_current_wal_flush_lsn() - '0/0')::bigint as lsn,
     case when server = pg_postmaster_start_time() then marks[1] end as mark,
     server <> pg_postmaster_start_time() or marked_at < clock_timestamp() - interval '1 second' as "isDue"
