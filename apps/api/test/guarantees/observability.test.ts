@@ -8,6 +8,7 @@ import {
   ALARMING_EVENTS,
   createFenceMetrics,
   createJobMetrics,
+  createReplicaMetrics,
   createRunReporter,
   createStandbyHealth,
   maintenanceJobs,
@@ -101,6 +102,8 @@ beforeAll(async () => {
   jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
   createRunReporter(pino({ enabled: false }), registry);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
+  const state = { fault: null, behindMs: 0, reads: { replica: 1, primary: 1 } };
+  createReplicaMetrics(registry, { describeReplica: () => state });
   createStandbyHealth(registry, { describeStandby: async () => 'ok' });
   note(await registry.metrics());
 });

@@ -128,7 +128,7 @@ spec:
       {{- else if eq $component "worker" }}
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
       {{- else }}
-      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "database-read-url" $.Values.secrets.readDatabase "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
       {{- end }}
     {{- if ne $component "runner" }}
     - name: signing-keys
@@ -202,6 +202,9 @@ projected:
 - { name: SVC_TRUST_PROXY, value: {{ $.Values.trustProxy | quote }} }
 - { name: SVC_RECEIPT_KEYS, value: /run/secrets/svc/receipt-keys.json }
 - { name: SVC_ADMIN_TOKEN_FILE, value: /run/secrets/svc-credentials/admin-token }
+{{- if $.Values.secrets.readDatabase.name }}
+- { name: DATABASE_READ_URL_FILE, value: /run/secrets/svc-credentials/database-read-url }
+{{- end }}
 {{- if $.Values.secrets.provisionKeys.name }}
 - { name: SVC_PROVISION_KEYS_FILE, value: /run/secrets/svc-credentials/provision-keys }
 {{- end }}
