@@ -2,11 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OwnCluster } from './own-cluster.ts';
 import { withSession } from './store/session.ts';
 
 /** Into an empty folder, which then lies as `cluster` does in the data folder of a server. */
-export async function takeBaseBackup({ adminUrl, dataDir }: OwnCluster, to: string): Promise<void> {
+export async function takeBaseBackup(
+  { adminUrl, dataDir }: { readonly adminUrl: string; readonly dataDir: string },
+  to: string,
+): Promise<void> {
   await withSession(adminUrl, async (session) => {
     await session.query(`select pg_backup_start('base', true)`);
     // Files change under the copy; the log puts that right. The copy keeps owners and modes.
