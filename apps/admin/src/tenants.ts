@@ -2,7 +2,7 @@
  * `svc-admin org|principal|relying-party create` and `org key`: what an operator registers, over the API and with the admin token, so
  * that every rule of the API holds and the audit log has it.
  */
-import { UsageError } from '@svc/cli/options';
+import { isProtected, UsageError } from '@svc/cli/options';
 import { type Environment, readSecretFiles } from '@svc/config';
 import { readConfig } from '@svc/process';
 import type { Command } from './command.ts';
@@ -20,7 +20,7 @@ const post = async (env: Environment, values: Values, path: string, body: object
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   if (token === '') throw new UsageError('neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set');
   const baseUrl = typeof values.api === 'string' ? values.api.replace(/\/+$/, '') : readConfig(env).baseUrl;
-  if (!isProtected(baseUrl))
+  if (!URL.canParse(baseUrl) || !isProtected(new URL(baseUrl)))
     throw new UsageError(`${baseUrl} must be https: the admin token would be read by whoever is in between`);
   const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
@@ -34,16 +34,20 @@ const post = async (env: Environment, values: Values, path: string, body: object
   });
   const text = await response.text();
   if (response.ok) {
-    console.log(JSON.stringify(JSON.parse(text), null, 2));
+    console.log(JSON.stringify(readJson(text, `${baseUrl}${path}`), null, 2));
     return 0;
   }
   console.error(`${baseUrl}${path} answered ${response.status}: ${text}`);
   return 1;
 };
 
-const isProtected = (address: string): boolean => {
-  const { protocol, hostname } = URL.canParse(address) ? new URL(address) : { protocol: '', hostname: '' };
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+/** What answers may be something else, such as the page of a proxy in between. */
+const readJson = (text: string, address: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${address} answered 200 and no JSON: is it the API?`);
+  }
 };
 
 /** Without what was not given. */

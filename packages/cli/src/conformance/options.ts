@@ -1,5 +1,5 @@
 /** The options of `svc-conformance`. Whatever does not fit is a usage error. */
-import { assertAllowed, parseOptions, UsageError } from '../options.ts';
+import { assertAllowed, isProtected, parseOptions, UsageError } from '../options.ts';
 
 const OPTIONS = {
   json: { type: 'boolean', default: false },
@@ -78,17 +78,13 @@ const serveCommand = (values: Values, rest: readonly string[]): Command => {
   return { name: 'serve', host, port: Number(port) };
 };
 
-/** Hosts whose traffic stays on this machine. */
-const LOOPBACK = /^(?:localhost|(?:[^.]+\.)*localhost|127(?:\.[0-9]+){3}|\[::1\])$/;
-
 const parseUrl = (text: string, allowsHttp: boolean): string => {
   if (text.length > MAX_URL_CHARS || !URL.canParse(text))
     throw new UsageError(`the URL must be absolute, of at most ${MAX_URL_CHARS} characters`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw new UsageError('the URL must not carry credentials');
-  const isAllowed =
-    url.protocol === 'https:' || (url.protocol === 'http:' && (allowsHttp || LOOPBACK.test(url.hostname)));
-  if (!isAllowed) throw new UsageError('the URL must be https; http is for this machine, or with --insecure');
+  if (!isProtected(url) && !(allowsHttp && url.protocol === 'http:'))
+    throw new UsageError('the URL must be https; http is for this machine, or with --insecure');
   url.hash = '';
   return url.href;
 };

@@ -1,20 +1,20 @@
 /** What `--fetch` and an address get over the network: from the host that is named, bounded, without redirects and credentials. */
 import { parseDidWeb } from '@svc/protocol';
 import { SourceError } from '@svc/transparency/monitor';
-import { UsageError } from '../options.ts';
+import { isProtected, UsageError } from '../options.ts';
 import { MAX_BUNDLE_BYTES, MAX_INPUT_BYTES } from './inputs.ts';
 import { createHttpSource } from './monitor/http-source.ts';
+import { findTextFault } from './recognise.ts';
 
 export const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
-
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1)$/;
 
 /** The text at an address. Rejects with UsageError. */
 export const fetchAddress = async (address: string): Promise<string> => {
   if (!URL.canParse(address)) throw new UsageError(`${address} is no address`);
-  const { origin, protocol, hostname, pathname, search, username } = new URL(address);
+  const url = new URL(address);
+  const { origin, pathname, search, username } = url;
   if (username !== '') throw new UsageError('an address must have no credential in it');
-  if (protocol !== 'https:' && !LOOPBACK.test(hostname))
+  if (!isProtected(url))
     throw new UsageError(`${address} must be https: whoever is in between could give another document`);
   const { status, text } = await ask(origin, pathname + search, MAX_BUNDLE_BYTES);
   if (status === 401 || status === 403 || status === 404)
@@ -40,10 +40,16 @@ export const serviceHost = (did: string): ServiceHost => {
   if (parsed === null || parsed.path.length > 0)
     throw new UsageError(`--fetch needs the did:web DID of a service, not ${did}`);
   const { host, port } = parsed;
-  const origin = `${LOOPBACK.test(host) ? 'http' : 'https'}://${host}${port === null ? '' : `:${port}`}`;
+  const scheme = isProtected(new URL(`http://${host}`)) ? 'http' : 'https';
+  const origin = `${scheme}://${host}${port === null ? '' : `:${port}`}`;
   const find = async (path: string): Promise<string | null> => {
     const { status, text } = await ask(origin, path, MAX_INPUT_BYTES);
-    return status === 200 ? text : null;
+    if (status !== 200) return null;
+    // Such as the page of a proxy in between: it says nothing against the Receipt.
+    const fault = findTextFault(text);
+    if (fault !== null)
+      throw new UsageError(`${origin}${path} answered 200 and no JSON object: this is ${fault}`);
+    return text;
   };
   return {
     fetchDocument: async () => {

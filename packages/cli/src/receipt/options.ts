@@ -29,23 +29,11 @@ const OPTIONS = {
   version: { type: 'boolean', short: 'v', default: false },
 } as const;
 
-const COMMON_OPTIONS = ['did-document', 'service-did', 'json'];
-const BUNDLE_OPTIONS = [...COMMON_OPTIONS, 'bundle', 'key', 'allow-unauthenticated', 'fetch'];
-const VERIFY_OPTIONS = [
-  ...COMMON_OPTIONS,
-  ...['inclusion', 'checkpoint', 'attestation', 'bundle', 'key', 'allow-unauthenticated', 'fetch'],
-];
-const AUDIT_OPTIONS = [
-  ...COMMON_OPTIONS,
-  'bundle',
-  'grant',
-  'proof',
-  'action',
-  'evidence',
-  'consumption',
-  'proof-window',
-];
-const MONITOR_OPTIONS = [...COMMON_OPTIONS, 'key', 'state', 'every', 'recheck', 'since'];
+/** What the table of commands says that it takes. */
+const optionsOf = (name: string): readonly string[] =>
+  COMMANDS.find((command) => command.name === name)?.options ?? [];
+/** A bundle holds the others. */
+const OF_A_RECEIPT_ALONE = ['inclusion', 'checkpoint', 'attestation'];
 
 interface Common {
   /** A file, or `-` for standard input. */
@@ -139,8 +127,12 @@ const parseCompletion = (shells: readonly string[]): Command => {
 };
 
 const parseVerify = (values: Values, operand: string | undefined): VerifyCommand => {
-  if (values.bundle === undefined) assertAllowed(withoutOff(values), VERIFY_OPTIONS, 'verify');
-  else assertAllowed(withoutOff(values), BUNDLE_OPTIONS, 'verify with --bundle');
+  const allowed = optionsOf('verify');
+  if (values.bundle === undefined) assertAllowed(withoutOff(values), allowed, 'verify');
+  else {
+    const ofBundle = allowed.filter((name) => !OF_A_RECEIPT_ALONE.includes(name));
+    assertAllowed(withoutOff(values), ofBundle, 'verify with --bundle');
+  }
   const { bundle, inclusion, checkpoint, attestation, fetch, json, key: keys = [] } = values;
   const { 'did-document': didDocument, 'service-did': serviceDid } = values;
   const { 'allow-unauthenticated': allowUnauthenticated = false } = values;
@@ -174,7 +166,7 @@ export const NO_DOCUMENT =
   '--did-document must name a file with the service DID document that you trust; --fetch gets it from the service that --service-did names';
 
 const parseAudit = (values: Values, receipt: string | undefined): Command => {
-  assertAllowed(withoutOff(values), AUDIT_OPTIONS, 'audit');
+  assertAllowed(withoutOff(values), optionsOf('audit'), 'audit');
   if (values.bundle !== undefined && receipt !== undefined)
     throw new UsageError(`a bundle holds its Receipt: there must not also be ${receipt}`);
   return withOneStdin({
@@ -211,7 +203,7 @@ const parseKey = (text: string): PinnedKey => {
 };
 
 const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): Command => {
-  assertAllowed(values, MONITOR_OPTIONS, 'monitor');
+  assertAllowed(values, optionsOf('monitor'), 'monitor');
   if (address === undefined || rest.length > 0)
     throw new UsageError('monitor takes one base URL, as https://svc.example');
   const {

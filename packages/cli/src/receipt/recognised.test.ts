@@ -273,6 +273,25 @@ describe('svc-receipt --fetch', () => {
     expect((await run([own.file, '--fetch', '--allow-unauthenticated'], false)).exitCode).toBe(0);
   });
 
+  it.each(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`])(
+    'could not decide where %s is answered with the page of something else, and says so',
+    async (path) => {
+      const before = serve.get(path);
+      serve.set(path, '<!doctype html><title>Sign in</title>');
+      const { exitCode, stdout, stderr } = await run(
+        [own.file, '--service-did', own.service, '--fetch'],
+        false,
+      );
+      if (before === undefined) serve.delete(path);
+      else serve.set(path, before);
+      expect([exitCode, stdout, stderr]).toEqual([
+        2,
+        '',
+        expect.stringContaining(`${path} answered 200 and no JSON object: this is an HTML or XML page`),
+      ]);
+    },
+  );
+
   it('takes an address for what is to be verified', async () => {
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const { exitCode } = await run(
