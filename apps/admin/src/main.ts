@@ -78,7 +78,8 @@ ${FOOT}`;
 const gistOf = ({ help }: Command): string => /^[^.,:;\n]+/.exec(help)?.[0] ?? '';
 
 /** For a mistake: each command in a line. */
-const SUMMARY = `${COMMANDS.map((command) => `  svc-admin ${usageOf(command).padEnd(26)} ${gistOf(command)}`).join('\n')}
+const summaryOf = (commands: readonly Command[]): string =>
+  `${commands.map((command) => `  svc-admin ${usageOf(command).padEnd(26)} ${gistOf(command)}`).join('\n')}
 
 svc-admin COMMAND --help says more.`;
 
@@ -107,10 +108,13 @@ const main = async (given: readonly string[]): Promise<number> => {
   const command = findCommand(words);
   if (command === undefined)
     throw new UsageError(
-      `${words.length === 0 ? 'No command' : `Unknown: ${words.join(' ')}`}\n\n${SUMMARY}`,
+      `${words.length === 0 ? 'No command' : `Unknown: ${words.join(' ')}`}\n\n${summaryOf(COMMANDS)}`,
     );
   const { positionals, values } = parseOptions(given, command.options);
   const operands = positionals.slice(command.name.split(' ').length);
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${command.name} `));
+  if (operands.length > 0 && command.operand === undefined && group.length > 0)
+    throw new UsageError(`Unknown: ${words.join(' ')}\n\n${summaryOf([command, ...group])}`);
   if (operands.length !== (command.operand === undefined ? 0 : 1))
     throw new UsageError(`${command.name} takes ${command.operand ?? 'nothing'}\n\n${helpFor(words)}`);
   return command.run(values, process.env, operands[0] ?? '');

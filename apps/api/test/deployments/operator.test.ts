@@ -48,6 +48,12 @@ describe('svc-admin', () => {
       status: 2,
       err: expect.stringMatching(/Unknown: kesy[\s\S]*svc-admin keys rotate KID/),
     });
+    expect(run('apps/admin', ['keys', 'new', 'receipt'])).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(
+        /^Unknown: keys new receipt\n\n(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/,
+      ),
+    });
   });
 
   it.each([['fsck'], ['migrate'], ['keys'], ['clock'], ['restore']])(
