@@ -3,9 +3,11 @@
  * whatever becomes of the replica, and nothing that decides rests on it.
  */
 import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiNodes, type InnerNode, startApiNodes } from '../world/api-node.ts';
+import { debianVersions, startDebianPostgres } from '../world/debian-postgres.ts';
 import {
   call,
   callJson,
@@ -155,3 +157,35 @@ describe('with a standby', () => {
     }
   });
 });
+
+const [debian] = debianVersions;
+it.runIf(isDeep && debian !== undefined)(
+  'the same with a standby of PostgreSQL as Debian has it, paused and resumed',
+  async () => {
+    const server = await startDebianPostgres(debian);
+    try {
+      const primary = await server.createDatabase('svc');
+      const standby = await server.startStandby('svc');
+      const nodes = await startNodes(primary, standby);
+      try {
+        const tenants = await createTenants(nodes.plain.baseUrl);
+        const decided: string[] = [];
+        for (const change of ['select 1', 'select pg_wal_replay_pause()', 'select pg_wal_replay_resume()']) {
+          await untilInStep(nodes.reporting);
+          await runSql(standby, change);
+          for (let round = 0; round < 3; round++) await decideAndFind(nodes, tenants, decided);
+          if (change.includes('pause')) {
+            await expect.poll(() => faultOf(nodes.reporting)).toContain('behind');
+            await runSql(standby, 'select pg_wal_replay_resume()');
+          }
+        }
+        for (const which of ['replica', 'primary'])
+          expect(await metricOf(nodes.reporting, `${READS}{server="${which}"}`)).toBeGreaterThan(0);
+      } finally {
+        await nodes.stop();
+      }
+    } finally {
+      server.stop();
+    }
+  },
+);

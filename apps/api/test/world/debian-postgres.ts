@@ -33,6 +33,8 @@ export interface DebianPostgres {
   takeTls(leaf: { readonly cert: string; readonly key: string }): Promise<void>;
   /** Makes it a server of that version with `pg_upgrade`. The same URLs. */
   upgradeTo(version: number): void;
+  /** A standby made with `pg_basebackup`, which ends with this server: the URL of a database there. */
+  startStandby(name: string): Promise<string>;
   stop(): void;
 }
 
@@ -48,13 +50,15 @@ export async function startDebianPostgres(version = debianVersions[0] ?? 15): Pr
   const dataOf = (of: number, which = 'data') => join(folder, `${which}-${of}`);
   const run = (of: number, program: string, ...parameters: string[]) =>
     execFileSync(join(binOf(of), program), parameters, { ...options, timeout: 120_000 });
-  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off`;
-  const start = (of: number, data: string) =>
-    run(of, 'pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', settings, 'start');
+  const start = (of: number, data: string, at = port) => {
+    const settings = `-p ${at} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off`;
+    run(of, 'pg_ctl', '-D', data, '-w', '-l', join(folder, `log-${at}`), '-o', settings, 'start');
+  };
+  const standbys: string[] = [];
   let running = { version, data: dataOf(version) };
   run(version, 'initdb', '-D', running.data, ...INITDB);
   start(version, running.data);
-  const urlOf = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`;
+  const urlOf = (name: string, at = port) => `postgres://postgres@127.0.0.1:${at}/${name}`;
   return {
     createDatabase: async (name) => {
       const client = new Client({ connectionString: urlOf('postgres') });
@@ -96,9 +100,19 @@ export async function startDebianPostgres(version = debianVersions[0] ?? 15): Pr
       run(to, 'pg_upgrade', ...bins, ...place, '-o', '-c fsync=off', '-O', '-c fsync=off');
       start(to, running.data);
     },
+    startStandby: async (name) => {
+      const [at] = await findFreePorts(1);
+      const data = dataOf(running.version, `standby-${at}`);
+      run(running.version, 'pg_basebackup', '-D', data, '-R', '-c', 'fast', '-d', urlOf(''));
+      standbys.push(data);
+      start(running.version, data, at);
+      return urlOf(name, at);
+    },
     stop: () => {
-      const end = ['-D', running.data, '-m', 'immediate', '-w', 'stop'];
-      spawnSync(join(binOf(running.version), 'pg_ctl'), end, options);
+      for (const data of [...standbys, running.data]) {
+        const end = ['-D', data, '-m', 'immediate', '-w', 'stop'];
+        spawnSync(join(binOf(running.version), 'pg_ctl'), end, options);
+      }
       rmSync(folder, { recursive: true, force: true });
     },
   };
