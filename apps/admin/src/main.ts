@@ -83,11 +83,12 @@ const summaryOf = (commands: readonly Command[]): string =>
 
 svc-admin COMMAND --help says more.`;
 
-/** Of one command, or of those that begin with the words. */
+/** Of those that begin with the words, or of the one that they begin with. */
 const helpFor = (words: readonly string[]): string => {
   const name = words.join(' ');
+  const group = COMMANDS.filter((one) => one.name === name || one.name.startsWith(`${name} `));
   const exact = findCommand(words);
-  const meant = exact === undefined ? COMMANDS.filter((one) => one.name.startsWith(`${name} `)) : [exact];
+  const meant = group.length === 0 && exact !== undefined ? [exact] : group;
   if (words.length === 0 || meant.length === 0) return HELP;
   return `${meant.map((command) => `svc-admin ${usageOf(command)}\n${indent(command.help)}\n`).join('\n')}\n${FOOT}`;
 };

@@ -48,6 +48,10 @@ describe('svc-admin', () => {
       status: 2,
       err: expect.stringMatching(/Unknown: kesy[\s\S]*svc-admin keys rotate KID/),
     });
+    expect(run('apps/admin', ['keys', '--help']).out).toMatch(/svc-admin keys rotate KID/);
+    expect(run('apps/admin', ['keys', 'rotate', 'receipt-1', '--help']).out).not.toMatch(
+      /keys create PURPOSE/,
+    );
     expect(run('apps/admin', ['keys', 'new', 'receipt'])).toMatchObject({
       status: 2,
       err: expect.stringMatching(
