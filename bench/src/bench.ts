@@ -2,6 +2,7 @@
 const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   binding: () => import('./binding/binding.ts'),
   budgets: () => import('./budgets/budgets.ts'),
+  cold: () => import('./cold/cold.ts'),
   compare: () => import('./compare/compare.ts'),
   day: () => import('./day/day.ts'),
   ha: () => import('./ha/up.ts'),
