@@ -83,11 +83,11 @@ export class Connections {
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** Opens all connections, one after another. Rejects when one is not had; the next to need it opens it then. */
-  async open(): Promise<void> {
+  /** Opens all connections, one after another, until `isOver`. Rejects when one is not had; the next to need it opens it then. */
+  async open(isOver: AbortSignal): Promise<void> {
     const clients: pg.PoolClient[] = [];
     try {
-      while (clients.length < this.#options.size) clients.push(await this.take(OPEN_MS));
+      while (clients.length < this.#options.size && !isOver.aborted) clients.push(await this.take(OPEN_MS));
     } finally {
       for (const client of clients) this.release(client, true);
     }

@@ -191,10 +191,11 @@ export function createStore(options: StoreOptions): Store {
       throw toStoreError(error, 'nothing');
     }
   };
+  const closing = new AbortController();
   const openedAhead = ensurePartitions()
-    .then(() => pools.urgent.open())
-    .then(() => pools.barriers.open())
-    .then(() => reads.open())
+    .then(() => pools.urgent.open(closing.signal))
+    .then(() => pools.barriers.open(closing.signal))
+    .then(() => reads.open(closing.signal))
     .catch(onError);
 
   const database = pooledDatabase(reads, admin);
@@ -234,6 +235,7 @@ export function createStore(options: StoreOptions): Store {
     describePools: () =>
       Object.entries({ ...pools, ...replica?.pools }).map(([pool, { state }]) => ({ pool, ...state })),
     async close() {
+      closing.abort();
       await openedAhead;
       await Promise.all([replica?.close(), ...Object.values(pools).map((pool) => pool.close())]);
     },

@@ -53,9 +53,11 @@ it('without a database the work is not begun', async () => {
   await away.close();
 });
 
-it('is as patient with a server that is slow to accept as administration is', async () => {
+it('is as patient with a server that is slow to accept as administration is; a store that closes opens no more ahead', async () => {
   const behind = new URL(stores.url);
+  let accepted = 0;
   const slow = createServer((socket) => {
+    accepted++;
     const server = connect(Number(behind.port), behind.hostname);
     for (const one of [socket, server]) one.on('error', () => {});
     server.once('close', () => socket.destroy());
@@ -69,6 +71,8 @@ it('is as patient with a server that is slow to accept as administration is', as
   const deadlines = { connectMs: 300, patientConnectMs: 20_000, transactionMs: 20_000 };
   const store = createStore({ databaseUrl: url.href, deadlines });
   expect(await store.exclusive('a', async () => 'done')).toEqual({ held: true, value: 'done' });
+  const before = accepted;
   await store.close();
+  expect(accepted).toBeLessThanOrEqual(before + 1);
   slow.close();
 });
