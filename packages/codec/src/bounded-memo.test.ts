@@ -8,6 +8,8 @@ it('never holds more than its bound and forgets what was used longest ago', () =
   expect(memo.find('a')).toBe(1);
   memo.insert('c', 3);
   expect(memo.size).toBe(2);
+  expect(memo.find('unknown')).toBeUndefined();
+  expect(memo.size).toBe(2);
   expect([memo.find('a'), memo.find('b'), memo.find('c')]).toEqual([1, undefined, 3]);
 });
 

@@ -29,28 +29,27 @@ export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array 
 export const formatDidKey = (publicKey: Uint8Array): DidKey =>
   `${DID_KEY_PREFIX}${encodeMultikey(publicKey)}` as DidKey;
 
-/** The 32 bytes of an Ed25519 Multikey (`z6Mk…`), or null. */
-export const decodeMultikey = (text: string): Uint8Array | null => {
-  if (text.length !== MULTIKEY_CHARS || !text.startsWith('z6Mk')) return null;
-  let bytes: Uint8Array;
+/** Of a text that is no longer than any key here is. */
+const decodeBase58 = (text: string): Uint8Array | null => {
+  if (text.length > MULTIKEY_CHARS) return null;
   try {
-    bytes = base58btc.decode(text);
+    return base58btc.decode(text);
   } catch {
     return null;
   }
-  if (bytes.length !== 34 || bytes[0] !== ED25519_PREFIX[0] || bytes[1] !== ED25519_PREFIX[1]) return null;
+};
+
+/** The 32 bytes of an Ed25519 Multikey (`z6Mk…`), or null. */
+export const decodeMultikey = (text: string): Uint8Array | null => {
+  const bytes = decodeBase58(text);
+  if (bytes?.length !== 34 || bytes[0] !== ED25519_PREFIX[0] || bytes[1] !== ED25519_PREFIX[1]) return null;
   return bytes.slice(2);
 };
 
 /** The 32 bytes of a key as bare base58btc text (`publicKeyBase58`), in its one spelling, or null. */
 export const decodeBase58Key = (text: string): Uint8Array | null => {
-  if (text.length > MULTIKEY_CHARS) return null;
-  try {
-    const bytes = base58btc.decode(`z${text}`);
-    return bytes.length === 32 ? bytes : null;
-  } catch {
-    return null;
-  }
+  const bytes = decodeBase58(`z${text}`);
+  return bytes?.length === 32 ? bytes : null;
 };
 
 /** The Multikey text of a raw 32-byte Ed25519 key. Throws RangeError on another length. */

@@ -260,4 +260,13 @@ describe('did:web', () => {
     expect(parseDidWeb(prefix + 'a'.repeat(512 - prefix.length))).not.toBeNull();
     expect(parseDidWeb(prefix + 'a'.repeat(513 - prefix.length))).toBeNull();
   });
+
+  it('accepts a host of 253 characters and port 65535, and nothing beyond', () => {
+    const host = `${'a'.repeat(63)}.${'a'.repeat(63)}.${'a'.repeat(63)}.${'a'.repeat(61)}`;
+    expect(host).toHaveLength(253);
+    expect(parseDidWeb(`did:web:${host}`)).toMatchObject({ host, port: null });
+    expect(parseDidWeb(`did:web:${host}a`)).toBeNull();
+    expect(parseDidWeb('did:web:a.example%3A65535')).toMatchObject({ port: 65_535 });
+    expect(parseDidWeb('did:web:a.example%3A65536')).toBeNull();
+  });
 });

@@ -1,7 +1,7 @@
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeHtu } from './htu.ts';
+import { HTU_MAX_CHARS, normalizeHtu } from './htu.ts';
 
 describe('normalizeHtu', () => {
   it.each([
@@ -250,5 +250,32 @@ describe('normalizeHtu', () => {
       ),
       { numRuns: sampled({ quick: 300, deep: 2_000 }) },
     );
+  });
+
+  it.each([
+    ...['mailto:shop.example/x', 'ftp://shop.example/', 'httpx://shop.example/', 'ttps://shop.example/'],
+    ...[
+      'https://[::1]x/',
+      'https://[::1]x:443/',
+      'https://[::1/',
+      'https://[::1]]/',
+      'https://]/',
+      'https://[/',
+    ],
+    ...['https://[1:2:3:4:5:6:7::8]/', 'https://[1::2:3:4:5:6:7:8]/', 'https://[1:x:3:4:5:6:7:8]/'],
+    ...['https://[::x:1]/', 'https://[::1:1.2.3.4:1]/', 'https://[1:2:3:4:5:6:7:1.2.3.4]/'],
+    `https://shop.example/?${'q'.repeat(HTU_MAX_CHARS)}`,
+  ])('refuses %.60s', (text) => {
+    expect(normalizeHtu(text)).toBeNull();
+  });
+
+  it.each([
+    ['https://[1:2:3:4:5:6::8]', 'https://[1:2:3:4:5:6::8]/'],
+    ['http://[::]:81/x', 'http://[::]:81/x'],
+    ['https://[1:2:3:4:5:6:1.2.3.4]:443/', 'https://[1:2:3:4:5:6:1.2.3.4]/'],
+    ['https://[::FFFF:1.2.3.4]?q', 'https://[::ffff:1.2.3.4]/'],
+    ['https://a.example:65535', 'https://a.example:65535/'],
+  ])('%s is %s', (text, normal) => {
+    expect(normalizeHtu(text)).toBe(normal);
   });
 });

@@ -47,7 +47,7 @@ const indexOrEnd = (text: string, delimiter: RegExp): number => {
   return index < 0 ? text.length : index;
 };
 
-/** An authority with user info fails here: `@` is no host character. */
+/** An authority with user info fails here: `@` is no host character. So does a bracket that nothing closes: no host is left. */
 const normalizeAuthority = (authority: string, scheme: Scheme): string | null => {
   const hostEnd = authority.startsWith('[') ? authority.indexOf(']') + 1 : indexOrEnd(authority, /:/);
   const host = normalizeHost(authority.slice(0, hostEnd));
@@ -61,7 +61,7 @@ const normalizeAuthority = (authority: string, scheme: Scheme): string | null =>
 const normalizeHost = (text: string): string | null => {
   if (text.startsWith('[')) {
     const address = text.slice(1, -1).toLowerCase();
-    return text.endsWith(']') && isIpv6(address) ? `[${address}]` : null;
+    return isIpv6(address) ? `[${address}]` : null;
   }
   // Lower case first: the hex digits of the escapes that stay are upper-cased again, decoded letters are lower-cased.
   const host = normalizeEscapes(text.toLowerCase(), (character) => character.toLowerCase());
@@ -69,10 +69,8 @@ const normalizeHost = (text: string): string | null => {
 };
 
 /** Escapes are decoded before dot segments are removed: `%2E%2E` is `..` in every reading that decodes later. */
-const normalizePath = (path: string): string => {
-  if (path === '') return '/';
-  return removeDotSegments(normalizeEscapes(path, (character) => character));
-};
+const normalizePath = (path: string): string =>
+  removeDotSegments(normalizeEscapes(path, (character) => character));
 
 /** Upper-cases escapes; those of unreserved characters are replaced by `unreserved` of the character. */
 const normalizeEscapes = (text: string, unreserved: (character: string) => string): string =>
@@ -81,7 +79,7 @@ const normalizeEscapes = (text: string, unreserved: (character: string) => strin
     return UNRESERVED.test(character) ? unreserved(character) : triplet.toUpperCase();
   });
 
-/** RFC 3986 §5.2.4 for a path that starts with `/`. Empty segments are segments. */
+/** RFC 3986 §5.2.4 for a path that is empty, which is the root, or starts with `/`. Empty segments are segments. */
 const removeDotSegments = (path: string): string => {
   const segments = path.split('/').slice(1);
   const kept: string[] = [];

@@ -85,6 +85,11 @@ describe('jcs', () => {
     refuses(cycle);
   });
 
+  it('takes an object without a prototype for what it is, and names its error', () => {
+    expect(jcs(Object.assign(Object.create(null), { a: true }))).toBe('{"a":true}');
+    expect(new JcsError('because').name).toBe('JcsError');
+  });
+
   it('accepts one value in two places', () => {
     const shared = { a: 1 };
     expect(jcs([shared, shared])).toBe('[{"a":1},{"a":1}]');

@@ -63,6 +63,19 @@ describe('a closed shape', () => {
   });
 });
 
+it('what is missing is named, and nothing beside it', () => {
+  expect(findIn({ name: 'a' }, parcel)).toEqual([
+    { code: 'missing-member', message: '/size is missing', path: '/size' },
+  ]);
+});
+
+it('a value by itself is right, or named by what it is', () => {
+  expect(findIn('a', oneOf('a'))).toEqual([]);
+  expect(findIn('b', oneOf('a'))).toEqual([
+    { code: 'malformed-member', message: 'the parcel must be "a", not "b"', path: '' },
+  ]);
+});
+
 it('an open shape leaves other members alone', () => {
   const shape = open({ name: oneOf('a') });
   expect(findIn({ name: 'a', more: 1 }, shape)).toEqual([]);

@@ -231,6 +231,40 @@ describe('strict JSON', () => {
     if (!result.ok) throw new Error(result.problem);
     expect(Object.keys(result.value ?? {})).toEqual(['__proto__']);
     expect((result.value as Record<string, unknown>).admin).toBeUndefined();
+    expect(Object.getOwnPropertyDescriptor(result.value, '__proto__')).toMatchObject({
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+  });
+
+  it('counts what is open, not what was: brothers are not nested', () => {
+    const brothers = Array.from({ length: 3 * MAX_JSON_DEPTH }, (_, i) => (i % 2 === 0 ? [] : {}));
+    expect(parseStrictJson(JSON.stringify(brothers))).toEqual({ ok: true, value: brothers });
+  });
+
+  it('skips the four characters that JSON calls white space, and no other', () => {
+    const spaced = (space: string) =>
+      parseStrictJson(`${space}[${space}1${space},${space}2${space}]${space}`);
+    for (const space of [' ', '\t', '\n', '\r']) expect(spaced(space)).toEqual({ ok: true, value: [1, 2] });
+    for (const space of ['\v', '\f', '\u00a0', '\ufeff', '\u2028']) expect(spaced(space).ok).toBe(false);
+  });
+
+  it.each([
+    ['\\ud800\\udc00', true],
+    ['\\udbff\\udfff', true],
+    ['\\udc00\\udc00', false],
+    ['\\udfff\\udc00', false],
+    ['\\ud800\\ud800', false],
+    ['\\ud800\\udbff', false],
+    ['\\ud800\\ue000', false],
+    ['\\udc00', false],
+  ])('takes a high surrogate followed by a low one, and no other: %s', (escapes, isPair) => {
+    const text = `"${escapes}"`;
+    const result = parseStrictJson(text);
+    expect(result).toMatchObject(
+      isPair ? { value: JSON.parse(text) } : { ok: false, problem: 'lone surrogate' },
+    );
   });
 });
 
@@ -240,6 +274,7 @@ describe('JSON of any numbers', () => {
     ['[1.0,1e3,-0.0,1E-7,9007199254740993,-9007199254740993]', [null, null, null, null, null, null]],
     ['[0,-0,9007199254740991,-1]', [0, 0, 9007199254740991, -1]],
     ['"1.5"', '1.5'],
+    ['[0.125,1e10,12.75E-101]', [null, null, null]],
     [`${'9'.repeat(400)}`, null],
   ])('%s has null where strict JSON has no number', (text, value) => {
     expect(parseJsonOfAnyNumbers(text)).toEqual({ ok: true, value });

@@ -160,4 +160,14 @@ describe('a time that comes in', () => {
       expect([parseUtcTime(text), parseTimestamp(text), parseInstant(text)]).toEqual([null, null, null]);
     },
   );
+
+  it('write the first and the last millisecond of four digits, and nothing beyond', () => {
+    const [first, last] = ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
+    expect([first, last].map((text) => formatTimestamp(parseInstant(text) ?? Number.NaN))).toEqual([
+      first,
+      last,
+    ]);
+    for (const ms of [Date.parse(first) - 1, Date.parse(last) + 1, 0.5, Number.NaN])
+      expect(() => formatTimestamp(ms)).toThrow(RangeError);
+  });
 });

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { failure, show } from './failure.ts';
+
+it('has a path where the fault lies in what was read, and no such member otherwise', () => {
+  expect(Object.keys(failure('broken', 'because'))).toEqual(['code', 'message']);
+  expect(failure('broken', 'because', '/a')).toEqual({ code: 'broken', message: 'because', path: '/a' });
+});
+
+it('shows any value as a text of at most 80 characters and an ellipsis', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  expect([show({ a: [1, null] }), show(undefined), show(1n), show(cycle)]).toEqual([
+    '{"a":[1,null]}',
+    'a value that is not JSON (undefined)',
+    'a value that is not JSON (bigint)',
+    'a value that is not JSON (object)',
+  ]);
+  expect(show('a'.repeat(78))).toBe(`"${'a'.repeat(78)}"`);
+  expect(show('a'.repeat(79))).toBe(`"${'a'.repeat(79)}…`);
+});
