@@ -14,6 +14,7 @@ export function unpackReleasedApi(apps: string, cleanup: Cleanup): string {
   const archive = readdirSync(RELEASES).find((name) => /^api-.*\.tgz$/.test(name));
   if (archive === undefined) throw new Error('releases/ holds no API');
   const folder = join(apps, 'api', 'node_modules', '.cache', 'released', `ha-${process.pid}`);
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);

@@ -2,8 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queryable } from './ledger.ts';
 
-/** The server's own keep-alives notice after some 11 s (`packages/store-pg/src/client.ts`). */
-const NOTICED_MS = 20_000;
+/**
+ * The server's own keep-alives notice after some 11 s (`packages/store-pg/src/client.ts`); a pool that grew meanwhile closes what is
+ * idle for a minute (`connections.ts`).
+ */
+const NOTICED_MS = 75_000;
 const POLL_MS = 500;
 /** Pools open and close some as the load goes. */
 const SPREAD = 5;
