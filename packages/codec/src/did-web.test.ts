@@ -269,4 +269,12 @@ describe('did:web', () => {
     expect(parseDidWeb('did:web:a.example%3A65535')).toMatchObject({ port: 65_535 });
     expect(parseDidWeb('did:web:a.example%3A65536')).toBeNull();
   });
+
+  it('refuses a last label that is a number, and no label that only begins or ends like one', () => {
+    const hosts = ['a.b1', 'a.1b', 'a.x0x1', 'a.0x1g', '1.0x.a', 'a.1', 'a.0x', 'a.0x1f'];
+    expect(hosts.map((host) => parseDidWeb(`did:web:${host}`) !== null)).toEqual([
+      ...[true, true, true, true, true],
+      ...[false, false, false],
+    ]);
+  });
 });

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { isJsonObject, member } from './json.ts';
+
+it('a member is an own one, whatever the prototype has; an object is neither null, an array nor a scalar', () => {
+  const object = JSON.parse('{"a":1,"__proto__":2}');
+  expect(['a', '__proto__', 'toString', 'b'].map((name) => member(object, name))).toEqual([
+    1,
+    2,
+    undefined,
+    undefined,
+  ]);
+  expect([{}, object, null, [], 'a', 1, true].map(isJsonObject)).toEqual([
+    true,
+    true,
+    ...Array(5).fill(false),
+  ]);
+});
