@@ -25,20 +25,20 @@ export function figuresOf({ rounds, alone, fsyncsPerDecision }: Measured): Figur
     figure(
       'CPU per ALLOW, svc against floor',
       rounds.map(({ svc, floor }) => cpuUsPerDecision(svc) / cpuUsPerDecision(floor)),
-      { atMost: 2 },
-      { atMost: 1.5 },
+      { atMost: 1.35 },
+      { atMost: 1.2 },
     ),
     figure(
       'decisions/s at 64 connections, svc against plain',
       rounds.map(({ svc, plain }) => perSecond(svc) / perSecond(plain)),
-      { atLeast: 3 },
-      { atLeast: 3.5 },
+      { atLeast: 4 },
+      { atLeast: 5 },
     ),
     figure(
       'p50 at 1 connection, svc against one commit alone',
       alone.map(({ svc, commit }) => svc / commit),
-      { atMost: 4 },
-      { atMost: 4 },
+      { atMost: 3.5 },
+      { atMost: 3 },
     ),
     figure('fsyncs per decision at 64 connections, svc', [fsyncsPerDecision.svc], null, { atMost: 0.05 }),
   ];
