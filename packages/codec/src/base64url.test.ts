@@ -77,4 +77,12 @@ describe('text in base64url', () => {
       { numRuns: sampled({ quick: 2_000, deep: 20_000 }) },
     );
   });
+
+  it('has the two characters of its own alphabet where ASCII needs them', () => {
+    expect(['xx>', 'xx?', 'xx~xx>'].map(encodeBase64urlText)).toEqual(['eHg-', 'eHg_', 'eHh-eHg-']);
+    expect(['eHg-', 'eHg_', 'eHh-eHg-', 'eHg+', 'eHg/'].map(decodeBase64urlText)).toEqual([
+      ...['xx>', 'xx?', 'xx~xx>'],
+      ...[null, null],
+    ]);
+  });
 });

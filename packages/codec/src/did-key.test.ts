@@ -94,4 +94,17 @@ describe('a key as bare base58', () => {
     }
     expect(decodeBase58Key('')).toBeNull();
   });
+
+  it('reads no key of another kind: each byte of the prefix counts', () => {
+    const key = decodeMultikey(multikey) ?? new Uint8Array();
+    const withPrefix = (...prefix: number[]) => base58btc.encode(Uint8Array.from([...prefix, ...key]));
+    expect(withPrefix(0xed, 0x01)).toBe(multikey);
+    const others = [
+      withPrefix(0xed, 0x02),
+      withPrefix(0xec, 0x01),
+      withPrefix(0xed),
+      withPrefix(0xed, 0x01, 0x01),
+    ];
+    expect(others.map(decodeMultikey)).toEqual([null, null, null, null]);
+  });
 });

@@ -255,6 +255,9 @@ describe('normalizeHtu', () => {
   it.each([
     ...['mailto:shop.example/x', 'ftp://shop.example/', 'httpx://shop.example/', 'ttps://shop.example/'],
     ...[
+      'https://user@shop.example:8443/',
+      'https://:8443/',
+      'https://a%2Fb:8443/',
       'https://[::1]x/',
       'https://[::1]x:443/',
       'https://[::1/',
@@ -275,6 +278,8 @@ describe('normalizeHtu', () => {
     ['https://[1:2:3:4:5:6:1.2.3.4]:443/', 'https://[1:2:3:4:5:6:1.2.3.4]/'],
     ['https://[::FFFF:1.2.3.4]?q', 'https://[::ffff:1.2.3.4]/'],
     ['https://a.example:65535', 'https://a.example:65535/'],
+    ['https://a.example?a/b', 'https://a.example/'],
+    ['https://a.example#a/b', 'https://a.example/'],
   ])('%s is %s', (text, normal) => {
     expect(normalizeHtu(text)).toBe(normal);
   });

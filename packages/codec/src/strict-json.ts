@@ -129,7 +129,7 @@ class Reader {
 
   /** Steps inside a container, to its first item or its end. */
   #open(): boolean {
-    if (this.#depth === MAX_JSON_DEPTH) {
+    if (this.#depth >= MAX_JSON_DEPTH) {
       this.#fail('nested too deep');
       return false;
     }
