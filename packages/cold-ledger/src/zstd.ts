@@ -4,12 +4,17 @@ import zstd from '@bokuweb/zstd-wasm';
 /** The lowest: it is the smallest here, since higher levels lose more on hashes than they find. */
 const LEVEL = 1;
 
-let loaded: Promise<void> | null = null;
+/**
+ * The library has one memory in a process, which each `init` replaces while calls may be under way: it is called once, however often
+ * this module is loaded.
+ */
+const LOADED = Symbol.for('svc.zstd.loaded');
+const library = zstd as typeof zstd & { [LOADED]?: Promise<void> };
 
 /** To be awaited before any of the two is called. */
 export const loadZstd = (): Promise<void> => {
-  loaded ??= zstd.init();
-  return loaded;
+  library[LOADED] ??= zstd.init();
+  return library[LOADED];
 };
 
 export const compressors = { ZSTD: (bytes: Uint8Array): Uint8Array => zstd.compress(bytes, LEVEL) };

@@ -1,0 +1,13 @@
+import { expect, it, vi } from 'vitest';
+import { compressors, decompressors, loadZstd } from './zstd.ts';
+
+it('is initialised once in a process, however often the module is loaded: its memory is one', async () => {
+  const loaded = loadZstd();
+  await loaded;
+  const packed = compressors.ZSTD(Buffer.from('abc'.repeat(1_000)));
+  vi.resetModules();
+  const again: typeof import('./zstd.ts') = await import('./zstd.ts');
+  expect(again.loadZstd).not.toBe(loadZstd);
+  expect(again.loadZstd()).toBe(loaded);
+  expect(Buffer.from(decompressors.ZSTD(packed)).toString()).toBe('abc'.repeat(1_000));
+});
