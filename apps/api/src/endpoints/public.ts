@@ -3,6 +3,7 @@ import { parseEvidenceType } from '@svc/contract';
 import type { Sha256 } from '@svc/protocol';
 import {
   buildServiceDidDocument,
+  buildServiceJwks,
   DID_DOCUMENT_CONTENT_TYPE,
   getManagedDidDocument,
   getRelyingPartyDidDocument,
@@ -64,6 +65,13 @@ export const publicEndpoints = (
       status: 200,
       rawBody: buildServiceDidDocument(identity),
       contentType: DID_DOCUMENT_CONTENT_TYPE,
+      headers: CACHE_A_MINUTE,
+    }),
+
+    getServiceJwks: async () => ({
+      status: 200,
+      rawBody: buildServiceJwks(identity),
+      contentType: 'application/jwk-set+json',
       headers: CACHE_A_MINUTE,
     }),
 

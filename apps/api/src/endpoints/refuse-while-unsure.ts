@@ -11,6 +11,7 @@ import type { Handlers } from '../http/index.ts';
 const ANSWERED: ReadonlySet<RouteId> = new Set([
   'getHealth',
   'getServiceDidDocument',
+  'getServiceJwks',
   'getEvidence',
   'getAuthZenConfiguration',
 ]);

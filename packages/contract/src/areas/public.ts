@@ -1,7 +1,7 @@
 /** What anybody may read (interface §Endpoints, Public). */
 import { z } from 'zod';
 import { slug } from '../formats.ts';
-import { didDocument, health } from '../resources/public.ts';
+import { didDocument, health, jwks } from '../resources/public.ts';
 import { defineRoute, json, raw } from '../route.ts';
 
 const CACHE = { 'Cache-Control': 'How long the bytes may be kept.' };
@@ -67,6 +67,27 @@ export const publicRoutes = {
     auth: [],
     limiter: 'public',
     responses: { 200: didJson('The DID document.') },
+    errors: {},
+  }),
+
+  getServiceJwks: defineRoute({
+    method: 'get',
+    path: '/.well-known/jwks.json',
+    tag: 'Public',
+    summary: 'Keys of the service as a JWK Set',
+    description: [
+      'The keys of the DID document for JOSE libraries: `kid` is the one in the header of a Receipt or status list. Compromised',
+      'keys are left out, retired ones stay. A library that verifies a signature does not look at `nbf` and `exp`, nor at what is',
+      'signed: `verifyReceipt` of `@svc/receipts` does.',
+    ].join('\n'),
+    auth: [],
+    limiter: 'public',
+    responses: {
+      200: raw(['application/jwk-set+json', 'application/json'], 'The JWK Set.', {
+        schema: jwks,
+        headers: CACHE,
+      }),
+    },
     errors: {},
   }),
 

@@ -1,4 +1,4 @@
-/** Health and DID documents (interface §Other records). */
+/** Health, DID documents and the JWK Set (interface §Other records; RFC 7517). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { didWeb, keyId, publicKeyMultibase, timestamp } from '../formats.ts';
@@ -46,4 +46,35 @@ export const didDocument = z
       'else may have it: what it signed outside that time counts only with an inclusion proof and its attestation.',
     ].join('\n'),
     example: exampleDidDocument,
+  });
+
+const numericDate = z.int().min(0);
+
+export const jwks = z
+  .strictObject({
+    keys: z.array(
+      z.strictObject({
+        ...{
+          kty: z.literal('OKP'),
+          crv: z.literal('Ed25519'),
+          alg: z.literal('EdDSA'),
+          use: z.literal('sig'),
+        },
+        ...{ kid: keyId, x: z.string().regex(/^[A-Za-z0-9_-]{43}$/) },
+        ...{ nbf: numericDate.optional(), exp: numericDate.optional() },
+      }),
+    ),
+  })
+  .meta({
+    id: 'JwkSet',
+    description:
+      'RFC 7517, RFC 8037. `nbf` and `exp` say when a key is in force, in seconds since the epoch.',
+    example: {
+      keys: [
+        {
+          ...{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: 'did:web:svc.example#receipt-1' },
+          ...{ x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', nbf: 1_795_132_800 },
+        },
+      ],
+    },
   });

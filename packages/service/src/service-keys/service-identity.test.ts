@@ -5,7 +5,7 @@ import didContext from 'did-context';
 import jsonld from 'jsonld';
 import { describe, expect, it } from 'vitest';
 import { ALWAYS, type KeySet, type PublishedKey } from './key-set.ts';
-import { buildServiceDidDocument } from './service-identity.ts';
+import { buildServiceDidDocument, buildServiceJwks } from './service-identity.ts';
 
 const DID = 'did:web:svc.example' as DidWeb;
 const MULTIBASE = 'z6MksfbemfxmHksEVufvPpiYfCnHH5VxpcPA9na36GXu3mwS';
@@ -19,8 +19,7 @@ const keySet = (...published: Partial<PublishedKey>[]): KeySet => ({
   })),
 });
 
-const text = buildServiceDidDocument({
-  did: DID,
+const sets = {
   receiptKeys: keySet(
     {
       time: { fromMs: at('2026-01-01T00:00:00Z'), untilMs: at('2026-02-01T00:00:00Z'), isCompromised: true },
@@ -31,7 +30,8 @@ const text = buildServiceDidDocument({
     { time: { fromMs: at('2026-02-01T00:00:00Z'), untilMs: null, isCompromised: false } },
   ),
   statusKeys: keySet(),
-});
+};
+const text = buildServiceDidDocument({ did: DID, ...sets });
 
 /** Both contexts as their publishers package them. */
 const CONTEXTS: Readonly<Record<string, object>> = {
@@ -89,5 +89,18 @@ describe('the DID document of the service', () => {
   it('is read by our own readers as before', () => {
     expect(parseDidDocument(text, DID)?.assertionKeys.size).toBe(3);
     expect(readServiceKeys(text).ok).toBe(true);
+  });
+});
+
+describe('the JWK Set of the service', () => {
+  it('holds retired keys with their time, and no compromised one: a library would take its word', () => {
+    const base = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', x: 'A'.repeat(43) };
+    const [january, february, march] = ['01', '02', '03'].map((n) => at(`2026-${n}-01T00:00:00Z`) / 1000);
+    expect(JSON.parse(buildServiceJwks(sets))).toEqual({
+      keys: [
+        { ...base, kid: `${DID}#receipt-2`, nbf: january, exp: march },
+        { ...base, kid: `${DID}#receipt-3`, nbf: february },
+      ],
+    });
   });
 });

@@ -1,5 +1,5 @@
 /** Who the service is: its DID, its addresses and its published keys (interface §Authentication rule 4). */
-import { type DidWeb, formatSeconds, type JsonObject, jcs } from '@svc/protocol';
+import { type DidWeb, encodeBase64url, formatSeconds, type JsonObject, jcs } from '@svc/protocol';
 import { type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from '@svc/transparency';
 import { CONTEXTS, multikeyMethod } from '../principals/did-document.ts';
 import type { KeySet } from './key-set.ts';
@@ -44,3 +44,23 @@ const presentTime = ({ fromMs, untilMs, isCompromised }: KeyTime): JsonObject =>
   ...(untilMs !== null && { [VALID_UNTIL]: formatSeconds(untilMs) }),
   ...(untilMs !== null && isCompromised && { [REVOKED]: formatSeconds(untilMs) }),
 });
+
+/**
+ * The same keys as a JWK Set (RFC 7517, RFC 8037 §2), for JOSE libraries, which take a key of a set whatever is signed under it. So
+ * it lacks compromised keys; retired ones stay, with their time as `nbf` and `exp`, which no library looks at. RFC 8785 text.
+ */
+export const buildServiceJwks = ({
+  receiptKeys,
+  statusKeys,
+}: Pick<ServiceIdentity, 'receiptKeys' | 'statusKeys'>): string => {
+  const keys = [...receiptKeys.published, ...statusKeys.published];
+  return jcs({
+    keys: keys
+      .filter(({ time }) => !time.isCompromised)
+      .map(({ kid, publicKey, time: { fromMs, untilMs } }) => ({
+        ...{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x: encodeBase64url(publicKey) },
+        ...(fromMs !== null && { nbf: Math.floor(fromMs / 1000) }),
+        ...(untilMs !== null && { exp: Math.floor(untilMs / 1000) }),
+      })),
+  } satisfies JsonObject);
+};

@@ -602,6 +602,9 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   getServiceDidDocument: [
     { what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/.well-known/did.json' }) },
   ],
+  getServiceJwks: [
+    { what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/.well-known/jwks.json' }) },
+  ],
   getPrincipalDidDocument: [
     {
       what: 'names a Principal',

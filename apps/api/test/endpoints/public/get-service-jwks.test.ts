@@ -1,0 +1,89 @@
+/** `GET /.well-known/jwks.json`: libraries that know nothing of this service verify what it signs. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { isDeep } from '@svc/testkit/sampled';
+import { compactVerify, createRemoteJWKSet } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DOMAIN } from '../../world/api-node.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import { publicJwkOf } from '../../world/published-keys.ts';
+import { issueGrant, type Receipt, receiptOf, verifyBody } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+const PATH = '/.well-known/jwks.json';
+const urlOf = () => `${deployment.process.baseUrl}${PATH}`;
+let receipt: Receipt;
+let statusList: string;
+
+beforeAll(async () => {
+  const tenants = await deployment.createTenants();
+  const grant = await issueGrant(tenants);
+  const body = await verifyBody(tenants, grant);
+  receipt = receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
+  const { pathname } = new URL(receipt.evidence.status?.credential_url ?? '');
+  statusList = (await deployment.call('GET', pathname)).text;
+});
+
+const bodyOf = ({ receipt: _, ...body }: Receipt) => body;
+
+describe('the JWK Set', () => {
+  it('has the keys of the DID document, under the names that signatures have', async () => {
+    const { json, headers } = await deployment.call('GET', PATH);
+    expect(headers).toMatchObject({
+      ...{ 'content-type': 'application/jwk-set+json', 'cache-control': 'public, max-age=60' },
+    });
+    const { json: document } = await deployment.call('GET', '/.well-known/did.json');
+    const { keys } = json as { keys: { kid: string }[] };
+    expect(keys.map(({ kid }) => kid)).toEqual([`did:web:${DOMAIN}#receipt-1`, `did:web:${DOMAIN}#status-1`]);
+    for (const key of keys) expect(key).toMatchObject({ ...publicJwkOf(document, key.kid), alg: 'EdDSA' });
+  });
+
+  it('is enough for jose to verify Receipts and status lists', async () => {
+    const keys = createRemoteJWKSet(new URL(urlOf()));
+    const { payload } = await compactVerify(receipt.receipt, keys, { algorithms: ['EdDSA'] });
+    expect(JSON.parse(new TextDecoder().decode(payload))).toEqual(bodyOf(receipt));
+    await compactVerify(statusList, keys, { algorithms: ['EdDSA'] });
+  });
+});
+
+const fileOf = (name: string) => fileURLToPath(new URL(`stock-jose/${name}`, import.meta.url));
+const OTHERS: readonly [
+  library: string,
+  command: string,
+  args: readonly string[],
+  probe: readonly string[],
+][] = [
+  ['PyJWT', '/usr/bin/python3', [fileOf('by_pyjwt.py')], ['-c', 'import jwt, cryptography']],
+  ['jwcrypto', '/usr/bin/python3', [fileOf('by_jwcrypto.py')], ['-c', 'import jwcrypto']],
+  ['the JDK', 'java', [fileOf('Verify.java')], ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-version']],
+];
+
+/** The server is in this process, so the other one is waited for without blocking. */
+const run = async (command: string, args: readonly string[], input: string) => {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: 30_000 });
+  child.stdin.end(input);
+  const ended = once(child, 'close');
+  const output = await text(child.stdout);
+  return { status: (await ended)[0] as number | null, output };
+};
+
+describe.each(OTHERS)('by the JWK Set %s', (_, command, args, probe) => {
+  // A JDK takes seconds to start and to compile.
+  const isInstalled =
+    (isDeep || command !== 'java') && spawnSync(command, probe, { timeout: 20_000 }).status === 0;
+
+  it.skipIf(!isInstalled)(
+    'verifies a Receipt, and refuses one of which a letter was changed',
+    async () => {
+      const honest = await run(command, [...args, urlOf()], receipt.receipt);
+      expect(honest.status).toBe(0);
+      expect(JSON.parse(honest.output)).toEqual(bodyOf(receipt));
+      const [header, payload = '', signature] = receipt.receipt.split('.');
+      const other = `${payload.slice(0, 40)}${payload[40] === 'A' ? 'B' : 'A'}${payload.slice(41)}`;
+      expect((await run(command, [...args, urlOf()], `${header}.${other}.${signature}`)).status).not.toBe(0);
+    },
+    60_000,
+  );
+});
