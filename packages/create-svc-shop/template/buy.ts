@@ -12,6 +12,9 @@ if (AGENT_KEY === '') {
 } else {
   const shop = { did: SHOP_DID, origin: SHOP_ORIGIN };
   const agent = agentFromJwk(JSON.parse(AGENT_KEY));
-  const answer = await buy({ agent, grant: GRANT, shop }, item, Number(cents));
+  const answer = await buy({ agent, grant: GRANT, shop }, item, Number(cents)).catch((error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
   console.log(answer.status, await answer.json());
 }

@@ -22,7 +22,7 @@ import {
   rule,
   SvcError,
 } from '@svc/sdk-core';
-import { BODY_FAULTS, type BodyFault, findBodyFault, type ParsedBody } from './body-fault.ts';
+import { BODY_FAULTS, type BodyFault, findBodyFault, type WatchedBody } from './body-fault.ts';
 import { RequestMismatchError } from './request-mismatch.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -84,8 +84,8 @@ export interface Presented<Req> {
   method: string;
   /** The path and query as received, for `origin`. */
   target: string;
-  /** What the framework has parsed, where it parses bodies ahead of the middleware. */
-  parsed?: ParsedBody;
+  /** Begun before `action`: what it then reads of the body. */
+  watch: () => WatchedBody;
   /** A copy of the request for `action` where reading it would use it up. */
   forAction: Req;
 }
@@ -146,7 +146,7 @@ function logError(error: unknown, answer: 500 | 503): void {
 /** Rejects only with what `action`, `url` or `onError` throws. */
 export async function authorize<Req>(
   options: AuthorityOptions<Req>,
-  { request, grant, proof, method, target, parsed, forAction }: Presented<Req>,
+  { request, grant, proof, method, target, watch, forAction }: Presented<Req>,
 ): Promise<Authorization> {
   if (typeof grant !== 'string' || typeof proof !== 'string') {
     return refuse(401, 'UNAUTHORIZED', 'Svc-Grant and Svc-Proof are required', { 'www-authenticate': 'Svc' });
@@ -166,16 +166,19 @@ export async function authorize<Req>(
     return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
   }
   let action: Action;
+  const watched = watch();
   try {
     action = await options.action(forAction);
   } catch (error) {
-    const fault = findBodyFault(error, parsed);
+    const fault = findBodyFault(error, watched);
     if (fault === null) throw error;
     if (fault === 'not-parsed') {
       const { message } = BODY_FAULTS[fault];
       tellError(options, 500, new SvcError('configuration', message, { cause: error }), request);
     }
     return refuseBody(fault);
+  } finally {
+    watched.end();
   }
   try {
     const verdict = await options.verifier.verify({ grant, proof, action, request: { method, url } });

@@ -2,8 +2,54 @@
 
 /** What a framework has made of a request's body, and the headers that it came with. */
 export interface ParsedBody {
+  /** `NOT_READ` where `action` has not asked for it. */
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** What has not been read is not missing: `action` failed of something else. */
+export const NOT_READ = Symbol('not read');
+
+/** What a framework that parses bodies puts on its requests. */
+interface WithBody {
+  body?: unknown;
+  headers: ParsedBody['headers'];
+}
+
+export interface WatchedBody extends ParsedBody {
+  /** The request is again as it was, but for a body that was assigned meanwhile. */
+  end(): void;
+}
+
+/** Tells from here on whether `request.body` is read. */
+export function watchBody(request: WithBody): WatchedBody {
+  const before = Object.getOwnPropertyDescriptor(request, 'body');
+  const given = request.body;
+  let body = given;
+  let isRead = false;
+  const isWatched = Reflect.defineProperty(request, 'body', {
+    configurable: true,
+    enumerable: true,
+    get: () => {
+      isRead = true;
+      return body;
+    },
+    set: (value) => {
+      body = value;
+    },
+  });
+  return {
+    get body() {
+      return isRead || !isWatched ? body : NOT_READ;
+    },
+    headers: request.headers,
+    end() {
+      if (!isWatched) return;
+      Reflect.deleteProperty(request, 'body');
+      if (before !== undefined) Object.defineProperty(request, 'body', before);
+      if (body !== given) request.body = body;
+    },
+  };
 }
 
 /** Why a body cannot be read, with the status that says whose fault it is. */
@@ -40,10 +86,9 @@ export class UnreadableBodyError extends SyntaxError {
 }
 
 /** Why `action` failed, where it found no body that it could read. Null where the error has another cause: the framework handles it. */
-export function findBodyFault(error: unknown, parsed: ParsedBody | undefined): BodyFault | null {
+export function findBodyFault(error: unknown, { body, headers }: ParsedBody): BodyFault | null {
   if (error instanceof UnreadableBodyError) return error.fault;
-  if (parsed === undefined || !(error instanceof TypeError)) return null;
-  const { body, headers } = parsed;
+  if (!(error instanceof TypeError) || body === NOT_READ) return null;
   const isSent = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   const isJson = /^application\/json\b/i.test(String(headers['content-type']));
   if (isSent && !isJson && (isNothing(body) || typeof body === 'string')) return 'wrong-type';

@@ -8,7 +8,7 @@ import {
   refuseBody,
   type SvcAuthority,
 } from './authorize.ts';
-import { findParserFault } from './body-fault.ts';
+import { findParserFault, watchBody } from './body-fault.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
 
@@ -67,10 +67,10 @@ export function requireAuthority<Req extends ExpressRequest = Request>(
 }
 
 function authorizeRequest<Req extends ExpressRequest>(options: AuthorityOptions<Req>, request: Req) {
-  const { method, originalUrl: target, headers, body } = request;
+  const { method, originalUrl: target, headers } = request;
   const { 'svc-grant': grant, 'svc-proof': proof } = headers;
-  const parsed = { body, headers };
-  return authorize(options, { request, grant, proof, method, target, parsed, forAction: request });
+  const watch = () => watchBody(request);
+  return authorize(options, { request, grant, proof, method, target, watch, forAction: request });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Fastify: `app.post('/orders', { preHandler: requireAuthority({ … }) }, handler)`. */
 import type { FastifyRequest } from 'fastify';
 import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
+import { watchBody } from './body-fault.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
 
@@ -40,10 +41,10 @@ export function requireAuthority<Req extends FastifyRequestLike = FastifyRequest
 ): (request: NoInfer<Req>, reply: FastifyReplyLike) => Promise<unknown> {
   const checked = checkOptions('requireAuthority', options);
   return async (request, reply) => {
-    const { method, originalUrl: target, headers, body } = request;
+    const { method, originalUrl: target, headers } = request;
     const { 'svc-grant': grant, 'svc-proof': proof } = headers;
-    const parsed = { body, headers };
-    const presented = { request, grant, proof, method, target, parsed, forAction: request };
+    const watch = () => watchBody(request);
+    const presented = { request, grant, proof, method, target, watch, forAction: request };
     const authorization = await authorize(checked, presented);
     if (!authorization.ok) {
       const { status, headers, body } = authorization.refusal;

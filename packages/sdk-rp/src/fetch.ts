@@ -1,12 +1,9 @@
 /** Handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
 import { aFunction, checkValue } from '@svc/sdk-core';
 import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
-import { type ParsedBody, UnreadableBodyError } from './body-fault.ts';
+import { NOT_READ, UnreadableBodyError, type WatchedBody } from './body-fault.ts';
 
 export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
-
-/** What has not been read is not missing. */
-const NOT_READ = Symbol('not read');
 
 /** What the Agent may do, or the response that says why it may not. */
 export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false; response: Response };
@@ -31,14 +28,14 @@ function authorizerOf(
 ): (request: Request) => Promise<RequestAuthorization> {
   return async (request) => {
     const { pathname, search } = new URL(request.url);
-    const { copy, parsed } = copyForAction(request);
+    const { copy, watched } = copyForAction(request);
     const authorization = await authorize(checked, {
       request,
       grant: request.headers.get('svc-grant'),
       proof: request.headers.get('svc-proof'),
       method: request.method,
       target: `${pathname}${search}`,
-      parsed,
+      watch: () => watched,
       forAction: copy,
     });
     if (authorization.ok) return authorization;
@@ -51,7 +48,7 @@ function authorizerOf(
  * A copy whose body `action` may read, and what it found there: a body that is no JSON, or too long, or none where an object is
  * needed, is the caller's fault and none of the shop's.
  */
-function copyForAction(request: Request): { readonly copy: Request; readonly parsed: ParsedBody } {
+function copyForAction(request: Request): { readonly copy: Request; readonly watched: WatchedBody } {
   const copy = request.clone();
   const readAgain = copy.json.bind(copy);
   let body: unknown = NOT_READ;
@@ -66,15 +63,17 @@ function copyForAction(request: Request): { readonly copy: Request; readonly par
     }
     return body;
   };
-  Object.defineProperty(copy, 'json', { value: json });
-  const parsed = {
+  // As Next.js hands requests out, behind a proxy: only of what can be changed may a proxy answer something else.
+  Object.defineProperty(copy, 'json', { value: json, writable: true, configurable: true });
+  const watched = {
     get body() {
       return body;
     },
     // Of no matter: `json()` reads a body of any type.
     headers: {},
+    end() {},
   };
-  return { copy, parsed };
+  return { copy, watched };
 }
 
 /** As much as Fastify takes unless told otherwise. */

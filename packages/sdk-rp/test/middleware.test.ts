@@ -516,6 +516,72 @@ describe('a body that cannot be read', () => {
     expect(onError.mock.calls).toMatchObject([[{ kind: 'configuration' }, {}]]);
   });
 
+  it('an `action` that fails before it reads a body is the shop’s own matter, whatever was sent', async () => {
+    const bug = new TypeError("Cannot read properties of undefined (reading 'price')");
+    const broken = { ...options, action: () => Promise.reject<Action>(bug) };
+    const next = vi.fn();
+    const express5 = { method: 'POST', originalUrl: '/orders', headers: await presented() };
+    await new Promise<void>((resolve) => {
+      next.mockImplementation(() => resolve());
+      expressGuard<typeof express5>(broken)(express5, {} as never, next);
+    });
+    expect(next).toHaveBeenCalledExactlyOnceWith(bug);
+    expect(Object.keys(express5)).not.toContain('body');
+    const app = fastify();
+    const onBug = vi.fn();
+    app.setErrorHandler((error, _, reply) => {
+      onBug(error);
+      return reply.code(500).send();
+    });
+    app.get('/orders', { preHandler: fastifyGuard(broken) }, async () => ({}));
+    const { statusCode } = await app.inject({ url: '/orders', headers: await presented() });
+    expect([statusCode, onBug.mock.calls]).toEqual([500, [[bug]]]);
+  });
+
+  it('what `action` leaves in `body` is what the handler finds', async () => {
+    await using service = await startServer(serviceScript());
+    const verifier = verifierOf(service.baseUrl);
+    const request = {
+      method: 'POST',
+      originalUrl: '/orders',
+      headers: await presented(),
+      body: 'sent' as unknown,
+    };
+    const own = (req: { body?: unknown }) => {
+      req.body = { was: req.body };
+      return order;
+    };
+    const url = () => `${ORIGIN}/orders`;
+    const problem = await new Promise((resolve) => {
+      expressGuard<typeof request>({ verifier, url, action: own })(request, {} as never, resolve);
+    });
+    expect(problem).toBeUndefined();
+    expect(Object.getOwnPropertyDescriptor(request, 'body')).toMatchObject({ value: { was: 'sent' } });
+  });
+
+  it('a fetch handler reads the body of a request behind a proxy, as Next.js hands them out', async () => {
+    const proxied = (target: Request): Request =>
+      new Proxy(target, {
+        get(of, name) {
+          if (name === 'clone') return () => proxied(of.clone());
+          const value = Reflect.get(of, name, of);
+          return typeof value === 'function' ? value.bind(of) : value;
+        },
+      });
+    await using service = await startServer(serviceScript());
+    const handler = protect(
+      {
+        verifier: verifierOf(service.baseUrl),
+        origin: ORIGIN,
+        action: async (request) => ({ ...order, ...((await request.json()) as { amount: number }) }),
+      },
+      async (request) => Response.json(await request.json()),
+    );
+    const init = { method: 'POST', headers: await presented(), body: '{"amount":42700}' };
+    const response = await handler(proxied(new Request(`${ORIGIN}/orders`, init)));
+    expect([response.status, await response.json()]).toEqual([200, { amount: 42_700 }]);
+  });
+
   it('what else goes wrong is the shop’s, and reaches its framework', async () => {
     const next = vi.fn();
     const errors = [
