@@ -1440,6 +1440,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_judge(p_decisions svc_decision[], p_outcomes text[])
  RETURNS text[]
  LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 declare
   v_now timestamptz := clock_timestamp();

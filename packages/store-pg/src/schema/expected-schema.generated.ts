@@ -495,7 +495,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_grant_service(p_role name)': '22ba11998d1e4242',
   'function svc_instant(p_ms bigint)': 'bf9f62407f1057f1',
   'function svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)': '7e83298660093be5',
-  'function svc_judge(p_decisions svc_decision[], p_outcomes text[])': 'c2b2c2c3987cd3c3',
+  'function svc_judge(p_decisions svc_decision[], p_outcomes text[])': 'eac1577b4a94397e',
   'function svc_judge_budgets(p_decisions svc_decision[], p_missed integer[': 'ac173da35500682c',
   'function svc_judge_caps(p_decisions svc_decision[], p_outcomes text[])': '182ffd8a2278c465',
   'function svc_keep_served_list(p_url text, p_hash text, p_node_ms bigint)': '8922ca470c48291f',
