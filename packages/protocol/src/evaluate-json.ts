@@ -86,13 +86,14 @@ export class EvaluateInputError extends Error {
 
 /** Evaluates; the whole Receipt but its signature. Throws `EvaluateInputError` on an unusable input. */
 export const evaluateJson = (input: unknown, crypto: CryptoPort): ReceiptBody => {
-  const { request, context, facts } = parseInput(input, crypto);
+  const { request, context, facts } = parseEvaluateInput(input, crypto);
   const decided = evaluate(parsePresented(request), facts, context);
   if (decided.kind === 'undecided') throw new EvaluateInputError('facts: every look-up needs an answer');
   return buildReceiptBody(request, decided, context);
 };
 
-const parseInput = (input: unknown, crypto: CryptoPort) => {
+/** What `evaluate` takes, from its JSON form. Throws `EvaluateInputError` on an unusable input. */
+export const parseEvaluateInput = (input: unknown, crypto: CryptoPort) => {
   const root = objectAt(input, 'input');
   const rp = objectAt(root.relying_party, 'relying_party');
   const grant = stringAt(root.grant, 'grant');

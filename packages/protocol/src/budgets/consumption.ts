@@ -37,6 +37,10 @@ export const consumptionOf = ({ key, budget, balances, amount, nowMs }: Opening)
   };
 };
 
+/** What is left of each limit at `nowMs`, in the window of that instant. */
+export const leftAt = ({ key, budget, balances, nowMs }: Omit<Opening, 'amount'>): Limits =>
+  remainingOf(budget.limits, spentAt(findBalance(balances, key), budget, nowMs));
+
 const suffices = ({ total, perPeriod, uses }: Limits, amount: number): boolean =>
   (total === null || amount <= total) &&
   (perPeriod === null || amount <= perPeriod) &&

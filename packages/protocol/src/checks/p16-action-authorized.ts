@@ -20,7 +20,8 @@ export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
     ),
 });
 
-const allowsAction = (capability: Capability, action: Action): boolean => {
+/** Of the type of this Action and, for an API call, with its method. */
+export const allowsAction = (capability: Capability, action: Action): boolean => {
   if (capability.action !== action.type) return false;
   if (action.type !== 'api:call') return true;
   const { methods } = capability.constraints;

@@ -1,4 +1,6 @@
 /** P17: some surviving Capability is bound only by constraints that the profile can enforce. */
+import type { Capability } from '../model/capability.ts';
+import type { Profile } from '../profiles/profile.ts';
 import { defineCheck, narrow } from './check.ts';
 import { p16ActionAuthorized } from './p16-action-authorized.ts';
 
@@ -11,8 +13,11 @@ export const p17ConstraintsKnown = /* @__PURE__ */ defineCheck({
   run: ({ P16 }, { profile }) =>
     narrow(
       P16,
-      ({ action, constraints }) =>
-        Object.keys(constraints).every((key) => profile.constraintKeys[action].includes(key)),
+      (capability) => unknownConstraintsOf(capability, profile).length === 0,
       'UNKNOWN_CONSTRAINT',
     ),
 });
+
+/** The constraint keys that this profile does not know. */
+export const unknownConstraintsOf = ({ action, constraints }: Capability, profile: Profile): string[] =>
+  Object.keys(constraints).filter((key) => !profile.constraintKeys[action].includes(key));

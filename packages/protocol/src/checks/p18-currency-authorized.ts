@@ -1,4 +1,6 @@
 /** P18: some survivor is in the currency of the purchase; an API call has none. */
+import type { Action } from '../model/action.ts';
+import type { Capability } from '../model/capability.ts';
 import { defineCheck, narrow } from './check.ts';
 import { p17ConstraintsKnown } from './p17-constraints-known.ts';
 
@@ -11,7 +13,11 @@ export const p18CurrencyAuthorized = /* @__PURE__ */ defineCheck({
   run: ({ P17 }) =>
     narrow(
       P17,
-      ({ constraints }) => P17.action.type === 'api:call' || constraints.currency === P17.action.currency,
+      (capability) => allowsCurrency(capability, P17.action),
       'CURRENCY_NOT_AUTHORIZED',
     ),
 });
+
+/** True of an API call, which has no currency. */
+export const allowsCurrency = ({ constraints }: Capability, action: Action): boolean =>
+  action.type === 'api:call' || constraints.currency === action.currency;

@@ -40,7 +40,8 @@ export const p19AmountAuthorized = /* @__PURE__ */ defineCheck({
   },
 });
 
-const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>
+/** The amount is within the ceiling of one purchase; true of an API call, which has no amount. */
+export const allowsAmount = ({ constraints: { maxAmount } }: Capability, action: Action): boolean =>
   action.type === 'api:call' || (isNonNegativeInteger(maxAmount) && action.amount <= maxAmount);
 
 const withinBudget = (candidates: Survivors, context: CheckContext): CheckResult<Affordable> => {

@@ -4,6 +4,7 @@
  */
 import { normalizeHtu } from '@svc/codec';
 import type { Action } from '../model/action.ts';
+import type { Capability } from '../model/capability.ts';
 import { resourceMatcher, urlMatcher } from '../resources/resource-pattern.ts';
 import { defineCheck, deny, pass } from './check.ts';
 import { p19AmountAuthorized } from './p19-amount-authorized.ts';
@@ -15,15 +16,19 @@ export const p20ResourceAuthorized = /* @__PURE__ */ defineCheck({
   requires: [p19AmountAuthorized],
   reasons: ['RESOURCE_NOT_AUTHORIZED'],
   run: ({ P19: { consumptions, ...P19 } }) => {
-    const matches = matcherOf(P19.action);
-    const survivors = P19.survivors.filter(
-      ({ resources }) => resources === undefined || resources.some(matches),
-    );
+    const isMatch = resourceTestOf(P19.action);
+    const survivors = P19.survivors.filter(isMatch);
     const [authority] = survivors;
     if (authority === undefined) return deny('RESOURCE_NOT_AUTHORIZED');
     return pass({ ...P19, survivors, authority, consumption: consumptions.get(authority) ?? null });
   },
 });
+
+/** Whether a Capability names the resource of this Action, or all. */
+export const resourceTestOf = (action: Action): ((capability: Capability) => boolean) => {
+  const matches = matcherOf(action);
+  return ({ resources }) => resources === undefined || resources.some(matches);
+};
 
 const matcherOf = (action: Action): ((pattern: string) => boolean) => {
   if (action.type === 'commerce:purchase') return resourceMatcher(action.resource);

@@ -1,0 +1,165 @@
+/**
+ * How far each Capability of a Grant goes towards allowing an Action, with what was compared (protocol §7, P16 to P20). The
+ * checks narrow and stop where nothing is left; here all five conditions are judged of one Capability.
+ */
+import type { JsonValue } from '@svc/codec';
+import { budgetOf, type Limits } from '../budgets/budget.ts';
+import { consumptionOf, leftAt } from '../budgets/consumption.ts';
+import type { CheckContext } from '../checks/check.ts';
+import { allowsAction } from '../checks/p16-action-authorized.ts';
+import { unknownConstraintsOf } from '../checks/p17-constraints-known.ts';
+import { allowsCurrency } from '../checks/p18-currency-authorized.ts';
+import { allowsAmount } from '../checks/p19-amount-authorized.ts';
+import { resourceTestOf } from '../checks/p20-resource-authorized.ts';
+import type { Action } from '../model/action.ts';
+import { type Capability, capabilityKeyOf } from '../model/capability.ts';
+
+/** What was held against what. */
+export interface Comparison {
+  /** A member of Grant, Proof or Action, or what else was looked at. */
+  readonly what: string;
+  readonly found: JsonValue;
+  /** A value, or in words. */
+  readonly expected: JsonValue;
+}
+
+/** A check that narrows the Capabilities. */
+export type NarrowingCheck = 'P16' | 'P17' | 'P18' | 'P19' | 'P20';
+
+/** What one narrowing check demands of a Capability, and whether it is so. */
+export interface Condition {
+  readonly check: NarrowingCheck;
+  readonly holds: boolean;
+  readonly compared: readonly Comparison[];
+}
+
+/** One Capability with all five conditions, in the order of the checks. */
+export interface CapabilityFit {
+  /** Its place in the Grant, from 0. */
+  readonly index: number;
+  readonly capability: Capability;
+  readonly conditions: readonly Condition[];
+}
+
+/**
+ * The Capability that came closest: whose conditions hold up to the latest check; among those the one for which most
+ * conditions hold, then the one that allows the greatest amount, then the first.
+ */
+export const closestCapability = (
+  capabilities: readonly Capability[],
+  action: Action,
+  context: CheckContext,
+): CapabilityFit | null => {
+  const fits = capabilities.map((capability, index) => ({
+    index,
+    capability,
+    conditions: conditionsOf(capability, action, context),
+  }));
+  const [closest] = fits.sort(
+    (a, b) =>
+      reachOf(b) - reachOf(a) || countOf(b) - countOf(a) || ceilingOf(b) - ceilingOf(a) || a.index - b.index,
+  );
+  return closest ?? null;
+};
+
+const reachOf = ({ conditions }: CapabilityFit): number => {
+  const failed = conditions.findIndex(({ holds }) => !holds);
+  return failed === -1 ? conditions.length : failed;
+};
+
+const countOf = ({ conditions }: CapabilityFit): number => conditions.filter(({ holds }) => holds).length;
+
+const ceilingOf = ({ capability: { constraints } }: CapabilityFit): number =>
+  typeof constraints.maxAmount === 'number' ? constraints.maxAmount : 0;
+
+const conditionsOf = (capability: Capability, action: Action, context: CheckContext): Condition[] => {
+  const { constraints, resources } = capability;
+  const unknown = unknownConstraintsOf(capability, context.profile);
+  const isOfType = capability.action === action.type;
+  return [
+    {
+      check: 'P16',
+      holds: allowsAction(capability, action),
+      compared:
+        isOfType && action.type === 'api:call'
+          ? [{ what: 'action.method', found: action.method, expected: constraints.methods ?? [] }]
+          : [{ what: 'action.type', found: action.type, expected: capability.action }],
+    },
+    {
+      check: 'P17',
+      holds: unknown.length === 0,
+      compared: [
+        {
+          what: 'constraints',
+          found: Object.keys(constraints),
+          expected: [...context.profile.constraintKeys[capability.action]],
+        },
+      ],
+    },
+    {
+      check: 'P18',
+      holds: isOfType && allowsCurrency(capability, action),
+      compared:
+        action.type === 'api:call'
+          ? []
+          : [{ what: 'action.currency', found: action.currency, expected: constraints.currency ?? null }],
+    },
+    amountCondition(capability, action, context),
+    {
+      check: 'P20',
+      holds: isOfType && resourceTestOf(action)(capability),
+      compared: [
+        {
+          what: 'action.resource',
+          found: action.resource,
+          expected: resources === undefined ? 'any' : [...resources],
+        },
+      ],
+    },
+  ];
+};
+
+const amountCondition = (capability: Capability, action: Action, context: CheckContext): Condition => {
+  const isOfType = capability.action === action.type;
+  const amount = action.type === 'api:call' ? 0 : action.amount;
+  const ceiling: Comparison[] =
+    action.type === 'api:call' || !isOfType
+      ? []
+      : [
+          {
+            what: 'action.amount',
+            found: amount,
+            expected: `at most ${String(capability.constraints.maxAmount)} (maxAmount)`,
+          },
+        ];
+  const budget = budgetComparison(capability, amount, context);
+  return {
+    check: 'P19',
+    holds: isOfType && allowsAmount(capability, action) && (budget?.suffices ?? true),
+    compared: [...ceiling, ...(budget?.compared ?? [])],
+  };
+};
+
+/** Null: the profile knows no budgets, nothing in the Capability is used up, or the balances are not known. */
+const budgetComparison = (
+  capability: Capability,
+  amount: number,
+  { profile, facts, crypto, nowMs }: CheckContext,
+): { readonly suffices: boolean; readonly compared: readonly Comparison[] } | null => {
+  const budget = budgetOf(capability);
+  if (!profile.budgets || budget === null || facts.balances?.answer !== 'found') return null;
+  if (unknownConstraintsOf(capability, profile).length > 0) return null;
+  const balances = facts.balances.value;
+  const opening = { key: capabilityKeyOf(crypto, capability), budget, balances, amount, nowMs };
+  return { suffices: consumptionOf(opening) !== null, compared: comparisonsOf(leftAt(opening), amount) };
+};
+
+const comparisonsOf = ({ total, perPeriod, uses }: Limits, amount: number): Comparison[] => [
+  ...(total === null
+    ? []
+    : [{ what: 'action.amount', found: amount, expected: `at most ${total} (left of maxTotal)` }]),
+  ...(perPeriod === null
+    ? []
+    : [{ what: 'action.amount', found: amount, expected: `at most ${perPeriod} (left of maxPerPeriod)` }]),
+  ...(uses === null ? [] : [{ what: 'uses', found: 1, expected: `at most ${uses} (left of maxUses)` }]),
+];
