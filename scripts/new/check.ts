@@ -2,6 +2,7 @@
 import { createFile, insertAll, requireForm } from './files.ts';
 
 const FOLDER = 'packages/protocol/src/checks';
+const COMPARISONS = 'packages/protocol/src/explain/comparisons.ts';
 
 export const newCheck = (name: string): readonly string[] => {
   const [, letter = '', digits = '', words = ''] = requireForm(
@@ -24,12 +25,18 @@ export const newCheck = (name: string): readonly string[] => {
       place: /const BEFORE_SPENDING = \[\n(?: {2}\w+,\n)*/,
       text: `  ${variable},\n`,
     },
+    {
+      file: COMPARISONS,
+      place: /^export const COMPARISONS[^\n]*\n/m,
+      text: `  ${id}: () => one('TODO', 'TODO', 'TODO'),\n`,
+    },
   ]);
   createFile(file, checkText(id, variable, words));
   createFile(cases, casesText(id));
   return [
     `${file}   what it requires, what it denies, where that is written`,
     `${FOLDER}/table.ts   put it into pipeline order: the order decides the reason of a DENY`,
+    `${COMPARISONS}   what it holds against what, for dry runs`,
     `${cases}   an allow, a deny for each reason and a skip; then npm run vectors`,
     `docs/protocol.md §7   its row, and the rule`,
   ];

@@ -60,8 +60,15 @@ function unionOf(alternatives: readonly Schema[]): string {
 function oneReaderOf(schemas: readonly Schema[]): string {
   const [first] = schemas;
   if (schemas.length === 1 && first !== undefined) return readerOf(first);
-  const areIds = schemas.every((one) => brandOf(one) !== undefined);
-  return areIds ? call('either', ...schemas.map(textOf)) : variantsOf(schemas);
+  const readers = schemas.map(checkedReaderOf);
+  return readers.includes(null) ? variantsOf(schemas) : call('either', ...readers.map(String));
+}
+
+/** Of ids, of true or false, and of one word; null for anything else. */
+function checkedReaderOf(schema: Schema): string | null {
+  if (brandOf(schema) !== undefined) return textOf(schema);
+  if (schema.type === 'boolean') return 'flag';
+  return schema.enum?.length === 1 ? call('word', ...schema.enum.map(literal)) : null;
 }
 
 /** Records that are told apart by `kind`. */

@@ -19,6 +19,7 @@ export const RECORDS = [
   'DecisionExportRow',
   'DecisionList',
   'DecisionStats',
+  'DryRun',
   'GrantAllocation',
   'GrantConsumption',
   'GrantList',

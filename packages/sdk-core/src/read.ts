@@ -143,6 +143,9 @@ export function either<A, B>(a: CheckedReader<A>, b: CheckedReader<B>): CheckedR
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
+/* @__NO_SIDE_EFFECTS__ */
+export const word = <const T extends string>(only: T) => checked(only, (value): value is T => value === only);
+
 export const text = checked('text', isText);
 export const flag = checked('true or false', (value): value is boolean => typeof value === 'boolean');
 export const integer = checked('an integer', (value): value is number => Number.isSafeInteger(value));

@@ -23,6 +23,7 @@ import {
   text,
   timestamp,
   variants,
+  word,
 } from './read.ts';
 import type {
   Agent,
@@ -35,6 +36,10 @@ import type {
   AuditAction,
   AuditEvent,
   AuditList,
+  Capability,
+  CapabilityCondition,
+  CheckOutcome,
+  Comparison,
   ConsumptionBalance,
   ConsumptionEvent,
   CredentialStatus,
@@ -43,6 +48,8 @@ import type {
   DecisionList,
   DecisionStats,
   DecisionSummary,
+  DryRun,
+  FailedCheck,
   GrantAllocation,
   GrantConsumption,
   GrantList,
@@ -225,6 +232,108 @@ export const readDecisionStats: Reader<DecisionStats> = /* @__PURE__ */ record({
     allow_with_outcome: integer,
   }),
   principals: /* @__PURE__ */ list(readPrincipalStats),
+});
+
+export const readCheckOutcome: Reader<CheckOutcome> = /* @__PURE__ */ either(
+  flag,
+  /* @__PURE__ */ word('skipped'),
+);
+
+export const readComparison: Reader<Comparison> = /* @__PURE__ */ record({
+  what: text,
+  found: text,
+  expected: text,
+});
+
+export const readFailedCheck: Reader<FailedCheck> = /* @__PURE__ */ record({
+  check: /* @__PURE__ */ oneOf(
+    'P1',
+    'T1',
+    'T2',
+    'T3',
+    'P2',
+    'P3',
+    'P4',
+    'P5',
+    'P6',
+    'P7',
+    'P8',
+    'P9',
+    'P10',
+    'P11',
+    'P12',
+    'P13',
+    'P15',
+    'P14',
+    'P16',
+    'P17',
+    'P18',
+    'P19',
+    'P20',
+    'T5',
+  ),
+  title: text,
+  reason: readReasonCode,
+  compared: /* @__PURE__ */ list(readComparison),
+  remedy: text,
+});
+
+export const readCapability: Reader<Capability> = /* @__PURE__ */ record({
+  action: /* @__PURE__ */ oneOf('commerce:purchase', 'api:call'),
+  constraints: jsonObject,
+  resources: /* @__PURE__ */ optional(/* @__PURE__ */ list(text)),
+});
+
+export const readCapabilityCondition: Reader<CapabilityCondition> = /* @__PURE__ */ record({
+  check: /* @__PURE__ */ oneOf('P16', 'P17', 'P18', 'P19', 'P20'),
+  holds: flag,
+  compared: /* @__PURE__ */ list(readComparison),
+});
+
+export const readDryRun: Reader<DryRun> = /* @__PURE__ */ record({
+  dry_run: /* @__PURE__ */ oneOf('nothing was decided'),
+  would: /* @__PURE__ */ oneOf('allow', 'deny'),
+  reason: readReasonCode,
+  remedy: /* @__PURE__ */ nullable(text),
+  evaluated_at: timestamp,
+  relying_party: didWeb,
+  principal: /* @__PURE__ */ nullable(didWeb),
+  grant_id: /* @__PURE__ */ nullable(grantId),
+  agent: /* @__PURE__ */ nullable(didKey),
+  checks: /* @__PURE__ */ record({
+    P1: readCheckOutcome,
+    P2: readCheckOutcome,
+    P3: readCheckOutcome,
+    P4: readCheckOutcome,
+    P5: readCheckOutcome,
+    P6: readCheckOutcome,
+    P7: readCheckOutcome,
+    P8: readCheckOutcome,
+    P9: readCheckOutcome,
+    P10: readCheckOutcome,
+    P11: readCheckOutcome,
+    P12: readCheckOutcome,
+    P13: readCheckOutcome,
+    P14: readCheckOutcome,
+    P15: readCheckOutcome,
+    P16: readCheckOutcome,
+    P17: readCheckOutcome,
+    P18: readCheckOutcome,
+    P19: readCheckOutcome,
+    P20: readCheckOutcome,
+    T1: readCheckOutcome,
+    T2: readCheckOutcome,
+    T3: readCheckOutcome,
+    T5: readCheckOutcome,
+  }),
+  failed: /* @__PURE__ */ list(readFailedCheck),
+  closest_capability: /* @__PURE__ */ nullable(
+    /* @__PURE__ */ record({
+      index: integer,
+      capability: readCapability,
+      conditions: /* @__PURE__ */ list(readCapabilityCondition),
+    }),
+  ),
 });
 
 export const readCredentialStatus: Reader<CredentialStatus> = /* @__PURE__ */ closed(

@@ -127,6 +127,32 @@ export interface AuditList {
   next_cursor: string | null;
 }
 
+/** One thing a Grant allows. */
+export interface Capability {
+  action: 'commerce:purchase' | 'api:call';
+  constraints: JsonObject;
+  resources?: string[];
+}
+
+/** What one check demands of a Capability. */
+export interface CapabilityCondition {
+  check: 'P16' | 'P17' | 'P18' | 'P19' | 'P20';
+  holds: boolean;
+  compared: Comparison[];
+}
+
+/** `true` passed, `false` failed, `skipped`: a prerequisite did not pass. */
+export type CheckOutcome = boolean | 'skipped';
+
+export interface Comparison {
+  /** A member of Grant, Proof or Action, or what else was looked at. */
+  what: string;
+  /** What is there. */
+  found: string;
+  /** What it was held against: a value, or in words. */
+  expected: string;
+}
+
 /** What is used up of one budget. Amounts are in minor units. */
 export interface ConsumptionBalance {
   /** SHA-256 over the JCS form of the Capability: two equal ones are one budget. */
@@ -274,6 +300,95 @@ export interface DisputeResolvedEvent {
   /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
   loss_amount?: number;
   currency?: string;
+}
+
+/** What a verification would come to. Unsigned, and never an ALLOW. */
+export interface DryRun {
+  /** This is no Receipt and no decision: nothing was signed, spent or stored. */
+  dry_run: 'nothing was decided';
+  /** What a verification would have come to at `evaluated_at`; the next moment it may be another. */
+  would: 'allow' | 'deny';
+  reason: ReasonCode;
+  /** What to do about `reason`, in a sentence; `reason` is that of the first check that fails. */
+  remedy: string | null;
+  evaluated_at: string;
+  relying_party: DidWeb;
+  /** Null unless the Grant’s signature verifies. */
+  principal: DidWeb | null;
+  /** Null unless the Grant’s signature verifies. */
+  grant_id: GrantId | null;
+  /** Null unless the Proof’s signature verifies. */
+  agent: DidKey | null;
+  checks: {
+    P1: CheckOutcome;
+    P2: CheckOutcome;
+    P3: CheckOutcome;
+    P4: CheckOutcome;
+    P5: CheckOutcome;
+    P6: CheckOutcome;
+    P7: CheckOutcome;
+    P8: CheckOutcome;
+    P9: CheckOutcome;
+    P10: CheckOutcome;
+    P11: CheckOutcome;
+    P12: CheckOutcome;
+    P13: CheckOutcome;
+    P14: CheckOutcome;
+    P15: CheckOutcome;
+    P16: CheckOutcome;
+    P17: CheckOutcome;
+    P18: CheckOutcome;
+    P19: CheckOutcome;
+    P20: CheckOutcome;
+    T1: CheckOutcome;
+    T2: CheckOutcome;
+    T3: CheckOutcome;
+    T5: CheckOutcome;
+  };
+  /** Every check that fails, in their order. What one of them keeps others from judging is `skipped` in `checks`. */
+  failed: FailedCheck[];
+  /** The Capability that went furthest towards allowing it; null unless the Grant’s signature verifies and the Action is well formed. */
+  closest_capability: {
+    /** Its place in the Grant, from 0. */
+    index: number;
+    capability: Capability;
+    /** All five, in the order of the checks. */
+    conditions: CapabilityCondition[];
+  } | null;
+}
+
+export interface FailedCheck {
+  check:
+    | 'P1'
+    | 'T1'
+    | 'T2'
+    | 'T3'
+    | 'P2'
+    | 'P3'
+    | 'P4'
+    | 'P5'
+    | 'P6'
+    | 'P7'
+    | 'P8'
+    | 'P9'
+    | 'P10'
+    | 'P11'
+    | 'P12'
+    | 'P13'
+    | 'P15'
+    | 'P14'
+    | 'P16'
+    | 'P17'
+    | 'P18'
+    | 'P19'
+    | 'P20'
+    | 'T5';
+  /** What would have been true. */
+  title: string;
+  reason: ReasonCode;
+  compared: Comparison[];
+  /** What to do, in a sentence. */
+  remedy: string;
 }
 
 export interface GrantAllocation {

@@ -17,6 +17,7 @@ export {
   type DecisionSummary,
   type Directory,
   type DirectoryFilter,
+  type DryRun,
   type KeyUsage,
   type Me,
   type OutcomeEvent,
@@ -41,6 +42,7 @@ export {
 export type { Decision } from './decision.ts';
 export type { DecisionBundle } from './decision-bundle.ts';
 export type { DecisionExportRow, DecisionFilter, DecisionLists } from './decision-lists.ts';
+export type { DryRunInput } from './dry-run.ts';
 export type { Outcomes, OutcomeType } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
 export type { ReceiptFailure } from './receipt-failure.ts';

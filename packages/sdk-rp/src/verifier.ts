@@ -9,6 +9,7 @@ import {
   createTransport,
   type DecisionStats,
   type Directory,
+  type DryRun,
   getMe,
   getUsage,
   type Me,
@@ -20,6 +21,7 @@ import {
 import { type Decision, getDecision } from './decision.ts';
 import { type DecisionBundle, getDecisionBundle } from './decision-bundle.ts';
 import { createDecisionLists, type DecisionLists } from './decision-lists.ts';
+import { type DryRunInput, dryRun } from './dry-run.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
 import { checkReady } from './ready.ts';
@@ -42,6 +44,15 @@ export interface Verifier {
    * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
    */
   verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
+  /**
+   * What `verify` would come to: every check that fails, what was compared, the Capability that came closest, and what to do. For
+   * development and support. Nothing is spent or stored, nothing is signed, and no action may rest on it: it has no `allowed`.
+   * @example
+   * const { failed } = await verifier.dryRun({ grant, proof, action });
+   * for (const { check, compared, remedy } of failed) console.log(check, compared, remedy);
+   * @throws SvcError
+   */
+  dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
   /**
    * Resolves if this verifier could verify now: the service answers, knows the key, and is the one whose Receipts are believed;
    * the key is that of `relyingParty`. To be awaited at start, and free of effects.
@@ -94,6 +105,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const trust = { documents, serviceDid, relyingParty, crypto, clock: { nowMs: now, difference } };
   return {
     verify: (input, call = {}) => verify(transport, trust, input, call),
+    dryRun: (input, call = {}) => dryRun(transport, input, call),
     ready: (call = {}) => checkReady(transport, read.baseUrl, trust, call),
     decisions: {
       ...createDecisionLists(transport),

@@ -40,15 +40,28 @@ export interface CheckedInput {
  */
 export function readVerifyInput(input: VerifyInput): CheckedInput {
   checkValue('the argument of verify', input, rule('{ grant, proof, action, request }', isObject));
-  const { grant, proof, action, request } = input;
-  checkValue('grant', grant, aGrant);
-  checkValue('proof', proof, aProof);
-  checkValue('action', action, anAction);
+  const presented = readPresented(input);
+  const { request } = input;
   checkValue('request', request, aRequest);
   const { method, url } = request;
   checkValue('request.method', method, aMethod);
   checkValue('request.url', url, aUrl);
-  return { grant, proof, action: copyJson(action), request: { method, url } };
+  return { ...presented, request: { method, url } };
+}
+
+/**
+ * What the service evaluates, copied.
+ * @throws SvcError `invalid-argument`
+ */
+export function readPresented({
+  grant,
+  proof,
+  action,
+}: Omit<VerifyInput, 'request'>): Omit<CheckedInput, 'request'> {
+  checkValue('grant', grant, aGrant);
+  checkValue('proof', proof, aProof);
+  checkValue('action', action, anAction);
+  return { grant, proof, action: copyJson(action) };
 }
 
 function copyJson(action: Action): JsonValue {

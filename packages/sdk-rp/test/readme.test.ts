@@ -11,6 +11,7 @@ declare const app: { use(path: string, handle: (c: Context, next: () => Promise<
 
 const preambles = [
   '',
+  `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
   `${verifier}; import fastify from 'fastify'; import { getAuthority, requireAuthority } from '@svc/sdk-rp/fastify';
    const app = fastify()`,
   `${verifier}; import { createAuthorizer, protect } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';

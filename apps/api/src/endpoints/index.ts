@@ -58,7 +58,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);
   return {
-    ...verifyEndpoints(decide),
+    ...verifyEndpoints(decide, verifier.dryRun.bind(verifier)),
     ...authZenEndpoints(service, decide),
     ...forCaller((own) => grantEndpoints(own, revoker)),
     ...forCaller(agentEndpoints),

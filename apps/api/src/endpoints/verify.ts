@@ -1,8 +1,11 @@
-/** `POST /verify`: the envelope is parsed by now; whatever is wrong inside it becomes a DENY Receipt. */
+/** `POST /verify` and its dry run: the envelope is parsed by now; whatever is wrong inside it is a check that fails. */
+import { formatTimestamp } from '@svc/protocol';
+import type { CapabilityFit } from '@svc/protocol/explain';
+import type { DryRun, Verifier } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { type Decide, decidedOf, idempotencyOf } from './decide.ts';
 
-export const verifyEndpoints = (decide: Decide): HandlersOf<'verify'> => ({
+export const verifyEndpoints = (decide: Decide, dryRun: Verifier['dryRun']): HandlersOf<'verify'> => ({
   verify: async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
     const answer = await decide(caller, body, idempotency, { answerByMs, noteOutsideWait });
@@ -10,4 +13,29 @@ export const verifyEndpoints = (decide: Decide): HandlersOf<'verify'> => ({
     const replayed = answer.replayed ? { headers: { 'Svc-Idempotent-Replay': 'true' } } : {};
     return { status: 200, rawBody: answer.text, ...replayed };
   },
+  dryRunVerify: async ({ caller, body, answerByMs, noteOutsideWait }) => ({
+    status: 200,
+    body: presentDryRun(await dryRun(caller, body, { answerByMs, noteOutsideWait })),
+  }),
+});
+
+const presentDryRun = ({ closest, evaluatedAtMs, ...run }: DryRun) => ({
+  dry_run: 'nothing was decided' as const,
+  would: run.would,
+  reason: run.reason,
+  remedy: run.remedy,
+  evaluated_at: formatTimestamp(evaluatedAtMs),
+  relying_party: run.relyingParty,
+  principal: run.principal,
+  grant_id: run.grantId,
+  agent: run.agent,
+  checks: run.outcomes,
+  failed: run.failed.map((check) => ({ ...check, compared: [...check.compared] })),
+  closest_capability: closest === null ? null : presentFit(closest),
+});
+
+const presentFit = ({ index, capability: { resources, ...capability }, conditions }: CapabilityFit) => ({
+  index,
+  capability: { ...capability, ...(resources !== undefined && { resources: [...resources] }) },
+  conditions: conditions.map((one) => ({ ...one, compared: [...one.compared] })),
 });

@@ -175,6 +175,24 @@ describe('the decisions of a relying party', () => {
   });
 });
 
+describe('a dry run', () => {
+  it('tells every check that fails; the Proof is as good afterwards as before, and nothing in it reads as allowed', async () => {
+    const { client } = await createPrincipal('dry');
+    const shop = await createRelyingParty('dry');
+    const agent = await createAgent();
+    await client.agents.register(agent.did);
+    const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
+    const proof = await signProof({ agent, grantId, audience: shop.did, action: ACTION, ...request });
+    const run = await shop.verifier.dryRun({ grant, proof, action: ACTION });
+    expect(run).toMatchObject({ would: 'allow', failed: [], grant_id: grantId, agent: agent.did });
+    expect(run).not.toHaveProperty('allowed');
+    const dearer = await shop.verifier.dryRun({ grant, proof, action: { ...ACTION, amount: 5_000 } });
+    expect(dearer.failed.map(({ check }) => check)).toEqual(['P14', 'P19']);
+    const verdict = await shop.verifier.verify({ grant, proof, action: ACTION, request });
+    expect(verdict.allowed).toBe(true);
+  });
+});
+
 describe('the directory', () => {
   it('shows every Principal once, to both kinds of key, over page ends', async () => {
     const dids: string[] = [];

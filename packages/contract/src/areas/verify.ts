@@ -1,6 +1,7 @@
 /** `POST /verify` (interface §Endpoints, Verify). */
 import { z } from 'zod';
 import { idempotencyKey } from '../formats.ts';
+import { dryRun } from '../resources/dry-run.ts';
 import { receipt } from '../resources/receipt.ts';
 import { verifyRequest } from '../resources/verify-request.ts';
 import { defineRoute, json } from '../route.ts';
@@ -44,6 +45,32 @@ export const verifyRoutes = {
       CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
       SERVICE_UNAVAILABLE:
         'A backing service is unreachable. No ALLOW was given out; a decision may have been stored, which a repeat with the same `Idempotency-Key` returns.',
+    },
+  }),
+
+  dryRunVerify: defineRoute({
+    method: 'post',
+    path: '/verify/dry-run',
+    tag: 'Verify',
+    summary: 'See what a verification would come to, and why',
+    description: [
+      'Evaluates all 24 checks over the same request as `POST /verify` and tells every one that fails: what was compared',
+      'with what, the Capability that came closest, and what to do. For development and support. Nothing is spent, signed or',
+      'stored: the Proof and the budgets stay as they are, there is no Receipt, and **no action may rest on the answer**, since',
+      'nothing holds it true for the next moment. It is admitted, limited and refused as a verification is; a plan’s checks',
+      'are not used up.',
+    ].join('\n'),
+    auth: ['rp'],
+    limiter: 'verify',
+    body: verifyRequest,
+    bodyReading: 'envelope',
+    responses: { 200: json(dryRun, 'What a verification would come to. Never an ALLOW.') },
+    errors: {
+      INVALID_REQUEST: 'The envelope is malformed. Nothing was evaluated.',
+      UNAUTHORIZED:
+        'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none.',
+      PLAN_REQUIRED: 'No plan of the org covers a verification of this Grant. Nothing was evaluated.',
+      SERVICE_UNAVAILABLE: 'A verification could not be decided now either.',
     },
   }),
 } as const;

@@ -11,11 +11,7 @@ export const p17ConstraintsKnown = /* @__PURE__ */ defineCheck({
   requires: [p16ActionAuthorized],
   reasons: ['UNKNOWN_CONSTRAINT'],
   run: ({ P16 }, { profile }) =>
-    narrow(
-      P16,
-      (capability) => unknownConstraintsOf(capability, profile).length === 0,
-      'UNKNOWN_CONSTRAINT',
-    ),
+    narrow(P16, (capability) => unknownConstraintsOf(capability, profile).length === 0, 'UNKNOWN_CONSTRAINT'),
 });
 
 /** The constraint keys that this profile does not know. */

@@ -11,11 +11,7 @@ export const p18CurrencyAuthorized = /* @__PURE__ */ defineCheck({
   requires: [p17ConstraintsKnown],
   reasons: ['CURRENCY_NOT_AUTHORIZED'],
   run: ({ P17 }) =>
-    narrow(
-      P17,
-      (capability) => allowsCurrency(capability, P17.action),
-      'CURRENCY_NOT_AUTHORIZED',
-    ),
+    narrow(P17, (capability) => allowsCurrency(capability, P17.action), 'CURRENCY_NOT_AUTHORIZED'),
 });
 
 /** True of an API call, which has no currency. */

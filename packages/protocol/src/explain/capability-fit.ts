@@ -2,7 +2,6 @@
  * How far each Capability of a Grant goes towards allowing an Action, with what was compared (protocol §7, P16 to P20). The
  * checks narrow and stop where nothing is left; here all five conditions are judged of one Capability.
  */
-import type { JsonValue } from '@svc/codec';
 import { budgetOf, type Limits } from '../budgets/budget.ts';
 import { consumptionOf, leftAt } from '../budgets/consumption.ts';
 import type { CheckContext } from '../checks/check.ts';
@@ -14,14 +13,19 @@ import { resourceTestOf } from '../checks/p20-resource-authorized.ts';
 import type { Action } from '../model/action.ts';
 import { type Capability, capabilityKeyOf } from '../model/capability.ts';
 
-/** What was held against what. */
+/** What was held against what, each as a value or in words. */
 export interface Comparison {
   /** A member of Grant, Proof or Action, or what else was looked at. */
   readonly what: string;
-  readonly found: JsonValue;
-  /** A value, or in words. */
-  readonly expected: JsonValue;
+  readonly found: string;
+  readonly expected: string;
 }
+
+/** As a comparison shows it; lists by commas. */
+export const shown = (value: unknown): string => {
+  if (value === null || value === undefined) return 'none';
+  return Array.isArray(value) ? value.map(String).join(', ') : String(value);
+};
 
 /** A check that narrows the Capabilities. */
 export type NarrowingCheck = 'P16' | 'P17' | 'P18' | 'P19' | 'P20';
@@ -82,7 +86,7 @@ const conditionsOf = (capability: Capability, action: Action, context: CheckCont
       holds: allowsAction(capability, action),
       compared:
         isOfType && action.type === 'api:call'
-          ? [{ what: 'action.method', found: action.method, expected: constraints.methods ?? [] }]
+          ? [{ what: 'action.method', found: action.method, expected: shown(constraints.methods) }]
           : [{ what: 'action.type', found: action.type, expected: capability.action }],
     },
     {
@@ -91,8 +95,8 @@ const conditionsOf = (capability: Capability, action: Action, context: CheckCont
       compared: [
         {
           what: 'constraints',
-          found: Object.keys(constraints),
-          expected: [...context.profile.constraintKeys[capability.action]],
+          found: shown(Object.keys(constraints)),
+          expected: `none but ${shown(context.profile.constraintKeys[capability.action])}`,
         },
       ],
     },
@@ -102,7 +106,7 @@ const conditionsOf = (capability: Capability, action: Action, context: CheckCont
       compared:
         action.type === 'api:call'
           ? []
-          : [{ what: 'action.currency', found: action.currency, expected: constraints.currency ?? null }],
+          : [{ what: 'action.currency', found: action.currency, expected: shown(constraints.currency) }],
     },
     amountCondition(capability, action, context),
     {
@@ -112,7 +116,7 @@ const conditionsOf = (capability: Capability, action: Action, context: CheckCont
         {
           what: 'action.resource',
           found: action.resource,
-          expected: resources === undefined ? 'any' : [...resources],
+          expected: shown(resources ?? 'any'),
         },
       ],
     },
@@ -128,7 +132,7 @@ const amountCondition = (capability: Capability, action: Action, context: CheckC
       : [
           {
             what: 'action.amount',
-            found: amount,
+            found: String(amount),
             expected: `at most ${String(capability.constraints.maxAmount)} (maxAmount)`,
           },
         ];
@@ -157,9 +161,15 @@ const budgetComparison = (
 const comparisonsOf = ({ total, perPeriod, uses }: Limits, amount: number): Comparison[] => [
   ...(total === null
     ? []
-    : [{ what: 'action.amount', found: amount, expected: `at most ${total} (left of maxTotal)` }]),
+    : [{ what: 'action.amount', found: String(amount), expected: `at most ${total} (left of maxTotal)` }]),
   ...(perPeriod === null
     ? []
-    : [{ what: 'action.amount', found: amount, expected: `at most ${perPeriod} (left of maxPerPeriod)` }]),
-  ...(uses === null ? [] : [{ what: 'uses', found: 1, expected: `at most ${uses} (left of maxUses)` }]),
+    : [
+        {
+          what: 'action.amount',
+          found: String(amount),
+          expected: `at most ${perPeriod} (left of maxPerPeriod)`,
+        },
+      ]),
+  ...(uses === null ? [] : [{ what: 'uses', found: '1', expected: `at most ${uses} (left of maxUses)` }]),
 ];

@@ -7,7 +7,7 @@ import type { CheckContext } from '../checks/check.ts';
 import type { CheckId, Evidence } from '../checks/table.ts';
 import type { Action } from '../model/action.ts';
 import type { Grant } from '../model/grant.ts';
-import type { Comparison, NarrowingCheck } from './capability-fit.ts';
+import { type Comparison, type NarrowingCheck, shown } from './capability-fit.ts';
 
 /** `proven` holds what the checks have proven that the failed one requires. */
 type Compare = (proven: Evidence, context: CheckContext) => readonly Comparison[];
@@ -20,14 +20,13 @@ export const COMPARISONS: Readonly<Record<Exclude<CheckId, NarrowingCheck>, Comp
   T2: ({ T1 }) => one('verification of the issuer', T1.verification, 'verified'),
   T3: ({ P1: { grant } }) => one('kid of the Grant', grant.kid, 'a key that is not marked compromised'),
   P2: ({ P1: { grant }, T1 }, context) => [keyComparison(grant, T1.key, context)],
-  P3: ({ P2: { grant } }) =>
-    one('signature of the Grant', 'does not verify', `a signature by ${grant.kid}`),
+  P3: ({ P2: { grant } }) => one('signature of the Grant', 'does not verify', `a signature by ${grant.kid}`),
   P4: ({ P3: { grant } }, { nowMs }) =>
     one('validFrom', grant.validFrom, `not after ${formatTimestamp(nowMs)}`),
-  P5: ({ P3: { grant } }, { nowMs }) => one('validUntil', grant.validUntil, `after ${formatTimestamp(nowMs)}`),
+  P5: ({ P3: { grant } }, { nowMs }) =>
+    one('validUntil', grant.validUntil, `after ${formatTimestamp(nowMs)}`),
   P6: ({ P3: { grant } }, context) => allocationComparisons(grant, context),
-  P7: ({ P3: { grant } }, { relyingParty }) =>
-    one('audience', grant.audience === null ? null : [...grant.audience], relyingParty.did),
+  P7: ({ P3: { grant } }, { relyingParty }) => one('audience', grant.audience, relyingParty.did),
   P8: (_, { presented: { proof } }) => form('Proof', problemOf(proof)),
   P9: ({ P8: { proof } }) =>
     one('signature of the Proof', 'does not verify', `a signature by ${proof.agent}`),
@@ -51,8 +50,8 @@ export const COMPARISONS: Readonly<Record<Exclude<CheckId, NarrowingCheck>, Comp
   T5: ({ P9: { proof } }) => one('jti of the Proof', proof.jti, 'one that no ALLOW has spent'),
 };
 
-const one = (what: string, found: Comparison['found'], expected: Comparison['expected']): Comparison[] => [
-  { what, found, expected },
+const one = (what: string, found: unknown, expected: unknown): Comparison[] => [
+  { what, found: shown(found), expected: shown(expected) },
 ];
 
 const form = (what: string, problem: string): Comparison[] => one(what, problem, 'no such fault');
@@ -71,7 +70,7 @@ const keyComparison = (
     return { what, found: kid, expected: `a key in the DID document of ${issuer}` };
   const { assertionKeys, endedFromMs } = document.value.document;
   const endedMs = endedFromMs.get(kid);
-  if (!assertionKeys.has(kid)) return { what, found: kid, expected: [...assertionKeys.keys()] };
+  if (!assertionKeys.has(kid)) return { what, found: kid, expected: shown([...assertionKeys.keys()]) };
   if (endedMs !== undefined && endedMs <= nowMs)
     return { what, found: kid, expected: `a key that had not ended at ${formatTimestamp(endedMs)}` };
   if (known?.state === 'retired')

@@ -9,7 +9,12 @@ import type { Facts } from '../facts.ts';
 import type { ReasonCode } from '../model/reason-code.ts';
 import { PROFILES } from '../profiles/index.ts';
 import { TRUST_CONFIG } from '../trust-config.ts';
-import { type CapabilityFit, type Comparison, closestCapability, type NarrowingCheck } from './capability-fit.ts';
+import {
+  type CapabilityFit,
+  type Comparison,
+  closestCapability,
+  type NarrowingCheck,
+} from './capability-fit.ts';
 import { COMPARISONS } from './comparisons.ts';
 import { REMEDIES } from './remedies.ts';
 

@@ -3,16 +3,19 @@ import type { ReasonCode } from '../model/reason-code.ts';
 
 /** What to do about a DENY, in one sentence, by its reason. `REASON_TEXTS` says what happened. */
 export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
-  GRANT_MALFORMED: 'Pass on the Svc-Grant header unchanged; if it was, the Principal must sign a well-formed Grant.',
+  GRANT_MALFORMED:
+    'Pass on the Svc-Grant header unchanged; if it was, the Principal must sign a well-formed Grant.',
   UNSUPPORTED_FEATURE: 'The Principal must sign a Grant without what this profile does not know.',
   ISSUER_KEY_NOT_FOUND:
     'The Principal must sign with a key that stands under assertionMethod in its DID document and has not ended.',
   GRANT_SIGNATURE_INVALID: 'Pass on the Svc-Grant header unchanged; if it was, the Principal must sign anew.',
   GRANT_NOT_YET_VALID: 'Wait until the Grant begins to hold, or ask the Principal for one that holds now.',
   GRANT_EXPIRED: 'Ask the Principal for a new Grant.',
-  AUTHORITY_REVOKED: 'This Grant allows nothing any more; the Agent needs another one, under an id of its own.',
+  AUTHORITY_REVOKED:
+    'This Grant allows nothing any more; the Agent needs another one, under an id of its own.',
   AUDIENCE_MISMATCH: 'Ask the Principal for a Grant whose audience names this relying party.',
-  PROOF_MALFORMED: 'Pass on the Svc-Proof header unchanged; if it was, the Agent must sign a well-formed Proof.',
+  PROOF_MALFORMED:
+    'Pass on the Svc-Proof header unchanged; if it was, the Agent must sign a well-formed Proof.',
   PROOF_SIGNATURE_INVALID: 'Pass on the Svc-Proof header unchanged; if it was, the Agent must sign anew.',
   PROOF_AGENT_MISMATCH: 'The Agent that the Grant names must sign the Proof.',
   PROOF_GRANT_MISMATCH: 'The Agent must sign a Proof for the Grant that it presents.',
@@ -21,7 +24,8 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   PROOF_ACTION_MISMATCH:
     'The Agent must sign the Action that is asked about, member for member; an api:call also its method and URL.',
   ACTION_MALFORMED: 'The relying party must describe the Action as the interface has it.',
-  ACTION_NOT_AUTHORIZED: 'Ask the Principal for a Grant with this kind of Action, and for an api:call this method.',
+  ACTION_NOT_AUTHORIZED:
+    'Ask the Principal for a Grant with this kind of Action, and for an api:call this method.',
   UNKNOWN_CONSTRAINT:
     'Use a profile that knows this constraint, or ask the Principal for a Grant without it.',
   CURRENCY_NOT_AUTHORIZED: 'Use a currency of the Grant, or ask the Principal for one with this currency.',

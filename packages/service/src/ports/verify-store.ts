@@ -117,6 +117,8 @@ export interface VerifyStore {
   findRpCaller(keyHash: string): Promise<RpCallerRecord | null>;
   /** One round trip for all queries; answers in the same order. */
   findFacts(queries: readonly FactsQuery[]): Promise<FactsRecord[]>;
+  /** Balances, and whether the Proofs are spent, as they are now; nothing keeps them so. Answers in the same order. */
+  findBudgets(queries: readonly BudgetQuery[]): Promise<BudgetFacts[]>;
   /** The credential of a list as stored. */
   findStatusCredential(url: string): Promise<{ credential: string; credentialHash: Sha256 } | null>;
   /** The Receipt stored under an RP's idempotency key within the last 10 minutes. */

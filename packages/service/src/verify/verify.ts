@@ -25,13 +25,14 @@ import { findStoredAnswer, type Idempotency, type VerifyAnswer } from './answer.
 import type { Settled } from './budget-chain.ts';
 import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
+import { type DryRun, dryRunOn } from './dry-run.ts';
 import { type Asked, evaluateAt, type Grounds } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { type Admission, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
 import { GrantMemo } from './signatures.ts';
 
-export type { Idempotency, VerifyAnswer };
+export type { DryRun, Idempotency, VerifyAnswer };
 
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
@@ -43,6 +44,10 @@ export interface VerifyOptions {
   readonly answerByMs?: number | null;
   /** Called before it waits for a host of somebody else. */
   readonly noteOutsideWait?: () => void;
+}
+
+interface InTimeOptions extends VerifyOptions {
+  readonly idempotency: Idempotency | null;
 }
 
 /** One confirmation does for all repeats that wait for it. */
@@ -88,8 +93,40 @@ export class Verifier {
     caller: RpCaller,
     request: VerifyRequest,
     idempotency: Idempotency | null = null,
-    { answerByMs: dueMs = null, noteOutsideWait = () => {} }: VerifyOptions = {},
+    options: VerifyOptions = {},
   ): Promise<VerifyAnswer> {
+    // What is under way at the deadline may still be stored; the caller hears that it is not known.
+    const answer = await this.inTime(caller, request, { idempotency, ...options }, (asked) =>
+      this.findOrDecide(caller, asked),
+    );
+    this.observer.onAnswer?.(answer);
+    if (isTracing()) noteOnSpan(factsOf(answer));
+    return answer;
+  }
+
+  /**
+   * What `verify` would come to, with every check that fails. Spends, signs and stores nothing; the caller's key and all facts
+   * are read anew, since no commit does. Rejects as `verify` does, but for `CONFLICT`.
+   */
+  dryRun(caller: RpCaller, request: VerifyRequest, options: VerifyOptions = {}): Promise<DryRun> {
+    return this.inTime(caller, request, { idempotency: null, ...options }, async (asked) => {
+      const { presented } = asked;
+      this.facts.forget(presented);
+      const admission = await this.admitAgain(caller, presented);
+      const grounds = { asked, admission, loaded: await this.facts.load(asked, false) };
+      const { dryRun, decided } = await dryRunOn(this.deps, grounds);
+      if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
+      return dryRun;
+    });
+  }
+
+  /** Reads the request and has `work` done on it within its deadline, while nothing holds decisions. */
+  private async inTime<T>(
+    caller: RpCaller,
+    request: VerifyRequest,
+    { idempotency, answerByMs: dueMs = null, noteOutsideWait = () => {} }: InTimeOptions,
+    work: (asked: Asked) => Promise<T>,
+  ): Promise<T> {
     this.deps.holds.assertNone();
     const answerByMs = dueMs ?? performance.now() + VERIFY_DEADLINE_MS;
     const leftMs = answerByMs - performance.now();
@@ -98,15 +135,12 @@ export class Verifier {
     const tenant = tenantOf(caller);
     const asked = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
     try {
-      // What is under way at the deadline may still be stored; the caller hears that it is not known.
-      const answer = await withinMs(leftMs, this.findOrDecide(caller, asked), () => {
+      const result = await withinMs(leftMs, work(asked), () => {
         throw serviceUnavailable('verify: deadline');
       });
-      this.observer.onAnswer?.(answer);
-      if (isTracing()) noteOnSpan(factsOf(answer));
-      // A process that was stopped in between, or whose database was replaced, must not hand out what it stored there.
+      // A process that was stopped in between, or whose database was replaced, must not hand out what it found there.
       this.deps.holds.assertNone();
-      return answer;
+      return result;
     } catch (error) {
       if (error instanceof StoreError) throw serviceUnavailable(error.message, error);
       throw error;

@@ -9,6 +9,7 @@ import { isNewcomerSql } from '../repositories/newcomers.ts';
 import type { Standing } from '../standing.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
 import { type BudgetCommitContext, commitOnBudgets } from './commit-on-budgets.ts';
+import { findBudgets } from './find-budgets.ts';
 import { findFacts } from './find-facts.ts';
 import { findStored } from './find-stored.ts';
 
@@ -60,6 +61,7 @@ export function verifyStore(options: VerifyStoreOptions): VerifyStore {
       return rows[0] ?? null;
     },
     findFacts: (queries) => findFacts(database, queries),
+    findBudgets: (queries) => findBudgets(database, queries),
     async findStatusCredential(url) {
       const rows = await database.read<{ credential: string; credentialHash: Sha256 }>({
         name: 'find_status_credential',

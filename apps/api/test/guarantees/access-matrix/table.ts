@@ -67,6 +67,14 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  dryRunVerify: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 401, 401, 401, 401, 401, 401],
+      call: () => ({ path: '/verify/dry-run', body: { grant: '', proof: '', action: {} } }),
+    },
+  ],
+
   evaluateAccess: [
     {
       what: 'names an Agent',

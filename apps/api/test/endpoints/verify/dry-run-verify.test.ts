@@ -1,0 +1,120 @@
+/** `POST /verify/dry-run`: what a verification would come to, and that nothing comes of it. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import {
+  ACTION,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  type Tenants,
+  verifyBody,
+} from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+let tenants: Tenants;
+let grant: HeldGrant;
+
+beforeAll(async () => {
+  tenants = await deployment.createTenants();
+  grant = await issueGrant(tenants);
+});
+
+const call = (path: '/verify' | '/verify/dry-run', body: unknown) =>
+  deployment.call('POST', path, { key: tenants.rpKey, body });
+const dryRun = async (body: unknown) => {
+  const answer = await call('/verify/dry-run', body);
+  expect(answer.status).toBe(200);
+  return answer.json as {
+    readonly would: string;
+    readonly reason: string | null;
+    readonly remedy: string | null;
+    readonly checks: Readonly<Record<string, boolean | 'skipped'>>;
+    readonly failed: readonly { check: string; compared: unknown[]; remedy: string }[];
+    readonly closest_capability: { index: number; conditions: { check: string; holds: boolean }[] } | null;
+  };
+};
+const decisions = async () =>
+  (await deployment.call('GET', '/decisions?limit=100', { key: tenants.rpKey })).json as {
+    items: { receipt_id: string }[];
+  };
+
+describe('200', () => {
+  it('neither spends a Proof nor stores a decision: the verification after any number of dry runs is the first', async () => {
+    const body = await verifyBody(tenants, grant);
+    const before = await decisions();
+    for (let i = 0; i < 3; i++) expect(await dryRun(body)).toMatchObject({ would: 'allow', reason: null });
+    expect(await decisions()).toEqual(before);
+    expect(receiptOf(await call('/verify', body)).decision).toBe('ALLOW');
+  });
+
+  it('has nothing that an ALLOW has: no decision, no Receipt, no signature', async () => {
+    const answer = await call('/verify/dry-run', await verifyBody(tenants, grant));
+    expect(answer.json).toMatchObject({ dry_run: 'nothing was decided' });
+    for (const member of ['decision', 'receipt', 'receipt_id', 'allowed', 'authority'])
+      expect(answer.json).not.toHaveProperty(member);
+    expect(answer.text).not.toMatch(/ALLOW/);
+  });
+
+  it('knows a Proof that a verification has spent, and says that the Agent must sign another', async () => {
+    const body = await verifyBody(tenants, grant);
+    await call('/verify', body);
+    expect(await dryRun(body)).toMatchObject({
+      would: 'deny',
+      reason: 'PROOF_REPLAYED',
+      failed: [{ check: 'T5', remedy: 'The Agent must sign a new Proof: each one is good for one ALLOW.' }],
+    });
+  });
+
+  it('tells every check that fails, what was compared, and the Capability that came closest', async () => {
+    const other = { ...ACTION, amount: 2_000 };
+    const body = { ...(await verifyBody(tenants, grant)), action: other };
+    const run = await dryRun(body);
+    expect(run.failed.map(({ check }) => check)).toEqual(['P14', 'P19']);
+    expect(run.failed[0]?.compared).toEqual([
+      { what: 'action.amount of the Proof', found: String(ACTION.amount), expected: '2000' },
+    ]);
+    expect(run.failed[1]?.compared).toEqual([
+      { what: 'action.amount', found: '2000', expected: 'at most 1000 (maxAmount)' },
+    ]);
+    expect(run.closest_capability?.conditions.filter(({ holds }) => !holds)).toMatchObject([
+      { check: 'P19' },
+    ]);
+  });
+
+  it('comes to what a verification comes to, check by check, for what is malformed too', async () => {
+    const body = await verifyBody(tenants, grant);
+    for (const asked of [
+      { ...body, grant: '' },
+      { ...body, proof: 'a.b.c' },
+      { ...body, action: { type: 'x' } },
+      { ...body, action: { ...ACTION, currency: 'EUR' } },
+    ]) {
+      const run = await dryRun(asked);
+      const receipt = receiptOf(await call('/verify', asked));
+      expect(run.reason).toBe(receipt.reason);
+      expect(run.checks).toEqual({ ...receipt.protocol.checks, ...receipt.trust.checks });
+    }
+  });
+
+  it('sees a revocation that was answered before it, whatever was remembered', async () => {
+    const revoked = await issueGrant(tenants);
+    const body = await verifyBody(tenants, revoked);
+    expect((await dryRun(body)).would).toBe('allow');
+    const answer = await deployment.call('POST', '/revoke', {
+      key: tenants.principalKey,
+      body: { grant_id: revoked.grantId },
+    });
+    expect(answer.status).toBe(200);
+    expect(await dryRun(body)).toMatchObject({ would: 'deny', reason: 'AUTHORITY_REVOKED' });
+  });
+});
+
+describe('400, 401', () => {
+  it('refuses a malformed envelope, and whoever is no relying party', async () => {
+    expect((await call('/verify/dry-run', { grant: 1 })).status).toBe(400);
+    const body = await verifyBody(tenants, grant);
+    for (const key of [tenants.principalKey, ADMIN_TOKEN])
+      expect((await deployment.call('POST', '/verify/dry-run', { key, body })).status).toBe(401);
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * What a verification would come to (protocol §7): the same gate, facts and checks, and nothing after them. Nothing is signed,
+ * spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does not look like one.
+ */
+import type { CheckId, CheckOutcome, Decided, DidKey, DidWeb, GrantId, ReasonCode } from '@svc/protocol';
+import { found } from '@svc/protocol';
+import { type CapabilityFit, explain, type FailedCheck, REMEDIES } from '@svc/protocol/explain';
+import type { ServiceDeps } from '../deps.ts';
+import { internal } from '../errors.ts';
+import { contextOf, evaluateAt, type Grounds } from './evaluate.ts';
+
+export interface DryRun {
+  /** Not `ALLOW`: this is nothing to act on. */
+  readonly would: 'allow' | 'deny';
+  readonly reason: ReasonCode | null;
+  readonly remedy: string | null;
+  readonly evaluatedAtMs: number;
+  readonly relyingParty: DidWeb;
+  /** Null unless P3 holds. */
+  readonly principal: DidWeb | null;
+  readonly grantId: GrantId | null;
+  /** Null unless P9 holds. */
+  readonly agent: DidKey | null;
+  readonly outcomes: Readonly<Record<CheckId, CheckOutcome>>;
+  readonly failed: readonly FailedCheck[];
+  readonly closest: CapabilityFit | null;
+}
+
+/** Rejects with `StoreError` when storage cannot be asked. */
+export const dryRunOn = async (
+  { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
+  grounds: Grounds,
+): Promise<{ readonly dryRun: DryRun; readonly decided: Decided }> => {
+  const { asked, loaded, admission } = grounds;
+  const { presented, tenant } = asked;
+  const { grant, proof } = presented;
+  const query = grant.ok ? { grantId: grant.value.id, jti: proof.ok ? proof.value.jti : null } : null;
+  const [budget] = query === null ? [] : await store.as(tenant).verify.findBudgets([query]);
+  const known =
+    budget === undefined ? {} : { balances: found(budget.balances), spent: found(budget.isSpent) };
+  const nowMs = clock.nowMs();
+  const decided = evaluateAt(nowMs, grounds, known);
+  if (decided.kind === 'undecided')
+    throw internal(`unanswered look-ups: ${decided.lookups.map(({ fact }) => fact).join(', ')}`);
+  const { reason, outcomes, evidence } = decided;
+  const facts = { ...loaded.facts, ...known };
+  const dryRun: DryRun = {
+    would: decided.decision === 'ALLOW' ? 'allow' : 'deny',
+    reason,
+    remedy: reason === null ? null : REMEDIES[reason],
+    evaluatedAtMs: nowMs,
+    relyingParty: admission.caller.relyingParty.did,
+    principal: evidence.P3?.grant.issuer ?? null,
+    grantId: evidence.P3?.grant.id ?? null,
+    agent: evidence.P9?.proof.agent ?? null,
+    outcomes,
+    ...explain(decided, presented, facts, contextOf(grounds, nowMs)),
+  };
+  return { dryRun, decided };
+};
