@@ -65,13 +65,10 @@ export const dryRun = z
         'What a verification would have come to at `evaluated_at`; the next moment it may be another.',
     }),
     reason: reasonCode.nullable(),
-    remedy: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'What to do about `reason`, in a sentence; `reason` is that of the first check that fails.',
-      }),
+    remedy: z.string().nullable().meta({
+      description:
+        'What to do about `reason`, in a sentence; `reason` is that of the first check that fails.',
+    }),
     evaluated_at: timestamp,
     relying_party: didWeb,
     principal: didWeb.nullable().meta({ description: 'Null unless the Grant’s signature verifies.' }),

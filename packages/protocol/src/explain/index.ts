@@ -40,12 +40,7 @@ export interface Explanation {
   readonly closest: CapabilityFit | null;
 }
 
-/**
- * Explains what `evaluate` decided, given the same arguments. Pure.
- * @example
- * const decided = evaluate(presented, facts, context);
- * if (decided.kind === 'decided') show(explain(decided, presented, facts, context).failed);
- */
+/** Explains what `evaluate` decided, given what it was given. Pure. */
 export const explain = (
   decided: Decided,
   presented: CheckContext['presented'],
