@@ -1,7 +1,7 @@
 /** `npm run mutate [-- AREA… --only WORD --workers N]`: mutants of the engine, and whether the tests notice. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseOptions, UsageError } from '@svc/cli/options';
+import { parseOptions, UsageError } from '@svc/cli/command-line';
 import { AREAS } from './areas.ts';
 import { isGood, LEAST_PERCENT, type Outcome, tableOf } from './outcome.ts';
 import { outcomeOf } from './survivors.ts';
@@ -28,23 +28,24 @@ try {
 
 function run(args: readonly string[]): number {
   const { values, positionals } = parseOptions(args, {
-    only: { type: 'string', default: '' },
-    workers: { type: 'string', default: '1' },
-    help: { type: 'boolean', default: false },
+    only: { value: 'WORD', text: 'only files whose name contains WORD' },
+    workers: { value: 'N', text: 'mutants at a time' },
+    help: { text: 'how to call it' },
   });
+  const { only = '', workers = '1' } = values;
   if (values.help) {
     console.log(usage);
     return 0;
   }
   const stranger = positionals.find((name) => !names.includes(name));
   if (stranger !== undefined) throw new UsageError(`there is no area ${stranger}, only ${names.join(', ')}`);
-  if (!/^([1-9]|1[0-6])$/.test(values.workers))
-    throw new UsageError(`--workers must be a whole number from 1 to 16, not ${values.workers}`);
+  if (!/^([1-9]|1[0-6])$/.test(workers))
+    throw new UsageError(`--workers must be a whole number from 1 to 16, not ${workers}`);
   const chosen = positionals.length > 0 ? positionals : names;
   const outcomes = withCopy((copy) =>
     chosen.map((area, i) => {
       console.log(`\n${area} (${i + 1} of ${chosen.length} areas)`);
-      return mutate(copy, area, values.only, values.workers);
+      return mutate(copy, area, only, workers);
     }),
   );
   console.log(`\n${tableOf(outcomes)}`);

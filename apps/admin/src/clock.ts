@@ -10,22 +10,24 @@ interface Shown {
 const AGREE_MS = 5_000;
 const SEALED_BEHIND_MS = 3_000;
 
-const options = { json: { type: 'boolean' } } as const;
+const options = { json: { text: 'one JSON document instead of a report' } } as const;
 
 export const clockCommand: Command = {
   name: 'clock',
-  help: `where the clocks are, and what one that was ahead has sealed, closed or dated too early. Nothing is written.
-  --json       one JSON document instead of a report`,
+  gist: 'Shows the clocks, and what one that was ahead has sealed, closed or dated too early',
   options,
+  notes: ['Nothing is written.'],
   run: (values, env) => showClock(databaseUrlFrom(env), { isJson: values.json === true }),
 };
 
 export const clockRepairCommand: Command = {
   name: 'clock repair',
-  help: `the time is right now: what was sealed or closed too early is undone, and processes that wait for an operator go on.
-Refused where the clocks of the database and of this machine are over 5 s apart. As the owner of the tables.
-  --json       one JSON document instead of a report`,
+  gist: 'Confirms that the time is right now: what was sealed or closed too early is undone',
   options,
+  notes: [
+    `Processes that wait for an operator go on. Refused where the clocks of the database and of this machine are over 5 s apart. As
+the owner of the tables.`,
+  ],
   run: (values, env) => repair(databaseUrlFrom(env), { isJson: values.json === true }),
 };
 

@@ -1,17 +1,8 @@
 /** A command of `svc-admin`: one file each, listed in main.ts. */
-import { UsageError } from '@svc/cli/options';
+import { type CommandText, UsageError } from '@svc/cli/command-line';
 import { databaseTlsFault, type Environment, readSecretFiles } from '@svc/config';
 
-export interface Command {
-  /** Its words: `fsck`, `keys compromise`. */
-  readonly name: string;
-  /** Lines of at most 100 characters; its options last. */
-  readonly help: string;
-  readonly options: Readonly<
-    Record<string, { readonly type: 'boolean' | 'string'; readonly multiple?: boolean }>
-  >;
-  /** What stands behind its words: `KID`. */
-  readonly operand?: string;
+export interface Command extends CommandText {
   /** Answers the exit code: 0 well, 1 something was found, 2 it could not be told. Rejects with what a person should read. */
   run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
 }

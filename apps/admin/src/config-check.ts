@@ -1,5 +1,5 @@
 /** `svc-admin config check`: what a start would find wrong, before there is one. */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import {
   type Config,
   type Environment,
@@ -22,11 +22,12 @@ import type { Command } from './command.ts';
 
 export const configCheckCommand: Command = {
   name: 'config check',
-  help: `reads the environment as a program would at its start, with the files that it names, and asks the database and the fence; each fault
-is named, and nothing is written. The exit code is 0 where it could start.
-  --program NAME   api (default), worker or runner
-  --offline        without the database and the fence`,
-  options: { program: { type: 'string' }, offline: { type: 'boolean' } },
+  gist: 'Says what a start would find wrong in the environment, its files, the database and the fence',
+  options: {
+    program: { value: 'NAME', text: 'api, worker or runner; api unless given' },
+    offline: { text: 'without the database and the fence' },
+  },
+  notes: ['Each fault is named, and nothing is written. The exit code is 0 where it could start.'],
   run: async ({ program = 'api', offline }, env) => {
     const check = CHECKS[String(program)];
     if (check === undefined) throw new UsageError('--program is one of api, worker and runner');

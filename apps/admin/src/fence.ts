@@ -1,5 +1,5 @@
 /** `svc-admin fence`: what the fence names and whether the database has it; `fence reset` begins it anew. */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import type { Environment } from '@svc/config';
 import { type OpenedOutside, openOutside } from '@svc/fence';
 import {
@@ -32,7 +32,7 @@ export const withFence = <T>(
 
 export const fenceShowCommand: Command = {
   name: 'fence show',
-  help: 'shows what the fence names, and whether the database has it (0) or not (1).',
+  gist: 'Shows what the fence names, and whether the database has it (0) or not (1)',
   options: {},
   run: (_, env) => withFence(env, show),
 };
@@ -64,12 +64,17 @@ const VOUCHED = '--database-is-the-latest';
 
 export const fenceResetCommand: Command = {
   name: 'fence reset',
-  help: `begins the fence anew at what this database has, where it was lost or is older than the database remembers. Whoever
-does this vouches that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof
-that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not.
-  ${VOUCHED}   needed
-  --without-quarantine        decisions begin at once: a Proof that this database does not know to be spent is allowed again`,
-  options: { 'database-is-the-latest': { type: 'boolean' }, 'without-quarantine': { type: 'boolean' } },
+  gist: 'Begins the fence anew at what this database has, where it was lost or is older than the database remembers',
+  options: {
+    'database-is-the-latest': { text: 'needed' },
+    'without-quarantine': {
+      text: 'decisions begin at once: a Proof that this database does not know to be spent is allowed again',
+    },
+  },
+  notes: [
+    `Whoever does this vouches that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof
+that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not.`,
+  ],
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)
       throw new UsageError(`fence reset needs ${VOUCHED}, said by somebody who knows`);
@@ -115,10 +120,12 @@ const reset = async (
 
 export const fenceGiveUpCommand: Command = {
   name: 'fence give-up',
-  help: `lets the service run with SVC_FENCE=none on a database that had a fence. From then on nothing notices a restored backup.
-Stop every process first. What lies outside is left; a fence there is begun anew with fence reset.
-  ${VOUCHED}   needed`,
-  options: { 'database-is-the-latest': { type: 'boolean' } },
+  gist: 'Lets the service run with SVC_FENCE=none on a database that had a fence',
+  options: { 'database-is-the-latest': { text: 'needed' } },
+  notes: [
+    `From then on nothing notices a restored backup. Stop every process first. What lies outside is left; a fence there is begun anew
+with fence reset.`,
+  ],
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)
       throw new UsageError(`fence give-up needs ${VOUCHED}, said by somebody who knows`);

@@ -5,13 +5,15 @@ import { type FaultKind, FaultList, SHOWN_OF_A_KIND } from './fault-list.ts';
 
 export const fsckCommand: Command = {
   name: 'fsck',
-  help: `reads the whole database in one snapshot and proves that it is what it must be: every Receipt and its signature,
-every closed day and its chain, every status list against the revocations, every artifact against its hash, every
-count against the Receipts. Nothing is written; the service may be at work.
-Of each kind of fault the first ${SHOWN_OF_A_KIND} are shown, and all are counted.
-  --all        every fault
-  --json       one JSON document instead of a report`,
-  options: { json: { type: 'boolean' }, all: { type: 'boolean' } },
+  gist: 'Reads the whole database in one snapshot and proves that it is what it must be',
+  options: {
+    all: { text: `every fault; of each kind the first ${SHOWN_OF_A_KIND} unless given, and all are counted` },
+    json: { text: 'one JSON document instead of a report' },
+  },
+  notes: [
+    `It checks every Receipt and its signature, every closed day and its chain, every status list against the revocations, every
+artifact against its hash, every count against the Receipts. Nothing is written; the service may be at work.`,
+  ],
   run: (values, env) =>
     fsck(databaseUrlFrom(env), { isJson: values.json === true, showsAll: values.all === true }),
 };

@@ -1,5 +1,5 @@
 /** What commands about keys work on: a key set in its file, and what the database says of the keys that there were. */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
 import { readConfig } from '@svc/process';
 import type { ServiceKeyRecord } from '@svc/service';

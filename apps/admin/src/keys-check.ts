@@ -1,5 +1,5 @@
 /** `svc-admin keys check`: whether the key files open, sign, and are those that the database knows. */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import { loadSecrets } from '@svc/config';
 import { readConfig } from '@svc/process';
 import type { ServiceKeyRecord } from '@svc/service';
@@ -9,9 +9,11 @@ import { describeKey, listStored } from './key-place.ts';
 
 export const keysCheckCommand: Command = {
   name: 'keys check',
-  help: `opens both key sets as a start does, signs with the first key of each, and holds all keys against those that the database knows.
-Nothing is written; the exit code is 1 where a start would be refused.`,
+  gist: 'Opens both key sets as a start does, and signs with the first key of each',
   options: {},
+  notes: [
+    'All keys are held against those that the database knows. Nothing is written; the exit code is 1 where a start would be refused.',
+  ],
   run: async (_, env) => {
     const config = readConfig(env);
     // Without a path a start makes what is missing, which this must not.

@@ -2,7 +2,7 @@
  * `svc-admin keys`: which keys the service ever had, new ones, and the way back when one has leaked (docs/operations.md). Each
  * step can be repeated: what was done already is left.
  */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import {
   addKey,
   changePassphrase,
@@ -20,12 +20,15 @@ import { reSignStatusLists, type ServiceDeps } from '@svc/service';
 import { type Command, databaseUrlFrom } from './command.ts';
 import { describeKey, type KeyPlace, listStored, nextKid, openKeyPlace } from './key-place.ts';
 
-const PLACE = `--private-key URI says where: file: (an encrypted file beside the set), pkcs11:… or aws-kms:…; without it,
-where the first key of the set is. A URI that names a key in a token or a KMS takes that one; one that names none has it made.`;
+const PRIVATE_KEY = {
+  value: 'URI',
+  text: 'where the key is: file: (an encrypted file beside the set), pkcs11:… or aws-kms:…; where the first key of the set is unless given',
+} as const;
+const PLACE = 'A URI that names a key in a token or a KMS takes that one; one that names none has it made.';
 
 export const keysCommand: Command = {
   name: 'keys',
-  help: 'lists the keys that the service ever had, and when each was in force.',
+  gist: 'Lists the keys that the service ever had, and when each was in force',
   options: {},
   run: async (_, env) => {
     for (const key of await listStored(databaseUrlFrom(env))) console.log(`${key.kid}  ${describeKey(key)}`);
@@ -36,10 +39,12 @@ export const keysCommand: Command = {
 export const keysCreateCommand: Command = {
   name: 'keys create',
   operand: 'PURPOSE',
-  help: `a new receipt or status key, second in its set: published from the next start of each process on, and not signing yet.
-Where there is no set, it begins one.
-${PLACE}`,
-  options: { 'private-key': { type: 'string' } },
+  gist: 'Makes a new receipt or status key, second in its set',
+  options: { 'private-key': PRIVATE_KEY },
+  notes: [
+    'It is published from the next start of each process on, and does not sign yet. Where there is no set, it begins one.',
+    PLACE,
+  ],
   run: (values, env, purpose) =>
     openKeyPlace(env, purpose, async (place) => {
       const key = await makeKey(place.file, nextKid(place), uriOf(values));
@@ -52,17 +57,17 @@ ${PLACE}`,
 export const keysRotateCommand: Command = {
   name: 'keys rotate',
   operand: 'KID',
-  help: `receipt-<n> or status-<n> signs from the next start of each process on. Refused where it was not published for 60 s.
---now takes it all the same.`,
-  options: { now: { type: 'boolean' } },
+  gist: 'Has receipt-<n> or status-<n> sign from the next start of each process on',
+  options: { now: { text: 'also where it was not published for 60 s, which is refused otherwise' } },
   run: (values, env, name) => openKeyPlace(env, name, (place) => rotate(place, values.now === true)),
 };
 
 export const keysRetireCommand: Command = {
   name: 'keys retire',
   operand: 'KID',
-  help: 'takes the private part of a key that signs no more out of its set; it ends with the next start of a process.',
+  gist: 'Takes the private part of a key that signs no more out of its set',
   options: {},
+  notes: ['The key ends with the next start of a process.'],
   run: (_, env, name) =>
     openKeyPlace(env, name, async ({ file, fragment }) => {
       if (getKeys(file)[0]?.kid === fragment)
@@ -77,9 +82,14 @@ export const keysRetireCommand: Command = {
 export const keysEncryptCommand: Command = {
   name: 'keys encrypt',
   operand: 'PURPOSE',
-  help: `puts private keys that stand in plain text in a set into encrypted files beside it, under the passphrase in
-SVC_KEY_PASSPHRASE_FILE. --new-passphrase-file PATH encrypts those files anew, under the passphrase in that file.`,
-  options: { 'new-passphrase-file': { type: 'string' } },
+  gist: 'Puts private keys that stand in plain text in a set into encrypted files beside it',
+  options: {
+    'new-passphrase-file': {
+      value: 'PATH',
+      text: 'encrypts those files anew, under the passphrase in that file',
+    },
+  },
+  notes: ['The passphrase is that in SVC_KEY_PASSPHRASE_FILE.'],
   run: (values, env, purpose) =>
     openKeyPlace(env, purpose, async ({ file }) => {
       getKeys(file);
@@ -97,11 +107,13 @@ SVC_KEY_PASSPHRASE_FILE. --new-passphrase-file PATH encrypts those files anew, u
 export const keysCompromiseCommand: Command = {
   name: 'keys compromise',
   operand: 'KID',
-  help: `the way back when receipt-<n> or status-<n> has leaked: takes it out of its set, with a new key in front where it was
-the active one, has every node stop signing with it, publishes that no date under it counts, and signs status lists anew. In
-the environment of the API; may be repeated.
-${PLACE}`,
-  options: { 'private-key': { type: 'string' } },
+  gist: 'The way back when receipt-<n> or status-<n> has leaked',
+  options: { 'private-key': { ...PRIVATE_KEY, text: `of the new key: ${PRIVATE_KEY.text}` } },
+  notes: [
+    `The key is taken out of its set, with a new one in front where it was the active one; every node stops signing with it; that no
+date under it counts is published, and status lists are signed anew. In the environment of the API; may be repeated.`,
+    PLACE,
+  ],
   run: (values, env, name) =>
     openKeyPlace(env, name, (place) => compromise(place, uriOf(values), databaseUrlFrom(env), env)),
 };

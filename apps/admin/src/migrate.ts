@@ -1,15 +1,21 @@
 /** `svc-admin migrate`: the schema, by the role that owns it. */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import { grantRunner, grantService, migrate } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  help: `brings the database to the schema of this version, as the role that owns it. The service does that itself at start
-where it runs as that role; with another one this comes first.
-  --service-role NAME   gives that role what the running service needs, and no more
-  --runner-role NAME    gives that role what the conformance runner needs: the queue of runs, and nothing else`,
-  options: { 'service-role': { type: 'string' }, 'runner-role': { type: 'string' } },
+  gist: 'Brings the database to the schema of this version, as the role that owns it',
+  options: {
+    'service-role': { value: 'NAME', text: 'gives that role what the running service needs, and no more' },
+    'runner-role': {
+      value: 'NAME',
+      text: 'gives that role what the conformance runner needs: the queue of runs, and nothing else',
+    },
+  },
+  notes: [
+    'The service does that itself at start where it runs as that role; with another one this comes first.',
+  ],
   run: async (values, env) => {
     const databaseUrl = databaseUrlFrom(env);
     const { 'service-role': role, 'runner-role': runner } = values;

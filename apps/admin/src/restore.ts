@@ -15,12 +15,16 @@ import { describeWithheld } from './withheld.ts';
 
 export const restoreCommand: Command = {
   name: 'restore',
-  help: `holds a database that was restored from a backup against the fence, and says what it lacks; nothing is changed and
-the exit code is 1. With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no
-Proof that was spent is fresh, withholds Grants of which too much is unknown, and signs a statement about the lost span. Stop every process of the former database first.
-  --log FILE   a log of the API, with its lines "revocation"; as many as there are
-  --apply      do it`,
-  options: { apply: { type: 'boolean' }, log: { type: 'string', multiple: true } },
+  gist: 'Holds a database that was restored from a backup against the fence, and says what it lacks',
+  options: {
+    log: { value: 'FILE', text: 'a log of the API, with its lines "revocation"', many: true },
+    apply: { text: 'does what is missing; nothing is changed, and the exit code is 1, unless given' },
+  },
+  notes: [
+    `With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no Proof that was spent is fresh,
+withholds Grants of which too much is unknown, and signs a statement about the lost span. Stop every process of the former
+database first.`,
+  ],
   run: (values, env) =>
     withFence(env, async (service, outside) => {
       const logged = await readLogs((values.log as readonly string[] | undefined) ?? []);

@@ -1,14 +1,14 @@
 /** `svc-admin service-did`: which service the database belongs to; `service-did change` gives that one another name. */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import { parseDidWeb } from '@svc/protocol';
 import { changeServiceDid, countIssued, type IssuedUnderDid, listServiceDids } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
 
 export const serviceDidCommand: Command = {
   name: 'service-did',
-  help: `shows the DID of the service that the database belongs to, and those that it had. Processes that are configured to be
-another one (SVC_DOMAIN) do not start.`,
+  gist: 'Shows the DID of the service that the database belongs to, and those that it had',
   options: {},
+  notes: ['Processes that are configured to be another one (SVC_DOMAIN) do not start.'],
   run: async (_, env) => {
     const dids = await listServiceDids(databaseUrlFrom(env));
     for (const { did, sinceMs } of dids) console.log(`${did}  since ${new Date(sinceMs).toISOString()}`);
@@ -20,10 +20,9 @@ another one (SVC_DOMAIN) do not start.`,
 export const serviceDidChangeCommand: Command = {
   name: 'service-did change',
   operand: 'DID',
-  help: `gives the service of this database another DID, and says what becomes of what was issued; nothing is changed and the exit
-code is 1 without --apply. Stop every process first, and set SVC_DOMAIN before they are started again. In the audit log.
-  --apply      do it`,
-  options: { apply: { type: 'boolean' } },
+  gist: 'Gives the service of this database another DID, and says what becomes of what was issued',
+  options: { apply: { text: 'does it; nothing is changed, and the exit code is 1, unless given' } },
+  notes: ['Stop every process first, and set SVC_DOMAIN before they are started again. In the audit log.'],
   run: async (values, env, did) => {
     const databaseUrl = databaseUrlFrom(env);
     if (parseDidWeb(did)?.path.length !== 0)

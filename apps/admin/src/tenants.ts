@@ -2,14 +2,15 @@
  * `svc-admin org|principal|relying-party create` and `org key`: what an operator registers, over the API and with the admin token, so
  * that every rule of the API holds and the audit log has it.
  */
-import { isProtected, UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
+import { isProtected } from '@svc/cli/protected-address';
 import { type Environment, readSecretFiles } from '@svc/config';
 import { readConfig } from '@svc/process';
 import type { Command } from './command.ts';
 
 const ANSWER_MS = 15_000;
-const API = { api: { type: 'string' } } as const;
-const API_HELP = '  --api URL      where the API is; SVC_BASE_URL unless given';
+const API = { api: { value: 'URL', text: 'where the API is; SVC_BASE_URL unless given' } } as const;
+const OVER_THE_API = ['Over the API, with the admin token of SVC_ADMIN_TOKEN or SVC_ADMIN_TOKEN_FILE.'];
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -57,10 +58,9 @@ const given = (fields: Readonly<Record<string, unknown>>): object =>
 export const orgCreateCommand: Command = {
   name: 'org create',
   operand: 'SLUG',
-  help: `a new org, over the API with the admin token.
-  --name TEXT    as people see it; needed
-${API_HELP}`,
-  options: { name: { type: 'string' }, ...API },
+  gist: 'Registers an org',
+  options: { name: { value: 'TEXT', text: 'as people see it; needed' }, ...API },
+  notes: OVER_THE_API,
   run: (values, env, slug) => {
     if (values.name === undefined) throw new UsageError('org create needs --name');
     return post(env, values, '/orgs', { slug, name: values.name });
@@ -70,11 +70,13 @@ ${API_HELP}`,
 export const orgKeyCommand: Command = {
   name: 'org key',
   operand: 'ORG_ID',
-  help: `a new API key of an org, shown once, over the API with the admin token.
-  --role NAME    admin (default) or read
-  --label TEXT   to tell it from others
-${API_HELP}`,
-  options: { role: { type: 'string' }, label: { type: 'string' }, ...API },
+  gist: 'Makes a new API key of an org, shown once',
+  options: {
+    role: { value: 'NAME', text: 'admin or read; admin unless given' },
+    label: { value: 'TEXT', text: 'to tell it from others' },
+    ...API,
+  },
+  notes: OVER_THE_API,
   run: (values, env, orgId) =>
     post(
       env,
@@ -85,14 +87,11 @@ ${API_HELP}`,
 };
 
 const MEMBER = {
-  slug: { type: 'string' },
-  did: { type: 'string' },
-  org: { type: 'string' },
+  slug: { value: 'SLUG', text: 'the service names it (managed)' },
+  did: { value: 'DID', text: 'it has its own DID (hosted)' },
+  org: { value: 'ORG_ID', text: 'of this org' },
   ...API,
 } as const;
-const MEMBER_HELP = `  --slug SLUG    the service names it (managed)
-  --did DID      it has its own DID (hosted)
-  --org ORG_ID   of this org`;
 
 const kindOf = (what: string, { slug, did }: Values): object => {
   if ((slug === undefined) === (did === undefined))
@@ -102,11 +101,9 @@ const kindOf = (what: string, { slug, did }: Values): object => {
 
 export const principalCreateCommand: Command = {
   name: 'principal create',
-  help: `registers a Principal, and shows its API key once, over the API with the admin token.
-${MEMBER_HELP}
-  --key KEY      of a managed one: its public key, z6Mk…
-${API_HELP}`,
-  options: { ...MEMBER, key: { type: 'string' } },
+  gist: 'Registers a Principal, and shows its API key once',
+  options: { ...MEMBER, key: { value: 'KEY', text: 'of a managed one: its public key, z6Mk…' } },
+  notes: OVER_THE_API,
   run: (values, env) => {
     const kind = kindOf('principal create', values);
     if (values.slug !== undefined && values.key === undefined)
@@ -120,11 +117,9 @@ ${API_HELP}`,
 
 export const relyingPartyCreateCommand: Command = {
   name: 'relying-party create',
-  help: `registers a relying party, and shows its API key once, over the API with the admin token.
-${MEMBER_HELP}
-  --name TEXT    as people see it
-${API_HELP}`,
-  options: { ...MEMBER, name: { type: 'string' } },
+  gist: 'Registers a relying party, and shows its API key once',
+  options: { ...MEMBER, name: { value: 'TEXT', text: 'as people see it' } },
+  notes: OVER_THE_API,
   run: (values, env) => {
     const kind = kindOf('relying-party create', values);
     return post(env, values, '/relying-parties', given({ ...kind, name: values.name, org_id: values.org }));

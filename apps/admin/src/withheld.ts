@@ -1,5 +1,5 @@
 /** `svc-admin restore withheld` and `restore release`: Grants whose use in a lost span is not known (protocol §10). */
-import { UsageError } from '@svc/cli/options';
+import { UsageError } from '@svc/cli/command-line';
 import { type Released, releaseGrants, type ServiceDeps, type WithheldGrant } from '@svc/service';
 import type { Command } from './command.ts';
 import { withService } from './open.ts';
@@ -8,10 +8,12 @@ const PAGE = 1_000;
 
 export const withheldCommand: Command = {
   name: 'restore withheld',
-  help: `lists the Grants that a restore withholds because what was allowed by them in the lost span is not known: those that were
-never allowed here, those that drew on budgets, and those that were allowed here without one, which are refused only where they
-come to draw on a budget for the first time. Exit code 1 if there are any.`,
+  gist: 'Lists the Grants that a restore withholds; the exit code is 1 if there are any',
   options: {},
+  notes: [
+    `What was allowed by them in the lost span is not known: they are those that were never allowed here, those that drew on budgets, and
+those that were allowed here without one, which are refused only where they come to draw on a budget for the first time.`,
+  ],
   run: (_, env) => withService(env, list),
 };
 
@@ -34,17 +36,16 @@ export const describeWithheld = ({ id, principal, isUnbound, budgets }: Withheld
 
 export const releaseCommand: Command = {
   name: 'restore release',
-  help: `lets Grants that a restore withheld be allowed again. What they were first allowed with in the lost span, and what was
-drawn on their budgets then, stays lost: release those whose Principal has confirmed that, and revoke the others.
-What is named and not withheld is said, and the exit code is 1.
-  --grant ID        as many as there are
-  --principal DID   all of a Principal
-  --all             all there are`,
+  gist: 'Lets Grants that a restore withheld be allowed again',
   options: {
-    grant: { type: 'string', multiple: true },
-    principal: { type: 'string' },
-    all: { type: 'boolean' },
+    grant: { value: 'ID', text: 'this one', many: true },
+    principal: { value: 'DID', text: 'all of a Principal' },
+    all: { text: 'all there are' },
   },
+  notes: [
+    `What they were first allowed with in the lost span, and what was drawn on their budgets then, stays lost: release those whose
+Principal has confirmed that, and revoke the others. What is named and not withheld is said, and the exit code is 1.`,
+  ],
   run: (values, env) => {
     const [which, ...more] = releasedBy(values);
     if (which === undefined || more.length > 0)

@@ -1,6 +1,9 @@
-/** Writes `man/svc-receipt.1` from the table of commands. */
+/** Writes the man pages from the tables of commands. */
 import { writeFileSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
-import { manPage } from '../src/receipt/commands.ts';
+import { manPage } from '../src/command-help.ts';
+import { PROGRAM as CONFORMANCE } from '../src/conformance/options.ts';
+import { PROGRAM as RECEIPT } from '../src/receipt/commands.ts';
 
-writeFileSync(new URL('../man/svc-receipt.1', import.meta.url), manPage(packageJson.version));
+for (const program of [RECEIPT, CONFORMANCE])
+  writeFileSync(new URL(`../man/${program.name}.1`, import.meta.url), manPage(program, packageJson.version));

@@ -30,6 +30,6 @@ it('shows the clocks with exit code 0; names what is sealed or marked ahead with
 it('tells what commands there are when given another', async () => {
   expect(await run('clock', 'forward')).toMatchObject({
     code: 2,
-    text: expect.stringMatching(/^Unknown: clock forward\n.*svc-admin clock repair/s),
+    text: expect.stringMatching(/^there is no command clock forward\n.*svc-admin clock repair/s),
   });
 });

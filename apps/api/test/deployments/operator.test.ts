@@ -46,7 +46,7 @@ describe('svc-admin', () => {
     expect(out).not.toMatch(/fsck|keys create/);
     expect(run('apps/admin', ['kesy'])).toMatchObject({
       status: 2,
-      err: expect.stringMatching(/Unknown: kesy[\s\S]*svc-admin keys rotate KID/),
+      err: expect.stringMatching(/there is no command kesy[\s\S]*svc-admin keys rotate KID/),
     });
     expect(run('apps/admin', ['keys', '--help']).out).toMatch(/svc-admin keys rotate KID/);
     expect(run('apps/admin', ['keys', 'rotate', 'receipt-1', '--help']).out).not.toMatch(
@@ -55,7 +55,7 @@ describe('svc-admin', () => {
     expect(run('apps/admin', ['keys', 'new', 'receipt'])).toMatchObject({
       status: 2,
       err: expect.stringMatching(
-        /^Unknown: keys new receipt\n\n(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/,
+        /^there is no command keys new receipt\n\n(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/,
       ),
     });
   });

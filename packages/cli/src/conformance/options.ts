@@ -1,23 +1,49 @@
-/** The options of `svc-conformance`. Whatever does not fit is a usage error. */
-import { assertAllowed, isProtected, parseOptions, UsageError } from '../options.ts';
+/** The commands and options of `svc-conformance`. Whatever does not fit is a usage error. */
+import {
+  type CommandText,
+  type Options,
+  type Program,
+  pick,
+  readLine,
+  UsageError,
+  type Values,
+} from '../command-line.ts';
+import { completionCommand, completionFor } from '../completion.ts';
+import { isProtected } from '../protected-address.ts';
 
 const OPTIONS = {
-  json: { type: 'boolean', default: false },
-  junit: { type: 'string' },
-  vectors: { type: 'string' },
-  timeout: { type: 'string' },
-  deadline: { type: 'string' },
-  strict: { type: 'boolean', default: false },
-  insecure: { type: 'boolean', default: false },
-  quiet: { type: 'boolean', short: 'q', default: false },
-  host: { type: 'string' },
-  port: { type: 'string' },
-  help: { type: 'boolean', short: 'h', default: false },
-  version: { type: 'boolean', short: 'v', default: false },
-} as const;
+  json: { text: 'print the report as one JSON object' },
+  junit: { value: 'FILE', text: 'write it as JUnit XML too' },
+  strict: { text: 'what the endpoint does not support counts as failed' },
+  timeout: { value: 'SECONDS', text: 'for one request; 15 unless given' },
+  deadline: { value: 'SECONDS', text: 'for the run; 120 unless given' },
+  vectors: { value: 'FOLDER', text: 'another vector set than the one of this version' },
+  insecure: { text: 'plain http to other machines too' },
+  quiet: { text: 'no progress on standard error', short: 'q' },
+  host: { value: 'HOST', text: 'where serve listens; 127.0.0.1 unless given' },
+  port: { value: 'PORT', text: 'the port there; 8090 unless given' },
+} as const satisfies Options;
 
-const RUN_OPTIONS = ['json', 'junit', 'vectors', 'timeout', 'deadline', 'strict', 'insecure', 'quiet'];
-const SERVE_OPTIONS = ['host', 'port'];
+const RUN: CommandText = {
+  name: 'run',
+  operand: 'URL',
+  gist: 'Runs the published vectors against an implementation that speaks svc-conformance-http v1',
+  options: pick(OPTIONS, ['json', 'junit', 'strict', 'timeout', 'deadline', 'vectors', 'insecure', 'quiet']),
+};
+
+const SERVE: CommandText = {
+  name: 'serve',
+  gist: 'Puts our own engine behind the same contract, to compare with',
+  options: pick(OPTIONS, ['host', 'port']),
+};
+
+export const PROGRAM: Program<CommandText> = {
+  name: 'svc-conformance',
+  gist: 'Runs the published vectors against an implementation of the check engine',
+  commands: [RUN, SERVE, completionCommand('svc-conformance')],
+  foot: 'Exit code: 0 passed, 1 failed, 2 could not decide.',
+};
+
 const MAX_URL_CHARS = 2048;
 const MAX_SECONDS = 600;
 
@@ -37,27 +63,26 @@ export interface RunCommand {
 }
 
 export type Command =
-  | { readonly name: 'help' }
+  /** `text`: what was asked for, such as help. */
+  | { readonly name: 'tell'; readonly text: string }
   | { readonly name: 'version' }
   | { readonly name: 'serve'; readonly host: string; readonly port: number }
   | RunCommand;
 
 /** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
-  const { values, positionals } = parseOptions(args, OPTIONS);
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
-  const [name, ...rest] = positionals;
-  if (name !== 'run' && name !== 'serve')
-    throw new UsageError(`the command must be run or serve${name === undefined ? '' : `, not ${name}`}`);
-  const allowed = name === 'run' ? RUN_OPTIONS : SERVE_OPTIONS;
-  assertAllowed(values, allowed, name);
-  return name === 'run' ? runCommand(values, rest) : serveCommand(values, rest);
+  const line = readLine(PROGRAM, args);
+  if (line.kind === 'help') return { name: 'tell', text: line.text };
+  if (line.kind === 'version') return { name: 'version' };
+  const { command, operands } = line;
+  const values = line.values as Given;
+  if (command.name === 'completion') return { name: 'tell', text: completionFor(PROGRAM, operands[0]) };
+  return command === RUN ? runCommand(values, operands) : serveCommand(values, operands);
 };
 
-type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
+type Given = Values<typeof OPTIONS>;
 
-const runCommand = (values: Values, urls: readonly string[]): RunCommand => {
+const runCommand = (values: Given, urls: readonly string[]): RunCommand => {
   const [url] = urls;
   if (url === undefined || urls.length > 1) throw new UsageError('run must be followed by one URL');
   const { json, junit, vectors, strict, quiet } = values;
@@ -70,7 +95,7 @@ const runCommand = (values: Values, urls: readonly string[]): RunCommand => {
   };
 };
 
-const serveCommand = (values: Values, rest: readonly string[]): Command => {
+const serveCommand = (values: Given, rest: readonly string[]): Command => {
   if (rest.length > 0) throw new UsageError(`serve takes no argument, and not ${rest.join(' ')}`);
   const { host = '127.0.0.1', port = '8090' } = values;
   if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535)

@@ -174,8 +174,8 @@ describe('svc-conformance run', () => {
 
 describe('svc-conformance refuses with exit code 2', () => {
   it.each<readonly [string, readonly string[], string]>([
-    ['no command', [], 'the command must be run or serve'],
-    ['another command', ['test'], 'not test'],
+    ['no command', [], 'no command is named'],
+    ['another command', ['test'], 'there is no command test'],
     ['no URL', ['run'], 'run must be followed by one URL'],
     ['two URLs', ['run', right, right], 'run must be followed by one URL'],
     ['what is no URL', ['run', 'example'], 'the URL must be absolute'],

@@ -7,31 +7,11 @@ import type { ConformanceReport } from '@svc/conformance';
 import { type Progress, runConformance, VectorSetError } from '@svc/conformance';
 import { createHttpTransport, createOwnEngine, readVectorSet, serveConformance } from '@svc/conformance/node';
 import packageJson from '../../package.json' with { type: 'json' };
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-line.ts';
 import { painter, printable } from '../report.ts';
 import { junitOf } from './junit.ts';
 import { type Command, parseCommand, type RunCommand } from './options.ts';
 import { describeReport } from './report-text.ts';
-
-export const HELP = `Run the published vectors against an implementation that speaks svc-conformance-http v1.
-
-  svc-conformance run URL [options]
-  svc-conformance serve [--host HOST] [--port PORT]
-
-  --json            print the report as one JSON object
-  --junit FILE      write it as JUnit XML too
-  --strict          what the endpoint does not support counts as failed
-  --timeout N       seconds for one request (15)
-  --deadline N      seconds for the run (120)
-  --vectors FOLDER  another vector set than the one of this version
-  --insecure        plain http to other machines too
-  -q, --quiet       no progress on standard error
-  --host, --port    where serve listens (127.0.0.1, 8090)
-  -h, --help  -v, --version
-
-serve puts our own engine behind the same contract, to compare with.
-
-Exit code: 0 passed, 1 failed, 2 could not decide.`;
 
 /** Where the command writes. `progress` is called with what should stand in the line under way. */
 export interface Terminal {
@@ -53,7 +33,10 @@ export const run = async (
     if (!(error instanceof UsageError || error instanceof VectorSetError)) throw error;
     const message = printable(error.message);
     if (args.includes('--json')) terminal.out(JSON.stringify({ status: 'error', error: message }));
-    else terminal.error(`svc-conformance: ${message}\nTry svc-conformance --help.`);
+    else
+      terminal.error(
+        `svc-conformance: ${message}\n${error instanceof UsageError && error.hint !== null ? `\n${error.hint}` : 'Try svc-conformance --help.'}`,
+      );
     return 2;
   }
 };
@@ -64,8 +47,8 @@ const runCommand = async (
   stopped: Promise<void>,
 ): Promise<0 | 1 | 2> => {
   switch (command.name) {
-    case 'help':
-      terminal.out(HELP);
+    case 'tell':
+      terminal.out(command.text);
       return 0;
     case 'version':
       terminal.out(packageJson.version);

@@ -1,7 +1,8 @@
 /** What `--fetch` and an address get over the network: from the host that is named, bounded, without redirects and credentials. */
 import { parseDidWeb } from '@svc/protocol';
 import { SourceError } from '@svc/transparency/monitor';
-import { isProtected, UsageError } from '../options.ts';
+import { UsageError } from '../command-line.ts';
+import { isProtected } from '../protected-address.ts';
 import { MAX_BUNDLE_BYTES, MAX_INPUT_BYTES } from './inputs.ts';
 import { createHttpSource } from './monitor/http-source.ts';
 import { findTextFault } from './recognise.ts';

@@ -3,7 +3,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-line.ts';
 
 export const MAX_INPUT_BYTES = 1_048_576;
 /** The largest status list there can be. */

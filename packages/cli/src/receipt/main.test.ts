@@ -247,7 +247,7 @@ describe('svc-receipt audit of an ALLOW that consumed', async () => {
 describe('svc-receipt refuses with exit code 2', () => {
   const large = write('large', Buffer.alloc(MAX_INPUT_BYTES + 1, 0x20));
   it.each<readonly [string, readonly string[], string]>([
-    ['no command', [], 'the command must be verify, audit or monitor'],
+    ['no command', [], 'no command is named'],
     ['another command', ['sign'], 'not sign'],
     ['an unknown option', ['verify', '--network'], 'svc-receipt: there is no option --network\n'],
     ['an unknown short option', ['verify', '-x'], 'there is no option -x\n'],

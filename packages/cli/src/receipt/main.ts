@@ -4,11 +4,8 @@ import { run } from './run.ts';
 import { processTerminal } from './terminal.ts';
 
 const given = process.argv.slice(2);
-// `svc-receipt < receipt.json`, with options or without: whoever gives an input wants it looked at.
-const isPiped = process.stdin.isTTY !== true;
-const beginsWithOption = /^--(?!help$|version$)/.test(given[0] ?? '');
-const args =
-  given.length === 0 && isPiped ? ['verify', '-'] : beginsWithOption ? ['verify', ...given] : given;
+// `svc-receipt < receipt.json`: whoever gives an input wants it looked at.
+const args = given.length === 0 && process.stdin.isTTY !== true ? ['verify', '-'] : given;
 const { exitCode, stdout, stderr } = await run(
   args,
   process.stdout.isTTY === true && !process.env.NO_COLOR,

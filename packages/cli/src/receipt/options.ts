@@ -1,39 +1,10 @@
 /** The options of `svc-receipt`. Whatever does not fit is a usage error. */
 import { parseUtcTime } from '@svc/codec';
 import { isDay, type PinnedKey } from '@svc/transparency';
-import { assertAllowed, parseOptions, UsageError } from '../options.ts';
-import { COMMANDS } from './commands.ts';
-
-const OPTIONS = {
-  'did-document': { type: 'string' },
-  'service-did': { type: 'string' },
-  grant: { type: 'string' },
-  proof: { type: 'string' },
-  action: { type: 'string' },
-  evidence: { type: 'string', multiple: true },
-  consumption: { type: 'string', multiple: true },
-  'proof-window': { type: 'string' },
-  inclusion: { type: 'string' },
-  checkpoint: { type: 'string' },
-  attestation: { type: 'string' },
-  bundle: { type: 'string' },
-  fetch: { type: 'boolean', default: false },
-  key: { type: 'string', multiple: true },
-  'allow-unauthenticated': { type: 'boolean' },
-  state: { type: 'string' },
-  every: { type: 'string' },
-  recheck: { type: 'string' },
-  since: { type: 'string' },
-  json: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-  version: { type: 'boolean', short: 'v', default: false },
-} as const;
-
-/** What the table of commands says that it takes. */
-const optionsOf = (name: string): readonly string[] =>
-  COMMANDS.find((command) => command.name === name)?.options ?? [];
-/** A bundle holds the others. */
-const OF_A_RECEIPT_ALONE = ['inclusion', 'checkpoint', 'attestation'];
+import { readLine, UsageError, type Values } from '../command-line.ts';
+import { completionFor } from '../completion.ts';
+import { isProtected } from '../protected-address.ts';
+import { type OPTIONS, PROGRAM } from './commands.ts';
 
 interface Common {
   /** A file, or `-` for standard input. */
@@ -44,10 +15,9 @@ interface Common {
 }
 
 export type Command =
-  /** `of`: the command that it is about; undefined: all. */
-  | { readonly name: 'help'; readonly of: string | undefined }
+  /** `text`: what was asked for, such as help. */
+  | { readonly name: 'tell'; readonly text: string }
   | { readonly name: 'version' }
-  | { readonly name: 'completion' }
   | VerifyCommand
   | ({
       readonly name: 'audit';
@@ -99,45 +69,32 @@ interface MonitorCommand {
   readonly json: boolean;
 }
 
-const NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+type Given = Values<typeof OPTIONS>;
 
 /** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
-  const { values, positionals } = parseOptions(args, OPTIONS);
-  const [first] = positionals;
-  if (values.help) return { name: 'help', of: first };
-  if (values.version) return { name: 'version' };
-  const isNamed = first !== undefined && NAMES.includes(first);
-  if (!isNamed && positionals.length !== 1)
-    throw new UsageError(
-      `the command must be verify, audit or monitor${first === undefined ? ', or a file' : `, not ${first}`}`,
-    );
-  const name = isNamed ? first : 'verify';
-  const operands = isNamed ? positionals.slice(1) : positionals;
-  if (name === 'monitor') return parseMonitor(values, positionals);
-  if (name === 'completion') return parseCompletion(operands);
+  const line = readLine(PROGRAM, args);
+  if (line.kind === 'help') return { name: 'tell', text: line.text };
+  if (line.kind === 'version') return { name: 'version' };
+  const { command, operands } = line;
+  const values = line.values as Given;
+  if (command.name === 'monitor') return parseMonitor(values, operands);
+  if (command.name === 'completion') return { name: 'tell', text: completionFor(PROGRAM, operands[0]) };
   if (operands.length > 1) throw new UsageError(`there must be one Receipt, not also ${operands[1]}`);
-  return name === 'verify' ? parseVerify(values, operands[0]) : parseAudit(values, operands[0]);
+  return command.name === 'verify' ? parseVerify(values, operands[0]) : parseAudit(values, operands[0]);
 };
 
-const parseCompletion = (shells: readonly string[]): Command => {
-  if (shells.length !== 1 || shells[0] !== 'bash')
-    throw new UsageError('completion is there for bash: svc-receipt completion bash');
-  return { name: 'completion' };
-};
-
-const parseVerify = (values: Values, operand: string | undefined): VerifyCommand => {
-  const allowed = optionsOf('verify');
-  if (values.bundle === undefined) assertAllowed(withoutOff(values), allowed, 'verify');
-  else {
-    const ofBundle = allowed.filter((name) => !OF_A_RECEIPT_ALONE.includes(name));
-    assertAllowed(withoutOff(values), ofBundle, 'verify with --bundle');
-  }
+const parseVerify = (values: Given, operand: string | undefined): VerifyCommand => {
   const { bundle, inclusion, checkpoint, attestation, fetch, json, key: keys = [] } = values;
   const { 'did-document': didDocument, 'service-did': serviceDid } = values;
-  const { 'allow-unauthenticated': allowUnauthenticated = false } = values;
+  const { 'allow-unauthenticated': allowUnauthenticated } = values;
   if (bundle !== undefined && operand !== undefined)
     throw new UsageError(`a bundle holds its Receipt: there must not also be ${operand}`);
+  const [beside] = Object.entries({ inclusion, checkpoint, attestation }).filter(
+    ([, file]) => file !== undefined,
+  );
+  if (bundle !== undefined && beside !== undefined)
+    throw new UsageError(`a bundle holds what proves it: there must not also be --${beside[0]}`);
   const input = bundle ?? operand ?? '-';
   if (didDocument !== undefined && keys.length > 0)
     throw new UsageError('--did-document and --key say the same: there must be one of them');
@@ -165,8 +122,7 @@ const parseVerify = (values: Values, operand: string | undefined): VerifyCommand
 export const NO_DOCUMENT =
   '--did-document must name a file with the service DID document that you trust; --fetch gets it from the service that --service-did names';
 
-const parseAudit = (values: Values, receipt: string | undefined): Command => {
-  assertAllowed(withoutOff(values), optionsOf('audit'), 'audit');
+const parseAudit = (values: Given, receipt: string | undefined): Command => {
   if (values.bundle !== undefined && receipt !== undefined)
     throw new UsageError(`a bundle holds its Receipt: there must not also be ${receipt}`);
   return withOneStdin({
@@ -185,10 +141,6 @@ const parseAudit = (values: Values, receipt: string | undefined): Command => {
   });
 };
 
-/** A flag that was not given is no option that a command could lack. */
-const withoutOff = (values: Values): object =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== false));
-
 /** `MULTIKEY` or `MULTIKEY@FROM/UNTIL`, where no bound is an empty one. */
 const parseKey = (text: string): PinnedKey => {
   const at = text.indexOf('@');
@@ -202,8 +154,7 @@ const parseKey = (text: string): PinnedKey => {
   return { multikey: text.slice(0, at), validFrom: from || null, validUntil: until || null };
 };
 
-const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): Command => {
-  assertAllowed(values, optionsOf('monitor'), 'monitor');
+const parseMonitor = (values: Given, [address, ...rest]: readonly string[]): Command => {
   if (address === undefined || rest.length > 0)
     throw new UsageError('monitor takes one base URL, as https://svc.example');
   const {
@@ -221,18 +172,20 @@ const parseMonitor = (values: Values, [, address, ...rest]: readonly string[]): 
   return {
     ...{ name: 'monitor', didDocument, serviceDid, state, since, json: values.json },
     keys: keys.map(parseKey),
-    origin: parseOrigin(address),
+    origin: parseOrigin(address, values.insecure),
     everySeconds: parseCount('every', values.every, 1, 86_400),
     recheck: parseCount('recheck', values.recheck, 0, 100_000),
   };
 };
 
-/** Checkpoints are signed, so plain http hides nothing from the monitor; what a path would mean is not defined. */
-const parseOrigin = (address: string): string => {
+/** Checkpoints are signed, but whoever is in between could hide the new ones. What a path would mean is not defined. */
+const parseOrigin = (address: string, allowsHttp: boolean): string => {
   const url = URL.canParse(address) ? new URL(address) : null;
-  const isPlain = url !== null && `${url.origin}/` === url.href && /^https?:$/.test(url.protocol);
-  if (isPlain) return url.origin;
-  throw new UsageError(`the base URL must be http(s)://host, not ${address}`);
+  if (url === null || `${url.origin}/` !== url.href || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`the base URL must be https://host, not ${address}`);
+  if (!isProtected(url) && !allowsHttp)
+    throw new UsageError(`${address} must be https; http is for this machine, or with --insecure`);
+  return url.origin;
 };
 
 /** Null where the option is not given. */
@@ -248,10 +201,8 @@ const parseCount = (
   throw new UsageError(`--${option} must be a number, ${min} to ${max}, not ${text}`);
 };
 
-type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
-
 const demand = (
-  values: Values,
+  values: Given,
   option: 'did-document' | 'grant' | 'proof' | 'action',
   what: string,
 ): string => {

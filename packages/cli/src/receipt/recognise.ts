@@ -8,7 +8,7 @@ import {
   parseStrictJson,
 } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-line.ts';
 
 export type Given =
   /** The text of a Receipt, or what is judged as one. */

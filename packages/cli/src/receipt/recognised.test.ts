@@ -1,11 +1,10 @@
 /** An auditor gives what he was handed: it is recognised, what is missing is got, and one sentence says what it comes to. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { programFile } from '@svc/testkit/process/program-file';
 import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
@@ -17,8 +16,6 @@ import {
   signerOf,
 } from '@svc/testkit/receipts/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
-import { COMMANDS, manPage, OPTIONS } from './commands.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-receipt-'));
@@ -303,34 +300,5 @@ describe('svc-receipt --fetch', () => {
     expect((await run(['http://svc.example/receipt.json', '--fetch'], false)).stderr).toContain(
       'must be https',
     );
-  });
-});
-
-describe('help', () => {
-  it.each(COMMANDS.map(({ name }) => name))('of %s is about that one alone', async (name) => {
-    const { stdout } = await run([name, '--help'], false);
-    const command = COMMANDS.find((one) => one.name === name);
-    const shown = [...stdout.matchAll(/^ {2}--([a-z-]+)/gm)].map(([, option]) => option);
-    expect(shown.sort()).toEqual([...(command?.options ?? [])].sort());
-    for (const other of COMMANDS.filter((one) => one.name !== name))
-      expect(stdout).not.toContain(`svc-receipt ${other.name} `);
-  });
-
-  it('the man page is that of the table', () => {
-    const file = fileURLToPath(new URL('../../man/svc-receipt.1', import.meta.url));
-    expect(readFileSync(file, 'utf8')).toBe(manPage(packageJson.version));
-    for (const { name } of OPTIONS) expect(manPage('0')).toContain(`.B \\-\\-${name.replaceAll('-', '\\-')}`);
-  });
-
-  it('bash completes commands and their options', async () => {
-    const { stdout } = await run(['completion', 'bash'], false);
-    const complete = (...words: string[]) => {
-      const script = `${stdout}\nCOMP_WORDS=(svc-receipt ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
-_svc_receipt; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return spawnSync('bash', ['-c', script], { encoding: 'utf8', cwd: folder }).stdout.trim().split('\n');
-    };
-    expect(complete('mon')).toEqual(['monitor']);
-    expect(complete('monitor', '--re')).toEqual(['--recheck']);
-    expect(complete('audit', '--grant', 'gra')).toEqual(['grant']);
   });
 });

@@ -5,7 +5,7 @@ import { type Failure, type VerifiedReceipt, verifyReceipt } from '@svc/receipts
 import type { Assumption } from '@svc/receipts/audit';
 import { type BundlePin, verifyBundle } from '@svc/receipts/bundle';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-line.ts';
 import type { Paint } from '../report.ts';
 import { fetchAddress, isAddress, type ServiceHost, serviceHost } from './fetch.ts';
 import { readGiven, readText } from './inputs.ts';

@@ -8,9 +8,8 @@ import type { Failure } from '@svc/receipts';
 import { type AuditResult, audit } from '@svc/receipts/audit';
 import { verifyBundle } from '@svc/receipts/bundle';
 import packageJson from '../../package.json' with { type: 'json' };
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-line.ts';
 import { type Paint, painter, printable } from '../report.ts';
-import { bashCompletion, HELP, helpOf } from './commands.ts';
 import { type Evidence, readEvidence, readGiven, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
@@ -34,18 +33,20 @@ export const run = async (
     const message = printable(error.message);
     if (args.includes('--json'))
       return { exitCode: 2, stdout: JSON.stringify({ verdict: 'undecided', error: message }), stderr: '' };
-    return { exitCode: 2, stdout: '', stderr: `svc-receipt: ${message}\nTry svc-receipt --help.` };
+    return {
+      exitCode: 2,
+      stdout: '',
+      stderr: `svc-receipt: ${message}\n${error.hint === null ? 'Try svc-receipt --help.' : `\n${error.hint}`}`,
+    };
   }
 };
 
 const runCommand = async (command: Command, paint: Paint, terminal: Terminal): Promise<Output> => {
   switch (command.name) {
-    case 'help':
-      return { exitCode: 0, stdout: command.of === undefined ? HELP : helpOf(command.of), stderr: '' };
+    case 'tell':
+      return { exitCode: 0, stdout: command.text, stderr: '' };
     case 'version':
       return { exitCode: 0, stdout: packageJson.version, stderr: '' };
-    case 'completion':
-      return { exitCode: 0, stdout: bashCompletion(), stderr: '' };
     case 'verify':
       return runVerify(command, paint);
     case 'audit':

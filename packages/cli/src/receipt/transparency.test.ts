@@ -267,7 +267,7 @@ describe('svc-receipt refuses with exit code 2', () => {
     [
       'a bundle and a proof',
       ['--bundle', files.bundle, '--inclusion', 'x'],
-      'verify with --bundle has no option --inclusion',
+      'there must not also be --inclusion',
     ],
     [
       'a key without a bundle',

@@ -387,6 +387,16 @@ describe('what cannot be told is no alarm, and nothing is forgotten for it:', ()
   });
 });
 
+it('where nothing was there to be held against the pin, the monitor cannot tell', async () => {
+  service = new PublishedDays();
+  const other = { origin: 'https://another.example' };
+  expect(await look(other)).toMatchObject({
+    doubts: [{ message: expect.stringContaining('nothing was held') }],
+  });
+  await service.close(1);
+  expect((await look(other)).doubts).toEqual([]);
+});
+
 describe('the published DID document', () => {
   const serveKeys = (keys: Record<string, number>) =>
     service.answer('/.well-known/did.json', { status: 200, body: JSON.stringify(documentOf(SERVICE, keys)) });

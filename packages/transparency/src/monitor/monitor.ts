@@ -65,6 +65,12 @@ export interface Look {
 export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
 
 const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
+/** Of another service, that would be said once a day is closed. */
+const NOT_HELD: Doubt = {
+  path: '/checkpoints/latest',
+  message:
+    'no day is closed, and no DID document is at the address of the service that is pinned: nothing was held against the pin',
+};
 /** 100 years. */
 const MAX_DAYS = 36_525;
 /** Tolerated clock skew between the service and this machine. */
@@ -96,7 +102,12 @@ class Monitor {
     const stopped = this.options.stop.aborted ? [STOPPED] : [];
     return {
       alarms: distinct([...this.#alarms, ...keys.alarms]),
-      doubts: [...this.#doubts, ...keys.doubts, ...stopped],
+      doubts: [
+        ...this.#doubts,
+        ...keys.doubts,
+        ...(this.#seen.length > 0 || keys.wasAsked ? [] : [NOT_HELD]),
+        ...stopped,
+      ],
       notes: [...keys.notes, ...this.#describeDelay()],
       seen: this.#seen,
       newDays: this.#newDays,

@@ -9,6 +9,8 @@ import type { MonitorPin } from './pin.ts';
 import { type Source, SourceError } from './source.ts';
 
 export interface KeyComparison {
+  /** The service's document was asked for. */
+  readonly wasAsked: boolean;
   readonly alarms: readonly Alarm[];
   readonly doubts: readonly Doubt[];
   readonly notes: readonly string[];
@@ -43,9 +45,13 @@ export const comparePublishedKeys = async (options: Options): Promise<KeyCompari
   }
 };
 
-const NOTHING: KeyComparison = { alarms: [], doubts: [], notes: [] };
+const NOTHING: KeyComparison = { wasAsked: false, alarms: [], doubts: [], notes: [] };
 
-const doubt = (message: string): KeyComparison => ({ ...NOTHING, doubts: [{ path: PATH, message }] });
+const doubt = (message: string): KeyComparison => ({
+  ...NOTHING,
+  wasAsked: true,
+  doubts: [{ path: PATH, message }],
+});
 
 const isOwnHost = (serviceDid: string, origin: string): boolean => {
   const did = parseDidWeb(serviceDid);
@@ -81,5 +87,5 @@ const compare = (
       (key) => key.kid.includes('#status-') && !isPinned(key) && !keys.some(({ kid }) => kid === key.kid),
     )
     .map(({ kid, multikey }) => `${kid} (${multikey}) is published and not pinned: pin it before it signs`);
-  return { alarms, doubts: [], notes };
+  return { wasAsked: true, alarms, doubts: [], notes };
 };

@@ -221,13 +221,14 @@ describe('svc-receipt monitor refuses with exit code 2', () => {
       ['https://a.example', '--did-document', didFile, '--service-did', 'did:web:b'],
       'not of did:web:b',
     ],
-    ['an address with a path', ['https://a.example/x', '--did-document', didFile], 'must be http(s)://host'],
+    ['an address with a path', ['https://a.example/x', '--did-document', didFile], 'must be https://host'],
     [
       'an address with a password',
       ['https://u:p@a.example', '--did-document', didFile],
-      'must be http(s)://host',
+      'must be https://host',
     ],
-    ['another scheme', ['file:///etc', '--did-document', didFile], 'must be http(s)://host'],
+    ['another scheme', ['file:///etc', '--did-document', didFile], 'must be https://host'],
+    ['plain http to another machine', ['http://a.example', '--did-document', didFile], 'must be https'],
     [
       'a day that is none',
       ['https://a.example', '--did-document', didFile, '--since', '2026-02-30'],

@@ -10,7 +10,7 @@ import {
   pinDocument,
   pinKeys,
 } from '@svc/transparency/monitor';
-import { UsageError } from '../../options.ts';
+import { UsageError } from '../../command-line.ts';
 import type { Paint } from '../../report.ts';
 import { readText } from '../inputs.ts';
 import type { Command } from '../options.ts';

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { readFile, stat } from 'node:fs/promises';
 import type { MonitorPin } from '@svc/transparency/monitor';
 import { formatSeen, parseSeen, type Seen } from '@svc/transparency/monitor';
-import { UsageError } from '../../options.ts';
+import { UsageError } from '../../command-line.ts';
 
 /** A day has some 900 bytes. */
 const MAX_BYTES = 67_108_864;

@@ -1,0 +1,63 @@
+/** The commands of `svc-admin`: what it parses, and what help, man page and completion are written from. */
+import type { Program } from '@svc/cli/command-line';
+import { clockCommand, clockRepairCommand } from './clock.ts';
+import type { Command } from './command.ts';
+import { completionCommand } from './completion.ts';
+import { configCheckCommand } from './config-check.ts';
+import { fenceGiveUpCommand, fenceResetCommand, fenceShowCommand } from './fence.ts';
+import { fsckCommand } from './fsck.ts';
+import {
+  keysCommand,
+  keysCompromiseCommand,
+  keysCreateCommand,
+  keysEncryptCommand,
+  keysRetireCommand,
+  keysRotateCommand,
+} from './keys.ts';
+import { keysCheckCommand } from './keys-check.ts';
+import { migrateCommand } from './migrate.ts';
+import { restoreCommand } from './restore.ts';
+import { serviceDidChangeCommand, serviceDidCommand } from './service-did.ts';
+import {
+  orgCreateCommand,
+  orgKeyCommand,
+  principalCreateCommand,
+  relyingPartyCreateCommand,
+} from './tenants.ts';
+import { releaseCommand, withheldCommand } from './withheld.ts';
+
+const COMMANDS: readonly Command[] = [
+  fsckCommand,
+  migrateCommand,
+  keysCompromiseCommand,
+  keysCreateCommand,
+  keysRotateCommand,
+  keysRetireCommand,
+  keysEncryptCommand,
+  keysCheckCommand,
+  keysCommand,
+  configCheckCommand,
+  clockRepairCommand,
+  clockCommand,
+  fenceShowCommand,
+  fenceResetCommand,
+  fenceGiveUpCommand,
+  withheldCommand,
+  releaseCommand,
+  restoreCommand,
+  serviceDidChangeCommand,
+  serviceDidCommand,
+  orgCreateCommand,
+  orgKeyCommand,
+  principalCreateCommand,
+  relyingPartyCreateCommand,
+  completionCommand(() => PROGRAM),
+];
+
+export const PROGRAM: Program<Command> = {
+  name: 'svc-admin',
+  gist: 'What an operator does by hand on a deployment’s database',
+  commands: COMMANDS,
+  foot: `DATABASE_URL names the database, or DATABASE_URL_FILE a file that does; what is about keys or the fence reads the environment
+of the API. Exit code: 0 well; 1 something was found, and each is named; 2 it could not be told.`,
+};
