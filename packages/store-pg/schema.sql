@@ -144,6 +144,71 @@ create table entitlements (
   version bigint not null default 1,
   checks_since_cap bigint
 );
+create table event_deliveries (
+  subscription_id text collate "C" not null,
+  position bigint not null,
+  event_id text collate "C" not null,
+  type text not null,
+  order_key text collate "C",
+  state text not null default 'waiting'::text,
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone not null default svc_now(),
+  taken_until timestamp with time zone,
+  last_attempt_at timestamp with time zone,
+  last_status integer,
+  last_problem text
+);
+create table event_log (
+  position bigint not null,
+  event_id text collate "C" not null,
+  audience text collate "C" not null,
+  type text collate "C" not null,
+  order_key text collate "C",
+  occurred_at timestamp with time zone not null,
+  percent integer,
+  data text not null,
+  logged_at timestamp with time zone not null default svc_now()
+);
+create table event_outbox (
+  seq bigint not null,
+  xid xid8 not null default pg_current_xact_id(),
+  event_id text collate "C" not null,
+  audience text collate "C" not null,
+  type text collate "C" not null,
+  order_key text collate "C",
+  occurred_at timestamp with time zone not null,
+  percent integer,
+  data text not null
+);
+create table event_secrets (
+  subscription_id text collate "C" not null,
+  number integer not null,
+  root text not null,
+  created_at timestamp with time zone not null default svc_now(),
+  ends_at timestamp with time zone
+);
+create table event_subscriptions (
+  subscription_id text collate "C" not null,
+  audience text collate "C" not null,
+  url text not null,
+  description text,
+  types text[] not null,
+  budget_low_percent integer not null,
+  created_at timestamp with time zone not null default svc_now(),
+  created_by text collate "C",
+  read_to bigint not null,
+  failing_since timestamp with time zone,
+  failures integer not null default 0,
+  not_before timestamp with time zone not null default svc_now(),
+  disabled_at timestamp with time zone,
+  disabled_because text
+);
+create table event_wants (
+  type text collate "C" not null,
+  audience text collate "C" not null,
+  subscription_id text collate "C" not null,
+  budget_low_percent integer not null
+);
 create table evidence (
   hash text collate "C" not null,
   content_type text not null,
@@ -534,6 +599,22 @@ alter table entitlements add constraint entitlements_org_id_fkey FOREIGN KEY (or
 alter table entitlements add constraint entitlements_pkey PRIMARY KEY (org_id);
 alter table entitlements add constraint entitlements_production_check CHECK ((production = ANY (ARRAY['allowed'::text, 'blocked'::text])));
 alter table entitlements add constraint entitlements_reason_check CHECK ((reason = ANY (ARRAY['trial'::text, 'paid'::text, 'past_due_grace'::text, 'canceled'::text, 'comp'::text, 'none'::text])));
+alter table event_deliveries add constraint event_deliveries_pkey PRIMARY KEY (subscription_id, "position");
+alter table event_deliveries add constraint event_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'failed'::text])));
+alter table event_deliveries add constraint event_deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_log add constraint event_log_pkey PRIMARY KEY ("position");
+alter table event_outbox add constraint event_outbox_pkey PRIMARY KEY (seq);
+alter table event_secrets add constraint event_secrets_number_check CHECK ((number > 0));
+alter table event_secrets add constraint event_secrets_pkey PRIMARY KEY (subscription_id, number);
+alter table event_secrets add constraint event_secrets_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_subscriptions add constraint event_subscriptions_audience_check CHECK ((audience ~ '^(principal|rp|org) [^[:space:]]+$'::text));
+alter table event_subscriptions add constraint event_subscriptions_budget_low_percent_check CHECK (((budget_low_percent >= 1) AND (budget_low_percent <= 99)));
+alter table event_subscriptions add constraint event_subscriptions_check CHECK (((disabled_at IS NULL) = (disabled_because IS NULL)));
+alter table event_subscriptions add constraint event_subscriptions_disabled_because_check CHECK ((disabled_because = ANY (ARRAY['owner'::text, 'failing'::text, 'gone'::text])));
+alter table event_subscriptions add constraint event_subscriptions_pkey PRIMARY KEY (subscription_id);
+alter table event_subscriptions add constraint event_subscriptions_types_check CHECK ((cardinality(types) > 0));
+alter table event_wants add constraint event_wants_pkey PRIMARY KEY (type, audience, subscription_id);
+alter table event_wants add constraint event_wants_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
 alter table evidence add constraint evidence_pkey PRIMARY KEY (hash);
 alter table evidence add constraint hash_is_of_body CHECK ((hash = ('sha256:'::text || encode(sha256(body), 'hex'::text))));
 alter table evidence_naming add constraint evidence_naming_is_only_row_check CHECK (is_only_row);
@@ -646,6 +727,13 @@ CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USIN
 CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (created_at) WHERE (status = 'running'::text);
 CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
 CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);
+CREATE INDEX event_deliveries_in_order ON public.event_deliveries USING btree (subscription_id, order_key, "position") WHERE ((state = 'waiting'::text) AND (order_key IS NOT NULL));
+CREATE INDEX event_deliveries_waiting ON public.event_deliveries USING btree (subscription_id, "position") WHERE (state = 'waiting'::text);
+CREATE INDEX event_log_by_audience ON public.event_log USING btree (audience, "position");
+CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id, audience);
+CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
+CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
+CREATE INDEX event_wants_by_subscription ON public.event_wants USING btree (subscription_id);
 CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
@@ -684,10 +772,13 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.allowed_grants FO
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.allowed_grants FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_deleted AFTER DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
 CREATE TRIGGER note_revoked AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
+CREATE TRIGGER emit_event AFTER INSERT ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_emit_outcome();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER emit_event AFTER INSERT ON public.audit_events FOR EACH ROW WHEN ((new.action = 'agent.disable'::text)) EXECUTE FUNCTION svc_emit_agent_disabled();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER emit_event AFTER INSERT ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_emit_checkpoint();
 CREATE TRIGGER note_checkpoint AFTER INSERT ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_note_row('checkpoint', 'day');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -701,16 +792,22 @@ CREATE TRIGGER note_revoked AFTER INSERT OR UPDATE OF production, production_unt
 CREATE TRIGGER refuse_all_but_collection BEFORE DELETE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_collection();
 CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER emit_event AFTER UPDATE OF revoked_at ON public.grants FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION svc_emit_grant_revoked();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_name AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'slug', 'org:');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('slug', 'org:');
+CREATE TRIGGER emit_event AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = ANY (ARRAY['retired'::text, 'compromised'::text])))) EXECUTE FUNCTION svc_emit_key_state();
 CREATE TRIGGER note_revoked AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'key:');
+CREATE TRIGGER emit_event AFTER UPDATE OF verification_state ON public.principals FOR EACH ROW WHEN ((old.verification_state IS DISTINCT FROM new.verification_state)) EXECUTE FUNCTION svc_emit_verification();
+CREATE TRIGGER emit_first_event AFTER INSERT ON public.principals FOR EACH ROW WHEN ((new.verification_state = 'verified'::text)) EXECUTE FUNCTION svc_emit_verification();
+CREATE TRIGGER forget_released AFTER DELETE ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_forget_released('principal');
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER forget_released AFTER DELETE ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_forget_released('rp');
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id, proof_window_seconds, verify_rate_limit_per_minute, profile ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.restores FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -732,6 +829,22 @@ CREATE OR REPLACE FUNCTION public.svc_actions_kept_since()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   select (clock_timestamp() at time zone 'UTC' - interval '7 years') at time zone 'UTC';
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_audiences_of(p_subscription event_subscriptions)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    array[
+      p_subscription.audience,
+      'everyone',
+      'subscription ' || p_subscription.subscription_id,
+      case
+        when p_subscription.audience not like 'principal %' then 'verifiers'
+      end
+    ];
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_balances_version(p_grant_id text)
  RETURNS bigint
@@ -1003,7 +1116,8 @@ begin
     count(balances_grant_id) > 0 as balances,
     count(idempotency_key) > 0 as keys,
     count(spend_jti) > 0 as proofs,
-    count(binds_grant_hash) > 0 as binds
+    count(binds_grant_hash) > 0 as binds,
+    exists (select from event_wants) as wants
   into v_any
   from unnest(p_decisions);
 
@@ -1034,6 +1148,12 @@ begin
     perform svc_consume(p_decisions, v_outcomes);
   end if;
   perform svc_store(p_decisions, p_jws, v_outcomes);
+  if v_any.wants then
+    perform svc_emit_decisions(p_decisions, v_outcomes);
+  end if;
+  if v_any.wants and v_any.balances then
+    perform svc_emit_low_budgets(p_decisions, v_outcomes);
+  end if;
   if v_any.caps then
     v_outcomes := svc_settle_caps(p_decisions, v_outcomes);
     perform svc_count_caps(p_decisions, v_outcomes);
@@ -1276,6 +1396,280 @@ CREATE OR REPLACE FUNCTION public.svc_day_number(p_ms bigint)
 AS $function$
   select (p_ms / 86400000)::integer;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_agent_disabled()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform
+    svc_emit_event(
+      'agent.disabled',
+      new.target,
+      new.details ->> 'principal',
+      null,
+      new.occurred_at,
+      json_build_object('agent', new.target, 'principal', new.details ->> 'principal')
+    );
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_checkpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from event_wants where type = 'checkpoint.published') then
+    perform
+      svc_emit_to(
+        array['everyone'],
+        'checkpoint.published',
+        'checkpoints',
+        new.created_at,
+        json_build_object('day', new.day)
+      );
+  end if;
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_decisions(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+begin
+  insert into event_outbox (event_id, audience, type, order_key, occurred_at, data)
+  select
+    'evt_' || substr(d.receipt_id, 5),
+    w.audience,
+    d.type,
+    d.grant_id,
+    to_timestamp(d.evaluated_at_ms / 1000.0),
+    json_build_object(
+      'receipt_id',
+      d.receipt_id,
+      'relying_party',
+      d.relying_party,
+      'principal',
+      d.principal,
+      'grant_id',
+      d.grant_id,
+      'agent',
+      d.agent
+    )::text
+  from
+    (select s.*, 'decision.' || lower(s.decision) as type from unnest(p_decisions) as s) as d
+    left join principals as p on p.did = d.principal
+    left join relying_parties as r on r.did = d.relying_party
+    cross join lateral (
+      select distinct w.audience
+      from event_wants as w
+      where
+        w.type = d.type
+        and w.audience = any (
+          array['rp ' || d.relying_party, 'org ' || r.org_id, 'principal ' || d.principal, 'org ' || p.org_id]
+        )
+    ) as w
+  where p_outcomes[d.ordinal] is null
+  order by d.ordinal;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_event(p_type text, p_order_key text, p_principal text, p_relying_party text, p_occurred_at timestamp with time zone, p_data json, p_percent integer DEFAULT NULL::integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into event_outbox (event_id, audience, type, order_key, occurred_at, percent, data)
+  select e.event_id, w.audience, p_type, p_order_key, p_occurred_at, p_percent, p_data::text
+  from
+    (select 'evt_' || replace(gen_random_uuid()::text, '-', '') as event_id offset 0) as e,
+    (
+      select distinct w.audience
+      from event_wants as w
+      where
+        w.type = p_type
+        and (p_percent is null or w.budget_low_percent = p_percent)
+        and w.audience in (
+          'principal ' || p_principal,
+          'rp ' || p_relying_party,
+          'org ' || (select org_id from principals where did = p_principal),
+          'org ' || (select org_id from relying_parties where did = p_relying_party)
+        )
+    ) as w;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_grant_revoked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_data json := json_build_object('grant_id', new.id, 'principal', new.principal, 'agent', new.agent);
+begin
+  if not exists (select from event_wants where type = 'grant.revoked') then
+    return null;
+  end if;
+  perform
+    svc_emit_to(
+      -- Who has verified it is looked up when the log is read: a revocation does not wait for that.
+      array(
+        select distinct w.audience
+        from event_wants as w
+        where
+          w.type = 'grant.revoked'
+          and w.audience in (
+            'principal ' || new.principal,
+            'org ' || (select org_id from principals where did = new.principal)
+          )
+      ) || array['verifiers'],
+      'grant.revoked',
+      new.id,
+      new.revoked_at,
+      v_data
+    );
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_key_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform
+    svc_emit_event(
+      'key.' || new.state,
+      new.kid,
+      new.principal,
+      null,
+      new.since,
+      json_build_object('kid', new.kid, 'principal', new.principal)
+    );
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_low_budgets(p_decisions svc_decision[], p_outcomes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+begin
+  perform
+    svc_emit_event(
+      'budget.low',
+      low.grant_id,
+      low.principal,
+      null,
+      low.at,
+      json_build_object(
+        'grant_id',
+        low.grant_id,
+        'principal',
+        low.principal,
+        'key',
+        low.key,
+        'percent',
+        low.percent
+      ),
+      low.percent
+    )
+  from
+    (
+      select distinct c.grant_id, c.principal, c.key, c.at, w.budget_low_percent as percent
+      from
+        (
+          select
+            d.balances_grant_id as grant_id,
+            d.budget_key as key,
+            max(d.principal) as principal,
+            max(to_timestamp(d.evaluated_at_ms / 1000.0)) as at,
+            sum(d.delta_total) as delta
+          from unnest(p_decisions) as d
+          where p_outcomes[d.ordinal] is null and d.budget_key is not null
+          group by d.balances_grant_id, d.budget_key
+        ) as c
+        join consumption_balances as b on b.grant_id = c.grant_id and b.key = c.key
+        join event_wants as w on w.type = 'budget.low'
+      where
+        b.limit_total is not null
+        and (b.limit_total - b.spent_total) * 100 <= b.limit_total * w.budget_low_percent::numeric
+        and (b.limit_total - b.spent_total + c.delta) * 100 > b.limit_total * w.budget_low_percent::numeric
+    ) as low;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_outcome()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_grant_id text;
+begin
+  if not exists (select from event_wants where type = 'outcome.reported') then
+    return null;
+  end if;
+  select grant_id into v_grant_id from receipts where receipt_id = new.receipt_id;
+  perform
+    svc_emit_event(
+      'outcome.reported',
+      v_grant_id,
+      new.principal,
+      new.relying_party,
+      new.recorded_at,
+      json_build_object(
+        'attestation_id',
+        new.attestation_id,
+        'receipt_id',
+        new.receipt_id,
+        'relying_party',
+        new.relying_party,
+        'principal',
+        new.principal,
+        'grant_id',
+        v_grant_id
+      )
+    );
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_to(p_audiences text[], p_type text, p_order_key text, p_occurred_at timestamp with time zone, p_data json)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_event_id text := 'evt_' || replace(gen_random_uuid()::text, '-', '');
+begin
+  insert into event_outbox (event_id, audience, type, order_key, occurred_at, data)
+  select v_event_id, audience, p_type, p_order_key, p_occurred_at, p_data::text
+  from unnest(p_audiences) as audience;
+  return v_event_id;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_verification()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform
+    svc_emit_event(
+      'principal.' || new.verification_state,
+      new.did,
+      new.did,
+      null,
+      svc_now(),
+      json_build_object('principal', new.did)
+    );
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1347,6 +1741,17 @@ AS $function$
       'g'
     ) as m;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_audience(p_audience text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  delete from event_subscriptions where audience = p_audience;
+  delete from event_outbox where audience = p_audience;
+  delete from event_log where audience = p_audience;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_domains()
  RETURNS void
  LANGUAGE sql
@@ -1362,6 +1767,41 @@ AS $function$
     end,
     version = version + 1
   where kind = 'hosted';
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_events(p_limit integer, p_kept interval, p_node_ms bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_before timestamptz := least(svc_now(), svc_instant(p_node_ms)) - p_kept;
+  v_position bigint;
+  v_removed integer;
+begin
+  delete from event_wants
+  where
+    subscription_id in (select subscription_id from event_subscriptions where disabled_at < v_before);
+  delete from event_log
+  where position in (select position from event_log where logged_at < v_before order by logged_at limit p_limit);
+  get diagnostics v_removed = row_count;
+  select coalesce(min(position), 9223372036854775807) into v_position from event_log;
+  delete from event_deliveries as d
+  using event_subscriptions as s
+  where d.subscription_id = s.subscription_id and d.position < v_position and not exists (
+    select from event_log as l where l.position = d.position
+  );
+  return v_removed;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_released()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform svc_forget_audience(tg_argv[0] || ' ' || old.did);
+  return null;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_runner(p_role name)
  RETURNS void
@@ -1422,6 +1862,31 @@ begin
       );
   end loop;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_has_verified(p_relying_parties text[], p_principal text, p_grant_id text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+  select
+    exists (
+      select
+      from
+        unnest(p_relying_parties) as rp (did),
+        receipts as r
+      where
+        r.receipt_id >= (
+          select svc_lowest_receipt_id(allocated_at - interval '1 minute') from grants where id = p_grant_id
+        )
+        and hashtext(r.principal) = hashtext(p_principal)
+        and hashtext(r.relying_party) = hashtext(rp.did)
+        and hashtext(r.grant_id) = hashtext(p_grant_id)
+        and r.principal = p_principal
+        and r.relying_party = rp.did
+        and r.grant_id = p_grant_id
+    );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
  RETURNS timestamp with time zone
@@ -1917,6 +2382,59 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_note_delivery(p_subscription_id text, p_position bigint, p_is_delivered boolean, p_is_gone boolean, p_status integer, p_problem text, p_retry_s double precision, p_disable_after interval)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_was event_subscriptions;
+  v_because text;
+begin
+  select * into v_was
+  from event_subscriptions
+  where subscription_id = p_subscription_id
+  for no key update;
+  if not found then
+    return null;
+  end if;
+  update event_deliveries
+  set
+    state = case when p_is_delivered then 'delivered' when p_retry_s is null then 'failed' else 'waiting' end,
+    attempts = attempts + 1,
+    next_attempt_at = svc_now() + make_interval(secs => coalesce(p_retry_s, 0)),
+    taken_until = null,
+    last_attempt_at = svc_now(),
+    last_status = p_status,
+    last_problem = p_problem
+  where subscription_id = p_subscription_id and position = p_position and state = 'waiting';
+  if not p_is_delivered then
+    v_because := case
+      when v_was.disabled_at is not null then null
+      when p_is_gone then 'gone'
+      when v_was.failing_since <= svc_now() - p_disable_after then 'failing'
+    end;
+    update event_subscriptions
+    set
+      failing_since = coalesce(failing_since, svc_now()),
+      failures = least(failures + 1, 1000),
+      -- Two seconds, four, eight, ten minutes at most; less by up to a half.
+      not_before = svc_now() + least(power(2, least(failures + 1, 20)), 600) * (0.5 + random() / 2) * interval '1 second',
+      disabled_at = case when v_because is null then disabled_at else svc_now() end,
+      disabled_because = coalesce(v_because, disabled_because)
+    where subscription_id = p_subscription_id;
+  elsif v_was.failing_since is not null then
+    update event_subscriptions
+    set failing_since = null, failures = 0, not_before = svc_now()
+    where subscription_id = p_subscription_id;
+    -- It answers again: what waits for it is due within a minute.
+    update event_deliveries
+    set next_attempt_at = least(next_attempt_at, svc_now() + random() * interval '1 minute')
+    where subscription_id = p_subscription_id and state = 'waiting';
+  end if;
+  return v_because;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note_list()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1959,6 +2477,91 @@ CREATE OR REPLACE FUNCTION public.svc_now()
  LANGUAGE sql
 AS $function$
   select date_trunc('milliseconds', clock_timestamp());
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_open_deliveries(p_subscription_id text, p_window integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_subscription event_subscriptions;
+  v_kind text;
+  v_name text;
+  v_members text[] := '{}';
+  v_room integer;
+  v_read_to bigint;
+  v_opened integer;
+begin
+  select * into v_subscription
+  from event_subscriptions
+  where subscription_id = p_subscription_id and disabled_at is null
+  for no key update skip locked;
+  if not found then
+    return 0;
+  end if;
+  select p_window - count(*) into v_room
+  from event_deliveries
+  where subscription_id = p_subscription_id and state = 'waiting';
+  if v_room <= 0 then
+    return 0;
+  end if;
+  v_kind := split_part(v_subscription.audience, ' ', 1);
+  v_name := split_part(v_subscription.audience, ' ', 2);
+  if v_kind = 'rp' then
+    v_members := array[v_name];
+  elsif v_kind = 'org' then
+    v_members := array(select did from relying_parties where org_id = v_name);
+  end if;
+  with
+    next as (
+      select l.*
+      from
+        unnest(svc_audiences_of(v_subscription)) as a (audience),
+        lateral (
+          select e.*
+          from event_log as e
+          where e.audience = a.audience and e.position > v_subscription.read_to
+          order by e.position
+          limit v_room
+        ) as l
+      order by l.position
+      limit v_room
+    ),
+    opened as (
+      insert into event_deliveries as d (subscription_id, position, event_id, type, order_key)
+      select p_subscription_id, n.position, n.event_id, n.type, n.order_key
+      from next as n
+      where
+        (n.type = any (v_subscription.types) or n.audience like 'subscription %')
+        and (n.percent is null or n.percent = v_subscription.budget_low_percent)
+        and (
+          n.audience != 'verifiers'
+          or (
+            -- Its Principal may be a member of the same org.
+            not exists (
+              select from event_log as own
+              where own.event_id = n.event_id and own.audience = v_subscription.audience
+            )
+            and svc_has_verified(v_members, n.data::json ->> 'principal', n.data::json ->> 'grant_id')
+          )
+        )
+      -- Replayed.
+      on conflict (subscription_id, position) do update
+        set
+          state = 'waiting',
+          attempts = 0,
+          next_attempt_at = svc_now(),
+          taken_until = null
+        where d.state != 'waiting'
+      returning 1
+    )
+  select (select max(position) from next), (select count(*) from opened)
+  into v_read_to, v_opened;
+  update event_subscriptions
+  set read_to = greatest(read_to, v_read_to)
+  where subscription_id = p_subscription_id;
+  return v_opened;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text, p_node_ms bigint)
  RETURNS bigint
@@ -2405,6 +3008,36 @@ begin
   update ledger_seal set sealed_until = p_until where sealed_until < p_until;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_sequence_events(p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_moved integer;
+begin
+  if not pg_try_advisory_xact_lock(11, 1) then
+    return 0;
+  end if;
+  with
+    ready as (
+      select o.seq
+      from event_outbox as o, pg_current_snapshot() as s
+      where o.xid < pg_snapshot_xmin(s) or o.xid >= pg_snapshot_xmax(s)
+      order by o.xid, o.seq
+      limit p_limit
+    ),
+    taken as (
+      delete from event_outbox where seq in (select seq from ready) returning *
+    )
+  insert into event_log (event_id, audience, type, order_key, occurred_at, percent, data)
+  select event_id, audience, type, order_key, occurred_at, percent, data
+  from taken
+  order by xid, seq;
+  get diagnostics v_moved = row_count;
+  return v_moved;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_settle_budgets(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
  RETURNS text[]
  LANGUAGE plpgsql
@@ -2584,6 +3217,25 @@ begin
   where p_outcomes[d.ordinal] is null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_subscriptions_behind()
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select s.subscription_id
+  from event_subscriptions as s
+  where
+    s.disabled_at is null
+    and exists (
+      select
+      from
+        unnest(svc_audiences_of(s)) as a (audience),
+        lateral (
+          select from event_log as l where l.audience = a.audience and l.position > s.read_to limit 1
+        ) as l
+    );
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_sum_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS SETOF consumption_balances
  LANGUAGE plpgsql
@@ -2626,6 +3278,67 @@ begin
       c.limit_uses,
       c.last_period_start_ms,
       c.last_evaluated_at_ms;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_deliveries(p_limit integer, p_at_once integer, p_for interval)
+ RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer)
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+begin
+  -- Of two at a time both would count what is under way without the other.
+  perform pg_advisory_xact_lock(11, 2);
+  return query
+    with
+      due as (
+        select d.subscription_id, d.position
+        from
+          event_subscriptions as s
+          cross join lateral (
+            select count(*)::integer as count
+            from event_deliveries as b
+            where
+              b.subscription_id = s.subscription_id
+              and b.state = 'waiting'
+              and b.taken_until > clock_timestamp()
+          ) as busy
+          cross join lateral (
+            select w.subscription_id, w.position, row_number() over (order by w.position) as place
+            from event_deliveries as w
+            where
+              w.subscription_id = s.subscription_id
+              and w.state = 'waiting'
+              and w.next_attempt_at <= clock_timestamp()
+              and (w.taken_until is null or w.taken_until <= clock_timestamp())
+              and not exists (
+                select from event_deliveries as e
+                where
+                  e.subscription_id = w.subscription_id
+                  and e.order_key = w.order_key
+                  and e.state = 'waiting'
+                  and e.position < w.position
+              )
+            order by w.position
+            limit greatest(case when s.failing_since is null then p_at_once else 1 end - busy.count, 0)
+          ) as d
+        where s.disabled_at is null and s.not_before <= clock_timestamp()
+        order by d.place, d.position
+        limit p_limit
+      ),
+      taken as (
+        update event_deliveries as t
+        set taken_until = clock_timestamp() + p_for
+        from due
+        where t.subscription_id = due.subscription_id and t.position = due.position
+        returning t.*
+      )
+    select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts
+    from
+      taken as t
+      join event_subscriptions as s on s.subscription_id = t.subscription_id
+      join event_log as l on l.position = t.position
+    order by t.position;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_take_lock(p_space integer, p_key integer, p_is_exclusive boolean, p_deadline timestamp with time zone)
@@ -2742,4 +3455,15 @@ begin
   update ledger_count set counted_before = svc_lowest_receipt_id(v_month::timestamp at time zone 'UTC');
   return true;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_want_events(p_subscription_id text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  insert into event_wants (type, audience, subscription_id, budget_low_percent)
+  select unnest(types), audience, subscription_id, budget_low_percent
+  from event_subscriptions
+  where subscription_id = p_subscription_id
+  on conflict do nothing;
 $function$;

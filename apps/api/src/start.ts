@@ -15,11 +15,13 @@ import {
   endOnCrash,
   explainStartFailure,
   maintenanceJobs,
+  openDeliverer,
   type Round,
   readParameters,
   readVectorsBeside,
   reportRound,
   startConformanceRunner,
+  startEventDeliverer,
   startMaintenance,
 } from '@svc/process';
 import type { Logger } from 'pino';
@@ -81,8 +83,10 @@ const startAll = async (logger: Logger): Promise<{ running: RunningApi; close():
     transport: createRunTransport(running.config, service.identity),
     ...createRunReporter(logger, registry),
   });
+  const deliverer = openDeliverer(service, running.config, logger);
+  const delivering = deliverer === null ? null : startEventDeliverer(deliverer);
   const close = async () => {
-    await Promise.all([maintenance.stop(), conformance.stop()]);
+    await Promise.all([maintenance.stop(), conformance.stop(), delivering?.stop()]);
     await running.close();
   };
   return { running, close };

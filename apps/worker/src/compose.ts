@@ -1,12 +1,14 @@
 /**
- * From the environment to the jobs of this process and what they stand on: the keys that sign status lists and checkpoints, and no
- * other, no token, nothing of the sandbox (decision 53).
+ * From the environment to the jobs of this process and what they stand on: the keys that sign status lists and checkpoints, what
+ * webhook secrets are derived from, and no other; no token, nothing of the sandbox (decision 53).
  */
 import { type Environment, loadWorkerSecrets, type WorkerConfig } from '@svc/config';
 import {
+  type DelivererDeps,
   type Job,
   maintenanceJobs,
   type OpenedService,
+  openDeliverer,
   openService,
   openTracing,
   readWorkerConfig,
@@ -18,6 +20,8 @@ export interface Worker extends OpenedService {
   readonly config: WorkerConfig;
   readonly registry: Registry;
   readonly jobs: readonly Job[];
+  /** Null: the deployment sends no webhooks. */
+  readonly deliverer: DelivererDeps | null;
 }
 
 /** Throws `ConfigurationError`; rejects when the database cannot be asked. */
@@ -29,5 +33,6 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
   const tracing = await openTracing(env, 'svc-worker', logger);
   const opened = await openService({ config, secrets, databaseUrl, logger, registry });
   const close = () => opened.close().finally(() => tracing.close());
-  return { ...opened, close, config, registry, jobs: maintenanceJobs(opened.service) };
+  const deliverer = openDeliverer(opened.service, config, logger);
+  return { ...opened, close, config, registry, jobs: maintenanceJobs(opened.service), deliverer };
 };

@@ -8,6 +8,7 @@ import {
   createJobMetrics,
   createLogger,
   createServiceReadiness,
+  deliverDue,
   dropSecrets,
   endOnCrash,
   explainStartFailure,
@@ -21,6 +22,7 @@ import {
   readParameters,
   reportRound,
   runRound,
+  startEventDeliverer,
   startMaintenance,
 } from '@svc/process';
 import type { Logger } from 'pino';
@@ -28,7 +30,7 @@ import { openWorker, type Worker } from './compose.ts';
 
 const HELP = `The worker of the verification service: closes days and checks their content, checks the domains of hosted
 Principals again, completes revocations that a crash cut off, signs status lists of former keys anew, adds up usage,
-forgets what has served its time, ends conformance runs that nobody runs, makes partitions for the days to come. Any
+forgets what has served its time, delivers events, ends conformance runs that nobody runs, makes partitions for the days to come. Any
 number of workers may run at once.
 
   --once    one round of every job, then end; the exit code is 1 if one failed, was held or was stopped by a signal
@@ -53,7 +55,7 @@ const main = async (): Promise<void> => {
 };
 
 const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> => {
-  const { config, registry, service, fence, jobs, close } = worker;
+  const { config, registry, service, fence, jobs, deliverer, close } = worker;
   const metrics = createJobMetrics(registry, jobs);
   const content = createContentHealth(registry, service.store.checkpoints);
   createFenceMetrics(registry, fence);
@@ -70,8 +72,9 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
     log(round);
   };
   const maintenance = startMaintenance({ ...service, report }, jobs);
+  const delivering = deliverer === null ? null : startEventDeliverer(deliverer);
   closeOnSignal(async () => {
-    await maintenance.stop();
+    await Promise.all([maintenance.stop(), delivering?.stop()]);
     await admin.close();
     await close();
   }, logger);
@@ -85,7 +88,7 @@ const readinessOf = ({ ok, checks }: Readiness, metrics: JobMetrics, content: st
   return { ok, checks: { ...checks, jobs, content } };
 };
 
-const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promise<number> => {
+const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logger): Promise<number> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   let hasFailed = false;
@@ -95,6 +98,7 @@ const runOnce = async ({ service, jobs, close }: Worker, logger: Logger): Promis
     reportRound(logger)(round);
     hasFailed ||= round.outcome === 'failed' || round.outcome === 'held';
   }
+  if (deliverer !== null) await deliverDue(deliverer, stopping.signal);
   await close();
   return hasFailed || stopping.signal.aborted ? 1 : 0;
 };

@@ -52,6 +52,7 @@ const node = (outside: {
   log,
   domainProver: { check: outside.prove ?? (async () => 'unknown') },
   entitlements: undefined as never,
+  webhookSecrets: undefined as never,
   selfTestOrgs: [],
   maxLiveKeys: 20,
   maxChangesWithoutPlan: 1,

@@ -78,6 +78,8 @@ export interface Config {
   readonly adminToken: string | null;
   /** All are accepted, so that the key can be rotated. Empty: self-serve is off. */
   readonly provisionKeys: readonly string[];
+  /** What webhook secrets are derived from, the one for new ones first. Empty: none are sent, unless it is a demonstration. */
+  readonly webhookKeys: readonly string[];
   /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
   readonly receiptKeysPath: string | null;
   readonly statusKeysPath: string | null;

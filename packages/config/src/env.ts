@@ -132,6 +132,13 @@ export const VARIABLES = {
     meaning: 'Keys of the console, comma-separated; several while one is being rotated.',
     secret: true,
   }),
+  SVC_WEBHOOK_KEYS: variable({
+    parse: values.listOf(values.secret),
+    standard: 'none: no webhooks are sent; with SVC_DEMO generated in SVC_DATA_DIR',
+    meaning:
+      'What secrets of webhook endpoints are derived from, comma-separated, the one for new secrets first; the same for API and worker.',
+    secret: true,
+  }),
   SVC_RECEIPT_KEYS: variable({
     parse: values.path,
     standard: 'generated in SVC_DATA_DIR',

@@ -45,6 +45,7 @@ describe('configuration', () => {
       adminToken: null,
       provisionKeys: [],
       receiptKeysPath: null,
+      webhookKeys: [],
       statusKeysPath: null,
       sandboxKeysPath: null,
       keyPassphrasePath: null,

@@ -23,6 +23,8 @@ import { findKeyFile, type KeyPaths, keySourcesOf, newPrivateJwk, readSecretFile
 export interface SigningSecrets extends ServiceKeySets {
   /** What is wrong with them and tolerated in development: sentences for people, without a secret. */
   readonly notes: readonly string[];
+  /** What webhook secrets are derived from, the one for new ones first. */
+  readonly webhookKeys: readonly string[];
   /** What reaches the private keys. Whoever has loaded the secrets closes it at the end. */
   readonly signers: Signers;
   /** The key files as they are by then. Rejects as the first time. What is open stays open. */
@@ -50,7 +52,8 @@ export const loadSecrets = async (config: Config, open?: Signers): Promise<Secre
     receiptKeys: await load('receipt', did),
     statusKeys: await load('status', did),
     sandboxKeys: hasSandbox(config) ? await load('key', `${did}:org:${SANDBOX_SLUG}`) : null,
-    adminToken: config.adminToken ?? loadAdminToken(config.dataDir),
+    webhookKeys: loadWebhookKeys(config),
+    adminToken: config.adminToken ?? loadKept(config.dataDir, 'admin-token'),
     adminTokenIsGenerated: config.adminToken === null,
     notes,
     signers,
@@ -68,7 +71,8 @@ export const loadWorkerSecrets = async (config: WorkerConfig, open?: Signers): P
   const did = `did:web:${config.domain}`;
   const statusKeys = await loadKeySet('status', { config, did, notes, signers });
   const loadAgain = () => loadWorkerSecrets(config, signers);
-  return { receiptKeys: keysOfOthers('receipt'), statusKeys, notes, signers, loadAgain };
+  const { webhookKeys } = config;
+  return { receiptKeys: keysOfOthers('receipt'), statusKeys, webhookKeys, notes, signers, loadAgain };
 };
 
 /** Self-serve issues Grants of the sandbox Principal. */
@@ -120,8 +124,13 @@ const newKeySet = (purpose: KeyPurpose): string => {
   return `${JSON.stringify({ keys: [{ kid: `${purpose}-${number}`, ...newPrivateJwk() }] }, null, 2)}\n`;
 };
 
-const loadAdminToken = (dataDir: string): string => {
-  const path = join(dataDir, 'admin-token');
+/** A demonstration sends webhooks without being told to. */
+const loadWebhookKeys = ({ webhookKeys, demo, dataDir }: Config): readonly string[] =>
+  webhookKeys.length === 0 && demo ? [loadKept(dataDir, 'webhook-key')] : webhookKeys;
+
+/** A random text that is made once and kept. */
+const loadKept = (dataDir: string, name: string): string => {
+  const path = join(dataDir, name);
   return attempt(
     () => {
       makeUnlessThere(path, () => `${randomBytes(32).toString('base64url')}\n`);

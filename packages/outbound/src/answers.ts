@@ -41,7 +41,7 @@ export interface Answered {
   /** As the host gave it, redirects included. */
   readonly status: number;
   readonly contentType: string | null;
-  /** Complete for 2xx; of any other status the body is not read and this is empty. */
+  /** Complete for 2xx; of any other status, and where none was to be read, this is empty. */
   readonly body: Uint8Array;
 }
 

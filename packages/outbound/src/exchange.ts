@@ -12,7 +12,10 @@ export interface Exchange {
   readonly accept: string;
   /** JSON text. */
   readonly body: string | null;
-  readonly maxBytes: number;
+  /** Null: the body is not read, and the answer is its status alone. */
+  readonly maxBytes: number | null;
+  /** Added to those of every request. */
+  readonly headers: Readonly<Record<string, string>>;
   /** W3C Trace Context; null: none is sent. */
   readonly traceparent: string | null;
 }
@@ -63,13 +66,14 @@ const clientOver = (connection: Socket, url: URL): Client => {
 
 const ask = async (
   client: Client,
-  { url, method, accept, body, maxBytes, traceparent }: Exchange,
+  { url, method, accept, body, maxBytes, headers, traceparent }: Exchange,
   signal: AbortSignal,
 ): Promise<Answered> => {
   const answer = await client.request({
     path: `${url.pathname}${url.search}`,
     method,
     headers: {
+      ...headers,
       accept,
       'accept-encoding': 'identity',
       'user-agent': 'svc-outbound',
@@ -83,7 +87,8 @@ const ask = async (
   answer.body.on('error', () => {});
   const contentType = [answer.headers['content-type'] ?? null].flat()[0] ?? null;
   const { statusCode: status } = answer;
-  if (status < 200 || status > 299) return { kind: 'answered', status, contentType, body: new Uint8Array(0) };
+  if (maxBytes === null || status < 200 || status > 299)
+    return { kind: 'answered', status, contentType, body: new Uint8Array(0) };
   requireCoding(answer.headers['content-encoding'], 'identity');
   requireCoding(answer.headers['transfer-encoding'], 'chunked');
   return { kind: 'answered', status, contentType, body: await readAtMost(answer.body, maxBytes) };

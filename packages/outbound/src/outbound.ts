@@ -44,8 +44,10 @@ export interface TestSeams {
 }
 
 export interface RequestOptions {
-  /** Of the body; default 65,536. */
-  readonly maxBytes?: number;
+  /** Of the body; default 65,536. Null: it is not read, whatever its length. */
+  readonly maxBytes?: number | null;
+  /** Lower-case names; none of those that the guard sets itself. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** For everything, waiting and DNS included; default 3,000. */
   readonly timeoutMs?: number;
   /** Default `application/json`. */
@@ -103,7 +105,12 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     urlText: string,
     method: Exchange['method'],
     body: string | null,
-    { maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, accept = 'application/json' }: RequestOptions = {},
+    {
+      maxBytes = MAX_BYTES,
+      timeoutMs = TIMEOUT_MS,
+      accept = 'application/json',
+      headers = {},
+    }: RequestOptions = {},
   ): Promise<OutboundAnswer> => {
     const target = parseTarget(urlText, outboundMap);
     if (target.kind === 'refused') return target;
@@ -115,7 +122,7 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
         const endpoints = await endpointsOf(target, dns, forbidden, seams, signal);
         const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
         return exchange(
-          { url, method, accept, body, maxBytes, traceparent: traceparent() },
+          { url, method, accept, body, maxBytes, headers, traceparent: traceparent() },
           () => dialFirst(endpoints, secure, signal),
           signal,
         );

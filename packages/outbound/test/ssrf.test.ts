@@ -18,6 +18,8 @@ import { createOutbound, type Outbound } from '../src/outbound.ts';
 import { DNS_CASES, LOOPBACK_SPELLINGS, REFUSED_DIDS, REFUSED_URLS } from './ssrf-corpus.ts';
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
+/** As events are sent. */
+const WEBHOOK = { headers: { 'webhook-id': 'evt_1' }, maxBytes: null };
 const REBINDING = 'rebinding.example';
 
 let spy: ConnectSpy;
@@ -125,6 +127,7 @@ describe.each(['production', 'development'] as const)('in %s nothing connects', 
     const asked = dnsServer.questions.length;
     expect(await guards[mode].get(url)).toMatchObject({ kind: 'refused' });
     expect(await guards[mode].post(url, '{}')).toMatchObject({ kind: 'refused' });
+    expect(await guards[mode].post(url, '{}', WEBHOOK)).toMatchObject({ kind: 'refused' });
     expect(dnsServer.questions.length).toBe(asked);
     expectNoConnection();
   });

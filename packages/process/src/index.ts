@@ -23,6 +23,14 @@ export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
 export { type ContentHealth, createContentHealth } from './content-health.ts';
 export { dropSecrets } from './drop-secrets.ts';
 export { endOnCrash } from './end-on-crash.ts';
+export {
+  type DelivererDeps,
+  deliverDue,
+  type EventDeliverer,
+  startEventDeliverer,
+} from './events/deliverer.ts';
+export { openDeliverer } from './events/open-deliverer.ts';
+export { createWebhookPort } from './events/transport.ts';
 export { createFenceMetrics } from './fence-metrics.ts';
 export type { LogDestination } from './log-destination.ts';
 export { createLogger, logLevelOf, openLogOutput, processFields } from './logger.ts';

@@ -14,6 +14,7 @@ import {
   type ServiceDeps,
   type ServiceIdentity,
   type Store,
+  WebhookSecrets,
 } from '@svc/service';
 import { createStore } from '@svc/store-pg';
 import type { Logger } from 'pino';
@@ -101,6 +102,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       maxLiveKeys: config.tenantLimits.liveKeys,
       maxMembers: config.tenantLimits.members,
       maxChangesWithoutPlan: config.tenantLimits.changesWithoutPlan,
+      webhookSecrets: new WebhookSecrets(secrets.webhookKeys),
     };
     if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
     const { fence, close: closeFence } = await openFence(service, config);

@@ -1,6 +1,7 @@
 /** What every use case is given. */
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPolicy } from './entitlements/entitlement-policy.ts';
+import type { WebhookSecrets } from './events/webhook-secrets.ts';
 import type { Holds } from './lib/holds.ts';
 import type { DidResolver, DomainProver } from './ports/hosted-principals.ts';
 import type { Clock, CryptoPort, Log, Random } from './ports/platform.ts';
@@ -24,6 +25,8 @@ export interface ServiceDeps {
   readonly maxMembers: number;
   /** In all, of an org that signed itself up and for which nobody pays. */
   readonly maxChangesWithoutPlan: number;
+  /** What secrets of webhook endpoints are derived from. */
+  readonly webhookSecrets: WebhookSecrets;
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;

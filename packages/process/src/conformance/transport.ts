@@ -2,11 +2,11 @@
  * The transport of conformance runs to endpoints named by tenants (interface §Conformance): the outbound guard, and in
  * addition the service's own hosts are refused by name and by their current addresses.
  */
-import { networkInterfaces } from 'node:os';
 import type { Config } from '@svc/config';
 import type { Transport } from '@svc/conformance';
 import { createOutbound, type DnsPort } from '@svc/outbound';
 import { type ServiceIdentity, serviceHostsOf } from '@svc/service';
+import { addressesOfThisMachine } from '../addresses-of-this-machine.ts';
 
 export const createRunTransport = (
   { env, outboundMap }: Pick<Config, 'env' | 'outboundMap'>,
@@ -19,6 +19,3 @@ export const createRunTransport = (
     forbidden: { hosts: serviceHostsOf(identity), addresses: addressesOfThisMachine },
     ...(dns === undefined ? {} : { dns }),
   });
-
-const addressesOfThisMachine = (): readonly string[] =>
-  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));

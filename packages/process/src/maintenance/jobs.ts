@@ -6,6 +6,7 @@ import {
   collectEvidence,
   completeRevocations,
   expireClaims,
+  forgetEvents,
   forgetIdempotencyKeys,
   forgetSpentProofs,
   reSignStatusLists,
@@ -62,6 +63,11 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
     name: 'forget-idempotency-keys',
     everyMs: 5 * MINUTE,
     run: async (stop) => ({ ...(await forgetIdempotencyKeys(service, stop)) }),
+  },
+  {
+    name: 'forget-events',
+    everyMs: 60 * MINUTE,
+    run: async (stop) => ({ ...(await forgetEvents(service, stop)) }),
   },
   {
     name: 'clear-old-actions',

@@ -66,7 +66,9 @@ const endKeys = async (
   { caller, did, kind, toOrgId, requestId }: Transfer,
   fromOrgId: OrgId | null,
 ): Promise<void> => {
-  await tx.apiKeys.revokeAll(did, kind === 'principal' ? 'principal' : 'rp');
+  const role = kind === 'principal' ? 'principal' : 'rp';
+  await tx.apiKeys.revokeAll(did, role);
+  await tx.events.deleteAll(`${role} ${did}`);
   const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
   const details = { claim: 'transferred', from_org: fromOrgId, to_org: toOrgId };
   for (const orgId of [fromOrgId, toOrgId])

@@ -14,6 +14,7 @@ import type { ConformanceRunRepository } from './conformance.ts';
 import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
 import type { EntitlementRepository } from './entitlements.ts';
+import type { EventRepository } from './events.ts';
 import type { EvidenceRepository } from './evidence.ts';
 import type { LineageStore } from './fence.ts';
 import type { GrantRepository, RevocationStore } from './grants.ts';
@@ -149,4 +150,5 @@ export interface Repositories {
   readonly selfServe: SelfServeRepository;
   readonly conformanceRuns: ConformanceRunRepository;
   readonly restores: RestoreRepository;
+  readonly events: EventRepository;
 }

@@ -9,6 +9,7 @@ import { conformanceRunRepository } from './conformance-runs.ts';
 import { consumptionRepository } from './consumption.ts';
 import { decisionRepository } from './decisions.ts';
 import { entitlementRepository } from './entitlements.ts';
+import { eventRepository } from './events.ts';
 import { evidenceRepository } from './evidence.ts';
 import { grantRepository } from './grants.ts';
 import { orgRepository } from './orgs.ts';
@@ -46,6 +47,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   selfServe: selfServeRepository,
   conformanceRuns: conformanceRunRepository,
   restores: restoreRepository,
+  events: eventRepository,
 };
 
 const DATABASE = Symbol('database');

@@ -1,0 +1,323 @@
+/** Events reach their endpoints: signed as Standard Webhooks has it, in order, again where they were not taken, and nowhere else. */
+import { createPublicKey, verify } from 'node:crypto';
+import { startEventDeliverer } from '@svc/process';
+import { encodeUlid } from '@svc/protocol';
+import { type EventSubscriptionRecord, presentSecret, RETRY_SECONDS } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import { Webhook } from 'standardwebhooks';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Received, ROOT, secrets, startReceivers, statusKey } from './receiver.ts';
+
+const stores = withStores();
+let world: World;
+
+beforeEach(async () => {
+  await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+  world = await createWorld(stores.first);
+});
+
+const root = () => secrets.current ?? '';
+const subscribe = (host: string, audience = `rp ${world.relyingParty.did}` as const) =>
+  stores.first.transaction((tx) =>
+    tx.events.insert(
+      {
+        subscriptionId: `whs_${encodeUlid(Date.now(), crypto.getRandomValues(new Uint8Array(10)))}`,
+        audience,
+        url: `https://${host}.hooks.example/svc?of=tests`,
+        description: null,
+        types: ['decision.deny', 'decision.allow', 'grant.revoked'],
+        budgetLowPercent: 20,
+        createdBy: null,
+      },
+      root(),
+    ),
+  );
+const secretOf = ({ subscriptionId }: EventSubscriptionRecord, number = 1) =>
+  presentSecret(secrets.derive(subscriptionId, { number, root: root() }) as Uint8Array);
+const deny = (grantId: string | null = null) =>
+  denyCommit(world, { grantId: grantId as never, principal: grantId === null ? null : world.principal.did });
+const commit = (count: number, grantId: string | null = null) =>
+  stores.first.verify.commitDecisions(Array.from({ length: count }, () => deny(grantId)));
+/** What another transaction on the server keeps back comes with a later pass. */
+const untilTold = async () => {
+  while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
+    await stores.first.events.sequence(10_000);
+};
+/** As if all that waits, and the endpoints, had waited long enough. */
+const passTime = () =>
+  runSql(
+    stores.url,
+    `with d as (update event_deliveries set next_attempt_at = svc_now(), taken_until = null where state = 'waiting')
+     update event_subscriptions set not_before = svc_now()`,
+  );
+const headersOf = ({ headers }: Received) => ({
+  'webhook-id': String(headers['webhook-id']),
+  'webhook-timestamp': String(headers['webhook-timestamp']),
+  'webhook-signature': String(headers['webhook-signature']),
+});
+const idOf = ({ headers }: Received) => String(headers['webhook-id']);
+const deliveriesOf = ({ subscriptionId }: EventSubscriptionRecord) =>
+  stores.first.events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 100 });
+const find = async ({ audience, subscriptionId }: EventSubscriptionRecord) =>
+  stores.first.events.find(audience, subscriptionId);
+
+describe('what is sent', () => {
+  it('is accepted by a receiver of the standardwebhooks package, and not with a byte changed, another id or an old time', async () => {
+    const { received, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    const [decision] = [deny()];
+    await stores.first.verify.commitDecisions([decision]);
+    await untilTold();
+    await deliver();
+    const [one] = received as [Received];
+    const receiver = new Webhook(secretOf(subscription));
+    expect(receiver.verify(one.body, headersOf(one))).toEqual({
+      type: 'decision.deny',
+      timestamp: new Date(decision.evaluatedAtMs).toISOString(),
+      subscription_id: subscription.subscriptionId,
+      data: {
+        receipt_id: decision.receiptId,
+        relying_party: world.relyingParty.did,
+        principal: null,
+        grant_id: null,
+        agent: null,
+      },
+    });
+    expect(one.headers).toMatchObject({
+      'webhook-id': `evt_${decision.receiptId.slice(4)}`,
+      'content-type': 'application/json',
+    });
+    expect(() => receiver.verify(`${one.body} `, headersOf(one))).toThrow();
+    expect(() => receiver.verify(one.body, { ...headersOf(one), 'webhook-id': 'evt_other' })).toThrow();
+    expect(() => receiver.verify(one.body, { ...headersOf(one), 'webhook-timestamp': '1' })).toThrow();
+    const stranger = new Webhook(presentSecret(new Uint8Array(32)));
+    expect(() => stranger.verify(one.body, headersOf(one))).toThrow();
+  });
+
+  it('has a v1a signature of the status key over id, time and body', async () => {
+    const { received, deliver } = await startReceivers(stores.first);
+    await subscribe('a');
+    await commit(1);
+    await untilTold();
+    await deliver();
+    const [one] = received as [Received];
+    const headers = headersOf(one);
+    const [, signature = ''] = headers['webhook-signature'].split(' v1a,');
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${one.body}`;
+    const key = createPublicKey(statusKey.publicKey.export({ format: 'pem', type: 'spki' }));
+    expect(verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64'))).toBe(true);
+  });
+
+  it('is signed with both secrets after a rotation, and with the new one alone after that', async () => {
+    const { received, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    await stores.first.events.rotate(subscription.subscriptionId, root(), 24);
+    await commit(1);
+    await untilTold();
+    await deliver();
+    await runSql(stores.url, `update event_secrets set ends_at = svc_now() where ends_at is not null`);
+    await commit(1);
+    await untilTold();
+    await deliver();
+    const [both, later] = received as [Received, Received];
+    for (const number of [1, 2])
+      new Webhook(secretOf(subscription, number)).verify(both.body, headersOf(both));
+    new Webhook(secretOf(subscription, 2)).verify(later.body, headersOf(later));
+    expect(() => new Webhook(secretOf(subscription, 1)).verify(later.body, headersOf(later))).toThrow();
+  });
+
+  it('is nothing while no root of the secret is there, or what signs is away: it waits, and is no failure', async () => {
+    const { received, deliver, deps, logged } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    await commit(1);
+    await untilTold();
+    await runSql(stores.url, `update event_secrets set root = 'gone'`);
+    await deliver();
+    await runSql(stores.url, `update event_secrets set root = $1`, [root()]);
+    await passTime();
+    const { signer } = deps.identity.statusKeys;
+    Object.assign(signer, { sign: () => Promise.reject(new Error('the token is away')) });
+    await deliver();
+    expect(received).toEqual([]);
+    expect(logged.map((line) => line.split(' ')[0])).toEqual(['webhook.not_signed', 'webhook.not_signed']);
+    expect(logged.join()).not.toContain(ROOT);
+    expect(await find(subscription)).toMatchObject({ failingSinceMs: null, waiting: 1 });
+  });
+});
+
+describe('an endpoint that', () => {
+  it('answers 500 gets the same id again, and is not failing after a success', async () => {
+    const { received, answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    answers.set('a.hooks.example', (_, response, nth) => response.writeHead(nth === 0 ? 500 : 200).end());
+    await commit(1);
+    await untilTold();
+    await deliver();
+    expect(await deliveriesOf(subscription)).toMatchObject([
+      { state: 'waiting', attempts: 1, lastStatus: 500, lastProblem: 'answered 500: 200 to 299 is expected' },
+    ]);
+    expect(await find(subscription)).toMatchObject({ failingSinceMs: expect.any(Number) });
+    await passTime();
+    await deliver();
+    expect(received.map(idOf)).toEqual([idOf(received[0] as Received), idOf(received[0] as Received)]);
+    expect(await deliveriesOf(subscription)).toMatchObject([
+      { state: 'delivered', attempts: 2, lastStatus: 200 },
+    ]);
+    expect(await find(subscription)).toMatchObject({ failingSinceMs: null });
+  });
+
+  it('fails for ever is tried ten times in less than three days, and then given up', async () => {
+    const { received, answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    answers.set('a.hooks.example', (_, response) => response.writeHead(503).end());
+    await commit(1);
+    await untilTold();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt++) {
+      await deliver();
+      const [delivery] = await deliveriesOf(subscription);
+      if (delivery?.nextAttemptAtMs != null)
+        waits.push((delivery.nextAttemptAtMs - (delivery.lastAttemptAtMs ?? 0)) / 1_000);
+      await passTime();
+    }
+    expect(received.length).toBe(10);
+    expect(await deliveriesOf(subscription)).toMatchObject([{ state: 'failed', attempts: 10 }]);
+    expect(waits.length).toBe(RETRY_SECONDS.length);
+    for (const [i, wait] of waits.entries()) {
+      expect(wait).toBeLessThanOrEqual((RETRY_SECONDS[i] ?? 0) + 0.01);
+      expect(wait).toBeGreaterThanOrEqual((RETRY_SECONDS[i] ?? 0) * 0.9 - 0.01);
+    }
+    expect(waits.reduce((sum, wait) => sum + wait)).toBeLessThanOrEqual(3 * 86_400);
+  });
+
+  it('answers 410 is disabled at once', async () => {
+    const { answers, deliver, logged } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    answers.set('a.hooks.example', (_, response) => response.writeHead(410).end());
+    await commit(2);
+    await untilTold();
+    await deliver();
+    expect(await find(subscription)).toMatchObject({ disabledBecause: 'gone' });
+    expect(logged.length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('redirects is not followed, and fails', async () => {
+    const { received, answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    const location = 'https://b.hooks.example/';
+    answers.set('a.hooks.example', (_, response) => response.writeHead(307, { location }).end());
+    await commit(1);
+    await untilTold();
+    await deliver();
+    expect(received.map(({ host }) => host)).toEqual(['a.hooks.example']);
+    const [delivery] = await deliveriesOf(subscription);
+    expect(delivery).toMatchObject({ state: 'waiting', lastStatus: 307 });
+    expect(delivery?.lastProblem).toContain('redirects are not followed');
+  });
+
+  it('answers 200 and sends 1 GB has taken the event, and nobody reads it', async () => {
+    const { answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    let sent = 0;
+    const cut = new Promise<void>((resolve) => {
+      answers.set('a.hooks.example', (_, response) => {
+        const chunk = Buffer.alloc(1_048_576);
+        response.writeHead(200, { 'content-length': String(1_073_741_824) });
+        const more = (): void => {
+          while (sent < 1_073_741_824 && response.write(chunk)) sent += chunk.length;
+        };
+        response.on('drain', more).on('close', resolve);
+        more();
+      });
+    });
+    await commit(1);
+    await untilTold();
+    await deliver();
+    await cut;
+    expect(sent).toBeLessThan(64 * 1_048_576);
+    expect(await deliveriesOf(subscription)).toMatchObject([{ state: 'delivered', lastStatus: 200 }]);
+  });
+
+  it('never answers fails at the deadline, and meanwhile all that is for others arrives', async () => {
+    const { received, answers, deps } = await startReceivers(stores.first, 2_000);
+    const silent = await subscribe('silent');
+    const slow = await subscribe('slow');
+    const healthy = await subscribe('healthy');
+    answers.set('silent.hooks.example', () => {});
+    const slowly: (() => void)[] = [];
+    answers.set('slow.hooks.example', (_, response) => void slowly.push(() => response.writeHead(200).end()));
+    await commit(40);
+    await untilTold();
+    const deliverer = startEventDeliverer(deps);
+    const until = async (holds: () => boolean | Promise<boolean>) => {
+      while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length === 40);
+    // None of the two others has had an answer yet.
+    expect(await find(silent)).toMatchObject({ waiting: 40 });
+    expect(await find(slow)).toMatchObject({ waiting: 40 });
+    answers.delete('slow.hooks.example');
+    for (const answer of slowly) answer();
+    await until(async () => (await find(slow))?.waiting === 0);
+    await until(async () => (await find(silent))?.failingSinceMs != null);
+    expect((await deliveriesOf(silent)).map(({ lastProblem }) => lastProblem)).toContain(
+      'no complete answer within 2000 ms',
+    );
+    expect((await find(healthy))?.waiting).toBe(0);
+    await deliverer.stop();
+  }, 60_000);
+
+  it('is a host of the service, or leads inside, is never connected to', async () => {
+    const { received, deliver } = await startReceivers(stores.first);
+    const inside = await subscribe('inside');
+    await runSql(stores.url, `update event_subscriptions set url = $1`, ['https://inside.hooks.example/']);
+    const own = await subscribe('own');
+    await runSql(stores.url, `update event_subscriptions set url = $2 where subscription_id = $1`, [
+      own.subscriptionId,
+      'https://svc.example/',
+    ]);
+    await commit(1);
+    await untilTold();
+    await deliver();
+    expect(received).toEqual([]);
+    expect(await deliveriesOf(inside)).toMatchObject([
+      { lastStatus: null, lastProblem: expect.stringContaining('not public (loopback)') },
+    ]);
+    expect(await deliveriesOf(own)).toMatchObject([{ lastProblem: 'a host of the service itself' }]);
+  });
+});
+
+describe('events of one Grant', () => {
+  it('arrive in order, each after the one before was taken, while those of others pass by', async () => {
+    const { received, answers, deliver } = await startReceivers(stores.first);
+    await subscribe('a');
+    const grant = await insertGrant(world);
+    const first = [deny(grant.id), deny(grant.id), deny(grant.id)];
+    await stores.first.verify.commitDecisions([...first, deny()]);
+    answers.set('a.hooks.example', (_, response, nth) => response.writeHead(nth === 0 ? 500 : 200).end());
+    await untilTold();
+    await deliver();
+    await passTime();
+    await deliver();
+    await passTime();
+    await deliver();
+    const ids = received.map(idOf);
+    const due = first.map(({ receiptId }) => `evt_${receiptId.slice(4)}`);
+    expect(ids.filter((id) => due.includes(id))).toEqual([due[0], ...due]);
+    expect(new Set(ids).size).toBe(4);
+  });
+});
+
+it('two deliverers at once deliver each event once', async () => {
+  const one = await startReceivers(stores.first);
+  const subscription = await subscribe('a');
+  await commit(60);
+  await untilTold();
+  await Promise.all([one.deliver(), one.deliver()]);
+  await one.deliver();
+  expect(new Set(one.received.map(idOf)).size).toBe(60);
+  expect(one.received.length).toBe(60);
+  expect((await find(subscription))?.waiting).toBe(0);
+});

@@ -1,0 +1,25 @@
+/** What a process delivers events with; null where the deployment sends no webhooks. */
+import type { Config } from '@svc/config';
+import type { ServiceDeps } from '@svc/service';
+import type { Logger } from 'pino';
+import type { DelivererDeps } from './deliverer.ts';
+import { createWebhookPort } from './transport.ts';
+
+export const openDeliverer = (
+  service: ServiceDeps,
+  config: Pick<Config, 'env' | 'outboundMap'>,
+  logger: Pick<Logger, 'warn'>,
+): DelivererDeps | null => {
+  const { store, clock, holds, identity, log, webhookSecrets } = service;
+  if (webhookSecrets.current === null) return null;
+  return {
+    events: store.events,
+    webhooks: createWebhookPort(config, identity),
+    secrets: webhookSecrets,
+    identity,
+    clock,
+    holds,
+    log,
+    onFailure: (error) => logger.warn({ err: error }, 'webhook.not_delivered'),
+  };
+};

@@ -1,0 +1,44 @@
+/**
+ * The way to endpoints that customers name: the outbound guard, and in addition the service's own hosts are refused. Of an answer
+ * the status counts; its body is not read.
+ */
+import type { Config } from '@svc/config';
+import { createOutbound, type DnsPort, type OutboundAnswer, type TestSeams } from '@svc/outbound';
+import { type ServiceIdentity, serviceHostsOf, type WebhookPort } from '@svc/service';
+import { addressesOfThisMachine } from '../addresses-of-this-machine.ts';
+
+/** Requests under way at once. */
+export const WEBHOOK_PLACES = 256;
+export const WEBHOOK_TIMEOUT_MS = 15_000;
+
+export const createWebhookPort = (
+  { env, outboundMap }: Pick<Config, 'env' | 'outboundMap'>,
+  identity: Pick<ServiceIdentity, 'baseUrl' | 'statusBaseUrl' | 'domain'>,
+  {
+    dns,
+    seams,
+    timeoutMs = WEBHOOK_TIMEOUT_MS,
+  }: {
+    readonly dns?: DnsPort;
+    readonly seams?: TestSeams;
+    readonly timeoutMs?: number;
+  } = {},
+): WebhookPort => {
+  const outbound = createOutbound(
+    {
+      mode: env,
+      outboundMap,
+      maxConcurrent: WEBHOOK_PLACES,
+      forbidden: { hosts: serviceHostsOf(identity), addresses: addressesOfThisMachine },
+      ...(dns === undefined ? {} : { dns }),
+    },
+    seams,
+  );
+  return {
+    post: async (url, body, headers) =>
+      answerOf(await outbound.post(url, body, { headers, timeoutMs, maxBytes: null })),
+  };
+};
+
+const answerOf = (answer: OutboundAnswer) =>
+  answer.kind === 'answered' ? { status: answer.status } : { problem: answer.why };

@@ -1,0 +1,108 @@
+/** One attempt to deliver one event, and what follows from its answer. */
+
+import type { DeliveryOutcome, EventRepository, TakenDelivery } from '../ports/events.ts';
+import type { Log } from '../ports/platform.ts';
+import type { ServiceIdentity } from '../service-keys/service-identity.ts';
+import { signWebhook, webhookBody } from './sign-webhook.ts';
+import type { WebhookSecrets } from './webhook-secrets.ts';
+
+/** What came of a POST: a status, or why there is none. Never rejects for what the other side does. */
+export type PostAnswer = { readonly status: number } | { readonly problem: string };
+
+export interface WebhookPort {
+  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostAnswer>;
+}
+
+export interface DeliveryDeps {
+  readonly events: Pick<EventRepository, 'noteOutcome' | 'release'>;
+  readonly webhooks: WebhookPort;
+  readonly secrets: WebhookSecrets;
+  readonly identity: { readonly statusKeys: Pick<ServiceIdentity['statusKeys'], 'signer'> };
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+/** After each attempt but the last, in seconds: 72 hours in all. */
+export const RETRY_SECONDS = [
+  5,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  20 * HOUR + 24 * MINUTE,
+] as const;
+/** Each wait is shorter by up to this part, so that what failed together does not come together again. */
+const JITTER = 0.1;
+export const DISABLED_AFTER_DAYS = 5;
+const AFTER_NO_SIGNATURE_SECONDS = 30;
+
+/** Rejects with `StoreError` alone: the delivery is taken again once its lease is over. */
+export const deliver = async (
+  deps: DeliveryDeps,
+  delivery: TakenDelivery,
+): Promise<'delivered' | 'failed' | 'not_signed'> => {
+  const { events, webhooks, log } = deps;
+  const signed = await sign(deps, delivery);
+  if (signed === null) {
+    await events.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
+    return 'not_signed';
+  }
+  const outcome = outcomeOf(
+    await webhooks.post(delivery.url, signed.body, signed.headers),
+    delivery.attempts,
+  );
+  const disabled = await events.noteOutcome(delivery, outcome, DISABLED_AFTER_DAYS);
+  if (disabled !== null)
+    log.warn('webhook.disabled', { subscription_id: delivery.subscriptionId, because: disabled });
+  return outcome.isDelivered ? 'delivered' : 'failed';
+};
+
+/** Null where what signs is away: receivers that check `v1a` would refuse the rest. */
+const sign = async ({ secrets, identity, clock, log }: DeliveryDeps, delivery: TakenDelivery) => {
+  const derived = delivery.secrets.flatMap((secret) => secrets.derive(delivery.subscriptionId, secret) ?? []);
+  const missing = derived.length < delivery.secrets.length;
+  if (derived.length === 0) {
+    log.error('webhook.not_signed', {
+      subscription_id: delivery.subscriptionId,
+      reason: 'no root of its secret',
+    });
+    return null;
+  }
+  if (missing) log.warn('webhook.root_missing', { subscription_id: delivery.subscriptionId });
+  const atSeconds = Math.floor(clock.nowMs() / 1000);
+  const message = { id: delivery.eventId, atSeconds, body: webhookBody(delivery) };
+  try {
+    return await signWebhook(message, derived, identity.statusKeys.signer);
+  } catch (error) {
+    log.error('webhook.not_signed', {
+      subscription_id: delivery.subscriptionId,
+      reason: error instanceof Error ? error.message : 'unknown',
+    });
+    return null;
+  }
+};
+
+const GONE = 410;
+
+const outcomeOf = (answer: PostAnswer, attempts: number): DeliveryOutcome => {
+  const status = 'status' in answer ? answer.status : null;
+  const isDelivered = status !== null && status >= 200 && status <= 299;
+  const wait = RETRY_SECONDS[attempts];
+  return {
+    isDelivered,
+    isGone: status === GONE,
+    status,
+    problem: isDelivered ? null : 'problem' in answer ? answer.problem : describe(answer.status),
+    retrySeconds: isDelivered || wait === undefined ? null : wait * (1 - JITTER * Math.random()),
+  };
+};
+
+const describe = (status: number): string =>
+  status >= 300 && status <= 399
+    ? `answered ${status}: redirects are not followed, name the new address`
+    : `answered ${status}: 200 to 299 is expected`;

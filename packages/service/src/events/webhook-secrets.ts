@@ -1,0 +1,42 @@
+/**
+ * Secrets of webhook endpoints. None is stored: each is derived from a root that the processes are given (SVC_WEBHOOK_KEYS), so a copy of
+ * the database holds nothing to sign with. The first root makes new secrets; those of another go on as long as it is there.
+ */
+import { createHash, hkdfSync } from 'node:crypto';
+import type { EventSecretRecord } from '../ports/events.ts';
+
+const SECRET_BYTES = 32;
+
+export class WebhookSecrets {
+  private readonly roots: ReadonlyMap<string, string>;
+
+  /** `keys`: 32 characters or more each, the one for new secrets first; none: the deployment sends no webhooks. */
+  constructor(keys: readonly string[]) {
+    this.roots = new Map(keys.map((key) => [nameOf(key), key]));
+  }
+
+  /** The name of the root for new secrets; null without any. */
+  get current(): string | null {
+    const [first] = this.roots.keys();
+    return first ?? null;
+  }
+
+  /** 32 bytes; null where the root is not there any more. */
+  derive(
+    subscriptionId: string,
+    { number, root }: Pick<EventSecretRecord, 'number' | 'root'>,
+  ): Uint8Array | null {
+    const key = this.roots.get(root);
+    if (key === undefined) return null;
+    const info = `svc webhook secret ${subscriptionId} ${number}`;
+    return new Uint8Array(hkdfSync('sha256', key, '', info, SECRET_BYTES));
+  }
+}
+
+/** As Standard Webhooks writes it: `whsec_` and base64. */
+export const presentSecret = (secret: Uint8Array): string =>
+  `whsec_${Buffer.from(secret).toString('base64')}`;
+
+/** Tells which of several it was, and nothing of it. */
+const nameOf = (key: string): string =>
+  createHash('sha256').update(`name of ${key}`).digest('hex').slice(0, 12);

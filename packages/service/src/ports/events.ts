@@ -1,0 +1,157 @@
+/**
+ * Events (protocol §15): who wants to hear of what, the log of what was told, and deliveries of it. Events themselves are
+ * written by the database, in the transaction of the fact that they tell.
+ */
+
+export const EVENT_TYPES = [
+  'decision.allow',
+  'decision.deny',
+  'grant.revoked',
+  'agent.disabled',
+  'key.retired',
+  'key.compromised',
+  'principal.verified',
+  'principal.unverified',
+  'checkpoint.published',
+  'outcome.reported',
+  'budget.low',
+  'pause.changed',
+  'approval.requested',
+  'approval.decided',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Who an event is for: a Principal, a relying party or an org, by DID or id. */
+export type EventAudience = `principal ${string}` | `rp ${string}` | `org ${string}`;
+
+/** Why nothing is delivered: its owner said so, it failed for days, or it answered 410. */
+export type DisabledBecause = 'owner' | 'failing' | 'gone';
+
+/** One secret of an endpoint; the secret itself is derived from the root of that name. */
+export interface EventSecretRecord {
+  /** From 1. */
+  readonly number: number;
+  readonly root: string;
+  /** Null: until it is rotated. */
+  readonly endsAtMs: number | null;
+}
+
+export interface NewEventSubscription {
+  readonly subscriptionId: string;
+  readonly audience: EventAudience;
+  readonly url: string;
+  readonly description: string | null;
+  readonly types: readonly EventType[];
+  readonly budgetLowPercent: number;
+  /** The id of the API key that asked for it. */
+  readonly createdBy: string | null;
+}
+
+export interface EventSubscriptionRecord extends NewEventSubscription {
+  readonly createdAtMs: number;
+  /** Since when no attempt has succeeded; null: the last one did. */
+  readonly failingSinceMs: number | null;
+  /** What the latest failed attempt met with, while it fails. */
+  readonly lastProblem: string | null;
+  readonly disabledAtMs: number | null;
+  readonly disabledBecause: DisabledBecause | null;
+  /** Deliveries that are open. */
+  readonly waiting: number;
+  /** Those in force, the newest first; two at most. */
+  readonly secrets: readonly EventSecretRecord[];
+}
+
+export type DeliveryState = 'waiting' | 'delivered' | 'failed';
+
+export interface EventDeliveryRecord {
+  /** Of the event in the log: ascending in time. */
+  readonly position: number;
+  readonly eventId: string;
+  /** `ping` beside the types of events. */
+  readonly type: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly lastAttemptAtMs: number | null;
+  /** Null: never, or not as HTTP. */
+  readonly lastStatus: number | null;
+  readonly lastProblem: string | null;
+  /** Null where there is none. */
+  readonly nextAttemptAtMs: number | null;
+}
+
+/** A delivery in the hands of one worker. */
+export interface TakenDelivery {
+  readonly subscriptionId: string;
+  readonly position: number;
+  readonly url: string;
+  readonly eventId: string;
+  readonly type: string;
+  readonly occurredAtMs: number;
+  /** JSON text. */
+  readonly data: string;
+  /** Made before this one. */
+  readonly attempts: number;
+  readonly secrets: readonly EventSecretRecord[];
+}
+
+/** What came of an attempt. `retrySeconds` null: the delivery is given up, if it was not delivered. */
+export interface DeliveryOutcome {
+  readonly isDelivered: boolean;
+  /** The endpoint wants no more (410). */
+  readonly isGone: boolean;
+  readonly status: number | null;
+  readonly problem: string | null;
+  readonly retrySeconds: number | null;
+}
+
+export interface EventRepository {
+  /** How many the audience has; whoever asks next waits for this transaction. */
+  countForUpdate(audience: EventAudience): Promise<number>;
+  /** It hears what is told from now on. */
+  insert(subscription: NewEventSubscription, root: string): Promise<EventSubscriptionRecord>;
+  /** The newest first. */
+  list(audience: EventAudience): Promise<readonly EventSubscriptionRecord[]>;
+  find(audience: EventAudience, subscriptionId: string): Promise<EventSubscriptionRecord | null>;
+  /** A new secret; the one before it ends after `overlapHours`, those before that at once. */
+  rotate(subscriptionId: string, root: string, overlapHours: number): Promise<void>;
+  /** False if it is disabled already. */
+  disable(subscriptionId: string): Promise<boolean>;
+  /** What waits is due at once. False if it is not disabled. */
+  enable(subscriptionId: string): Promise<boolean>;
+  delete(subscriptionId: string): Promise<boolean>;
+  /** All of them, and what was told: whoever has the name now is somebody else. */
+  deleteAll(audience: EventAudience): Promise<void>;
+  /** Answers the id of the event. */
+  ping(subscriptionId: string): Promise<string>;
+  /** The newest first. */
+  listDeliveries(
+    subscriptionId: string,
+    page: { readonly beforePosition: number | undefined; readonly limit: number },
+  ): Promise<readonly EventDeliveryRecord[]>;
+  /** Where in the log the first event logged at or after `sinceMs` is; null: there is none. */
+  findPositionSince(sinceMs: number): Promise<number | null>;
+  /** Null where the subscription has not been told of it, or no longer. */
+  findPositionOf(subscriptionId: string, eventId: string): Promise<number | null>;
+  /** The log is read again from there on. */
+  readAgain(subscriptionId: string, fromPosition: number): Promise<void>;
+
+  /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
+  sequence(limit: number): Promise<number>;
+  /** Subscriptions for which the log has something new. */
+  listBehind(): Promise<readonly string[]>;
+  /** Opens deliveries until so many are open. Answers how many it opened. */
+  open(subscriptionId: string, window: number): Promise<number>;
+  /** Takes what is due, in turns of the endpoints. It is due again after `forSeconds` unless its outcome is noted. */
+  take(limit: number, atOnce: number, forSeconds: number): Promise<readonly TakenDelivery[]>;
+  /** Answers why the endpoint was disabled by this; null: it was not. */
+  noteOutcome(
+    delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>,
+    outcome: DeliveryOutcome,
+    disableAfterDays: number,
+  ): Promise<DisabledBecause | null>;
+  /** It is due again at that time; nothing was attempted. */
+  release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<void>;
+  /** Forgets so many events of the log that are older than `keptDays`, with their deliveries. Answers how many. */
+  forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
+}

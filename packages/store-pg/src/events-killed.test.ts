@@ -1,0 +1,161 @@
+/**
+ * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed and events move
+ * into the log: each decision that is stored has its event, each event its decision, once. A server of the suite's own.
+ */
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@svc/service';
+import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
+import { insertSubscription } from '@svc/testkit/store/events';
+import { alterFunction, runSql } from '@svc/testkit/store/session';
+import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createStore } from './create-store.ts';
+
+const KILLS = sampled({ quick: 8, deep: 1_000 });
+const WRITERS = 3;
+const BATCH = 4;
+/** A killed server must be noticed by its silence, not by a time-out of ours. */
+const PATIENT = { commitMs: 20_000, transactionMs: 20_000, connectMs: 5_000, waitMs: 20_000 };
+
+let cluster: OwnCluster;
+let store: Store;
+let world: World;
+let grants: readonly GrantRecord[];
+
+beforeAll(async () => {
+  cluster = await startOwnCluster({ durable: false });
+  store = createStore({ databaseUrl: cluster.url, deadlines: PATIENT });
+  world = await createWorld(store);
+  grants = await Promise.all(Array.from({ length: 3 }, () => insertGrant(world)));
+  for (const audience of [`rp ${world.relyingParty.did}`, `principal ${world.principal.did}`] as const)
+    await insertSubscription(store, audience, ['decision.allow', 'decision.deny']);
+}, 60_000);
+afterAll(async () => {
+  await store?.close();
+  await cluster?.stop();
+}, 60_000);
+
+const newBatch = (): DecisionCommit[] =>
+  Array.from({ length: BATCH }, (_, i) => {
+    const grant = grants[randomInt(grants.length)] as GrantRecord;
+    return i === 0
+      ? denyCommit(world, { grantId: grant.id, principal: world.principal.did })
+      : allowCommit(world, grant);
+  });
+
+/** Asks until the server is up again. */
+const eventually = async <T>(ask: () => Promise<T>): Promise<T> => {
+  for (const endsAtMs = performance.now() + 30_000; ; await pause(20))
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > endsAtMs) throw error;
+    }
+};
+
+const sql = <Row extends object>(text: string, values: unknown[] = []) =>
+  eventually(() => runSql<Row & Record<string, unknown>>(cluster.url, text, values));
+
+/** One session of those that are at work. */
+const killOne = async (): Promise<void> => {
+  const sessions = await sql<{ pid: number }>(
+    `select pid from pg_stat_activity
+     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+     order by (state = 'active') desc, random() limit 1`,
+  );
+  for (const { pid } of sessions) process.kill(pid, 'SIGKILL');
+};
+
+interface Books {
+  readonly stored: number;
+  readonly lost: number;
+  readonly invented: number;
+  readonly twice: number;
+}
+
+const checkBooks = async (): Promise<Books> => {
+  const [books] = await sql<Books>(
+    `with told as (
+       select event_id, audience from event_log union all select event_id, audience from event_outbox
+     ), due as (
+       select 'evt_' || substr(receipt_id, 5) as event_id, audience from receipts,
+         unnest(array['rp ' || relying_party, 'principal ' || principal]) as audience
+     )
+     select (select count(*)::integer from receipts) as stored,
+       (select count(*)::integer from due where not exists
+         (select from told t where t.event_id = due.event_id and t.audience = due.audience)) as lost,
+       (select count(*)::integer from told where not exists
+         (select from due d where d.event_id = told.event_id and d.audience = told.audience)) as invented,
+       (select count(*)::integer - count(distinct (event_id, audience))::integer from told) as twice`,
+  );
+  return books as Books;
+};
+
+it(`${KILLS} kills lose no event and invent none`, async () => {
+  let isOver = false;
+  const acknowledged: string[] = [];
+  const write = async () => {
+    while (!isOver) {
+      const batch = newBatch();
+      const outcomes = await store.verify.commitDecisions(batch).catch((error: unknown) => {
+        if (error instanceof StoreError) return [];
+        throw error;
+      });
+      for (const [i, outcome] of outcomes.entries())
+        if (outcome === 'STORED') acknowledged.push(batch[i]?.receiptId ?? '');
+    }
+  };
+  const sequence = async () => {
+    while (!isOver)
+      await store.events.sequence(50).catch((error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+      });
+  };
+  const work = Promise.all([...Array.from({ length: WRITERS }, write), sequence()]);
+  try {
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = acknowledged.length;
+      await eventually(async () => {
+        if (acknowledged.length === before) throw new Error('nothing is committed');
+      });
+      await pause(randomInt(20));
+      await killOne();
+    }
+  } finally {
+    isOver = true;
+    await work;
+  }
+  const { stored, ...faults } = await checkBooks();
+  expect(faults).toEqual({ lost: 0, invented: 0, twice: 0 });
+  expect(stored).toBeGreaterThanOrEqual(acknowledged.length);
+  expect(acknowledged.length).toBeGreaterThan(KILLS);
+  const [missing] = await sql<{ count: number }>(
+    `select count(*)::integer as count from unnest($1::text[]) as a (id)
+     where not exists (select from receipts r where r.receipt_id = a.id)`,
+    [acknowledged],
+  );
+  expect(missing).toEqual({ count: 0 });
+}, 3_600_000);
+
+/** Made anew for each try: a decision is only stored in its own moment. */
+const commitWhenUp = () =>
+  eventually(async () =>
+    expect(await store.verify.commitDecisions(newBatch())).toEqual(Array(BATCH).fill('STORED')),
+  );
+
+it('the same books find the fault once events are written after the commit', async () => {
+  const source = await alterFunction(
+    cluster.url,
+    'svc_commit_decisions',
+    'perform svc_emit_decisions(p_decisions, v_outcomes);',
+    'null;',
+  );
+  await commitWhenUp();
+  await killOne();
+  expect((await checkBooks()).lost).toBe(2 * BATCH);
+  await sql(source);
+  await commitWhenUp();
+  expect((await checkBooks()).lost).toBe(2 * BATCH);
+}, 60_000);

@@ -1,0 +1,364 @@
+/** What is told, to whom, and in which order: the outbox, the log, and the deliveries that are opened from it. */
+import { applyConsumption, emptyBalances } from '@svc/protocol';
+import type { DecisionCommit, EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
+import { sampled } from '@svc/testkit/sampled';
+import { budgetCommit } from '@svc/testkit/store/budgets';
+import { insertSubscription, listTold } from '@svc/testkit/store/events';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  insertOrg,
+  newAttestation,
+  newAuditId,
+  type World,
+} from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const stores = withStores();
+let world: World;
+let grant: GrantRecord;
+let rp: EventAudience;
+let principal: EventAudience;
+
+beforeEach(async () => {
+  await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+  world = await createWorld(stores.first);
+  grant = await insertGrant(world);
+  rp = `rp ${world.relyingParty.did}`;
+  principal = `principal ${world.principal.did}`;
+});
+
+const DECISIONS: readonly EventType[] = ['decision.allow', 'decision.deny'];
+const want = (audience: EventAudience, types: readonly EventType[] = DECISIONS) =>
+  insertSubscription(stores.first, audience, types);
+const commit = (...decisions: DecisionCommit[]) => stores.first.verify.commitDecisions(decisions);
+const typesFor = async (audience: string) => (await listTold(stores.url, audience)).map(({ type }) => type);
+const dataFor = async (audience: string) =>
+  (await listTold(stores.url, audience)).map(({ data }) => JSON.parse(data) as Record<string, unknown>);
+const revoke = async (store = stores.first) => {
+  await store.grants.recordRevocation([grant.id]);
+  await store.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
+};
+/** Until all is in the log: a transaction that is under way anywhere on the server may still keep it back. */
+const sequenceAll = async (): Promise<void> => {
+  const left = 'select from event_outbox limit 1';
+  while ((await runSql(stores.url, left)).length > 0) await stores.second.events.sequence(10_000);
+};
+const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]> => {
+  const { events } = stores.first;
+  await sequenceAll();
+  await events.open(subscriptionId, 1_000);
+  return events.take(1_000, 1_000, 60);
+};
+
+describe('decisions are told', () => {
+  it('to nobody while nobody wants to hear of them', async () => {
+    await commit(allowCommit(world, grant), denyCommit(world));
+    const [row] = await runSql(stores.url, 'select count(*)::integer as count from event_outbox');
+    expect(row).toEqual({ count: 0 });
+  });
+
+  it('to the relying party that asked: ids alone, and the id of the event is that of the Receipt', async () => {
+    await want(rp);
+    const allow = allowCommit(world, grant);
+    const deny = denyCommit(world);
+    await commit(allow, deny);
+    expect(await listTold(stores.url, rp)).toEqual([
+      {
+        event_id: `evt_${allow.receiptId.slice(4)}`,
+        audience: rp,
+        type: 'decision.allow',
+        order_key: grant.id,
+        data: expect.any(String),
+      },
+      expect.objectContaining({ type: 'decision.deny', event_id: `evt_${deny.receiptId.slice(4)}` }),
+    ]);
+    expect((await dataFor(rp))[0]).toEqual({
+      receipt_id: allow.receiptId,
+      relying_party: world.relyingParty.did,
+      principal: world.principal.did,
+      grant_id: grant.id,
+      agent: grant.agent,
+    });
+  });
+
+  it('to the Principal of a Grant that it has signed, never of one that only names it', async () => {
+    await want(principal);
+    await commit(
+      allowCommit(world, grant),
+      denyCommit(world, { grantId: grant.id, principal: null }),
+      denyCommit(world, { grantId: grant.id, principal: world.principal.did }),
+    );
+    expect(await typesFor(principal)).toEqual(['decision.allow', 'decision.deny']);
+  });
+
+  it('to the orgs of both, once where they are one', async () => {
+    const orgId = await insertOrg(stores.first);
+    const ofOrg = await createWorld(stores.first, orgId);
+    await stores.first.principals.setOrg(ofOrg.principal.did, orgId);
+    await want(`org ${orgId}`);
+    await commit(allowCommit(ofOrg, await insertGrant(ofOrg)), allowCommit(world, grant));
+    expect(await typesFor(`org ${orgId}`)).toEqual(['decision.allow']);
+  });
+
+  it('of the types that are wanted, and not to strangers', async () => {
+    await want(rp, ['decision.deny']);
+    const other = await createWorld(stores.first);
+    await want(`rp ${other.relyingParty.did}`);
+    await commit(allowCommit(world, grant), denyCommit(world));
+    expect(await typesFor(rp)).toEqual(['decision.deny']);
+    expect(await typesFor(`rp ${other.relyingParty.did}`)).toEqual([]);
+  });
+
+  it('only where they are stored', async () => {
+    await want(rp);
+    const allow = allowCommit(world, grant);
+    const replay = allowCommit(world, grant, { spend: allow.spend });
+    expect(await commit(allow, replay)).toEqual(['STORED', 'REPLAY']);
+    expect(await typesFor(rp)).toEqual(['decision.allow']);
+  });
+});
+
+describe('a budget that runs low is told', () => {
+  it('once when what is left of a total falls to the share, and again after it was restored', async () => {
+    await insertSubscription(stores.first, principal, ['budget.low'], 50);
+    await insertSubscription(stores.first, principal, ['budget.low'], 10);
+    const budget = { limits: { total: 100, perPeriod: null, uses: null }, period: null };
+    let balances = emptyBalances(grant.id);
+    for (const amount of [40, 20, 20, 15]) {
+      const decision = budgetCommit(world, grant, balances, { budget, amount });
+      expect(await commit(decision)).toEqual(['STORED']);
+      if (decision.budget?.consumption) balances = applyConsumption(balances, decision.budget.consumption);
+    }
+    expect((await dataFor(principal)).map(({ percent }) => percent)).toEqual([50, 10]);
+  });
+});
+
+describe('other facts are told', () => {
+  it('a revocation: to the Principal, and to relying parties that have verified the Grant and to no other', async () => {
+    const other = await createWorld(stores.first);
+    const mine = await want(rp, ['grant.revoked']);
+    const theirs = await want(`rp ${other.relyingParty.did}`, ['grant.revoked']);
+    const own = await want(principal, ['grant.revoked']);
+    await commit(allowCommit(world, grant));
+    await revoke();
+    const taken = [
+      ...(await takeAll(mine.subscriptionId)),
+      ...(await takeAll(theirs.subscriptionId)),
+      ...(await takeAll(own.subscriptionId)),
+    ];
+    expect(taken.map(({ subscriptionId, type }) => ({ subscriptionId, type }))).toEqual([
+      { subscriptionId: mine.subscriptionId, type: 'grant.revoked' },
+      { subscriptionId: own.subscriptionId, type: 'grant.revoked' },
+    ]);
+    expect(taken[0]?.eventId).toBe(taken[1]?.eventId);
+  });
+
+  it('one of a forged Grant is none: a relying party that has seen only that does not hear of the true one', async () => {
+    const mine = await want(rp, ['grant.revoked']);
+    await commit(denyCommit(world, { grantId: grant.id, principal: null }));
+    await revoke();
+    expect(await takeAll(mine.subscriptionId)).toEqual([]);
+  });
+
+  it('keys, Agents, verification, outcomes, checkpoints', async () => {
+    const { first } = stores;
+    const [{ kid } = { kid: '' }] = world.principal.keys;
+    await want(principal, [
+      'key.retired',
+      'key.compromised',
+      'agent.disabled',
+      'principal.unverified',
+      'principal.verified',
+      'outcome.reported',
+    ]);
+    const allow = allowCommit(world, grant);
+    await commit(allow);
+    await first.principals.setKeyState(world.principal.did, kid, 'retired');
+    await first.principals.setKeyState(world.principal.did, kid, 'compromised');
+    await first.principals.recordVerification(world.principal.did, { state: 'unverified', proven: false });
+    await first.principals.recordVerification(world.principal.did, { state: 'unverified', proven: false });
+    await first.principals.recordVerification(world.principal.did, { state: 'verified', proven: true });
+    await first.outcomes.insert(newAttestation(allow.receiptId, 1));
+    await first.audit.insert({
+      eventId: newAuditId(),
+      actor: { kind: 'admin', did: null, keyId: null },
+      action: 'agent.disable',
+      target: grant.agent,
+      requestId: null,
+      details: { principal: world.principal.did },
+    });
+    expect(await typesFor(principal)).toEqual([
+      'key.retired',
+      'key.compromised',
+      'principal.unverified',
+      'principal.verified',
+      'outcome.reported',
+      'agent.disabled',
+    ]);
+  });
+
+  it('nothing of what is rolled back', async () => {
+    await want(principal, ['grant.revoked', 'key.retired']);
+    await expect(
+      stores.first.transaction(async (tx) => {
+        await tx.principals.setKeyState(world.principal.did, world.principal.keys[0]?.kid ?? '', 'retired');
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    expect(await typesFor(principal)).toEqual([]);
+  });
+});
+
+describe('the order', () => {
+  it('is that of transactions: nothing moves into the log past one that is under way', async () => {
+    await want(principal, ['key.retired', 'decision.deny']);
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query(`select svc_emit_event('key.retired', 'first', $1, null, svc_now(), '{}')`, [
+        world.principal.did,
+      ]);
+      await commit(denyCommit(world, { principal: world.principal.did }));
+      expect(await stores.second.events.sequence(100)).toBe(0);
+      await session.query('commit');
+    });
+    await sequenceAll();
+    expect(await typesFor(principal)).toEqual(['key.retired', 'decision.deny']);
+  });
+
+  const RACES = sampled({ quick: 6, deep: 200 });
+  it(`in ${RACES} races no ALLOW stands behind the revocation of its Grant`, async () => {
+    await want(principal, ['grant.revoked', 'decision.allow']);
+    for (let race = 0; race < RACES; race++) {
+      grant = await insertGrant(world);
+      let isOver = false;
+      const write = async () => {
+        while (!isOver) await commit(allowCommit(world, grant));
+      };
+      const writers = [write(), write(), write()];
+      const sequence = (async () => {
+        while (!isOver) await stores.second.events.sequence(100);
+      })();
+      await commit(allowCommit(world, grant));
+      await revoke(stores.second);
+      isOver = true;
+      await Promise.all([...writers, sequence]);
+    }
+    await sequenceAll();
+    const last = new Map<string | null, string>();
+    for (const { order_key, type } of await listTold(stores.url, principal)) last.set(order_key, type);
+    expect([...last.values()]).toEqual(Array(RACES).fill('grant.revoked'));
+  }, 120_000);
+});
+
+describe('deliveries', () => {
+  const deliver = (
+    taken: TakenDelivery | undefined,
+    retrySeconds: number | null = null,
+    isDelivered = true,
+  ) =>
+    stores.first.events.noteOutcome(
+      taken as TakenDelivery,
+      { isDelivered, isGone: false, status: isDelivered ? 200 : 500, problem: null, retrySeconds },
+      5,
+    );
+
+  it('of a Grant are taken one after the other, those of others beside them', async () => {
+    const second = await insertGrant(world);
+    const { subscriptionId } = await want(rp);
+    await commit(allowCommit(world, grant), allowCommit(world, grant), allowCommit(world, second));
+    const [first, other, ...more] = await takeAll(subscriptionId);
+    expect(more).toEqual([]);
+    expect([first, other].map((taken) => JSON.parse(taken?.data ?? '{}').grant_id)).toEqual([
+      grant.id,
+      second.id,
+    ]);
+    expect(await takeAll(subscriptionId)).toEqual([]);
+    await deliver(first);
+    expect((await takeAll(subscriptionId)).map(({ position }) => position)).toEqual([
+      (first?.position ?? 0) + 1,
+    ]);
+  });
+
+  it('that are behind the window wait in the log, and none is missed', async () => {
+    const { events } = stores.first;
+    const { subscriptionId } = await want(rp);
+    await commit(...Array.from({ length: 12 }, () => denyCommit(world)));
+    await sequenceAll();
+    const seen: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      await events.open(subscriptionId, 5);
+      const taken = await events.take(1, 10, 60);
+      seen.push(...taken.map(({ eventId }) => eventId));
+      const [found] = await events.list(rp);
+      expect(found?.waiting).toBeLessThanOrEqual(5);
+      for (const one of taken) await deliver(one);
+    }
+    expect(new Set(seen).size).toBe(12);
+  });
+
+  it('are the same when replayed, and begin where that is asked for', async () => {
+    const { events } = stores.first;
+    const { subscriptionId } = await want(rp);
+    await commit(...Array.from({ length: 4 }, () => denyCommit(world)));
+    const before = await takeAll(subscriptionId);
+    for (const one of before) await deliver(one);
+    const third = before[2] as TakenDelivery;
+    const position = await events.findPositionOf(subscriptionId, third.eventId);
+    await events.readAgain(subscriptionId, position ?? 0);
+    expect((await takeAll(subscriptionId)).map(({ eventId }) => eventId)).toEqual(
+      before.slice(2).map(({ eventId }) => eventId),
+    );
+  });
+
+  it('of an endpoint that fails are tried one at a time, and of another as before', async () => {
+    const { events } = stores.first;
+    const failing = await want(rp);
+    const healthy = await want(principal);
+    const decisions = Array.from({ length: 3 }, () => denyCommit(world, { principal: world.principal.did }));
+    await commit(...decisions);
+    await sequenceAll();
+    for (const { subscriptionId } of [failing, healthy]) await events.open(subscriptionId, 100);
+    const [first] = (await events.take(100, 1, 60)).filter(
+      ({ subscriptionId }) => subscriptionId === failing.subscriptionId,
+    );
+    await deliver(first, 5, false);
+    const taken = await events.take(100, 3, 60);
+    expect(taken.map(({ subscriptionId }) => subscriptionId)).toEqual(Array(2).fill(healthy.subscriptionId));
+  });
+
+  it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
+    const { subscriptionId } = await want(rp);
+    await commit(denyCommit(world), denyCommit(world));
+    const [first, second] = await takeAll(subscriptionId);
+    expect(await deliver(first, 5, false)).toBeNull();
+    await runSql(stores.url, `update event_subscriptions set failing_since = svc_now() - interval '5 days'`);
+    expect(await deliver(second, 5, false)).toBe('failing');
+    const [found] = await stores.first.events.list(rp);
+    expect(found).toMatchObject({ disabledBecause: 'failing' });
+    expect(await takeAll(subscriptionId)).toEqual([]);
+  });
+
+  it('a released name leaves nothing to whoever has it next', async () => {
+    await want(rp);
+    await commit(denyCommit(world), denyCommit(world));
+    await stores.first.events.sequence(1);
+    await stores.first.transaction((tx) => tx.events.deleteAll(rp));
+    expect(await listTold(stores.url, rp)).toEqual([]);
+    expect(await stores.first.events.list(rp)).toEqual([]);
+  });
+
+  it('and events are forgotten after their time', async () => {
+    const { events } = stores.first;
+    const { subscriptionId } = await want(rp);
+    await commit(denyCommit(world));
+    await takeAll(subscriptionId);
+    await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
+    expect(await events.forget(100, 30, Date.now())).toBe(1);
+    expect(await events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 10 })).toEqual([]);
+  });
+});

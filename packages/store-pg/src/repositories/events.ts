@@ -1,0 +1,199 @@
+/** Subscriptions, the log of events and their deliveries (0010-events). */
+import type {
+  DisabledBecause,
+  EventDeliveryRecord,
+  EventRepository,
+  EventSubscriptionRecord,
+  TakenDelivery,
+} from '@svc/service';
+import type { Database } from '../database.ts';
+
+const secretsOf = (id: string) => `(
+    select coalesce(json_agg(json_build_object('number', e.number, 'root', e.root, 'endsAtMs', svc_ms(e.ends_at))
+      order by e.number desc), '[]')
+    from event_secrets e where e.subscription_id = ${id} and (e.ends_at is null or e.ends_at > svc_now()))`;
+
+const select = `
+  select s.subscription_id as "subscriptionId", s.audience, s.url, s.description, s.types,
+    s.budget_low_percent as "budgetLowPercent", s.created_by as "createdBy", svc_ms(s.created_at) as "createdAtMs",
+    svc_ms(s.failing_since) as "failingSinceMs", svc_ms(s.disabled_at) as "disabledAtMs",
+    s.disabled_because as "disabledBecause",
+    case when s.failing_since is not null then (
+      select d.last_problem from event_deliveries d
+      where d.subscription_id = s.subscription_id and d.last_problem is not null
+      order by d.last_attempt_at desc limit 1
+    ) end as "lastProblem",
+    (select count(*)::integer from event_deliveries d
+      where d.subscription_id = s.subscription_id and d.state = 'waiting') as waiting,
+    ${secretsOf('s.subscription_id')} as secrets
+  from event_subscriptions s`;
+
+const insertSql = `
+  with inserted as (
+    insert into event_subscriptions (subscription_id, audience, url, description, types, budget_low_percent, created_by, read_to)
+    values ($1, $2, $3, $4, $5, $6, $7, coalesce((select max(position) from event_log), 0))
+    returning subscription_id
+  )
+  insert into event_secrets (subscription_id, number, root) select subscription_id, 1, $8 from inserted`;
+
+const rotateSql = `
+  with ended as (
+    update event_secrets set ends_at = case
+        when number = (select max(number) from event_secrets where subscription_id = $1)
+          then svc_now() + make_interval(hours => $3)
+        else svc_now()
+      end
+    where subscription_id = $1 and (ends_at is null or ends_at > svc_now())
+  )
+  insert into event_secrets (subscription_id, number, root)
+  select $1, max(number) + 1, $2 from event_secrets where subscription_id = $1`;
+
+const enableSql = `
+  with enabled as (
+    update event_subscriptions
+    set disabled_at = null, disabled_because = null, failing_since = null, failures = 0, not_before = svc_now()
+    where subscription_id = $1 and disabled_at is not null
+    returning subscription_id
+  ), due as (
+    update event_deliveries d set attempts = 0, next_attempt_at = svc_now()
+    from enabled e where d.subscription_id = e.subscription_id and d.state = 'waiting'
+  )
+  select svc_want_events(subscription_id) from enabled`;
+
+const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
+  svc_ms(last_attempt_at) as "lastAttemptAtMs", last_status as "lastStatus", last_problem as "lastProblem",
+  case when state = 'waiting' then svc_ms(next_attempt_at) end as "nextAttemptAtMs"`;
+
+const takeSql = `
+  select t.subscription_id as "subscriptionId", t.position, t.url, t.event_id as "eventId", t.type,
+    svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets
+  from svc_take_deliveries($1, $2, make_interval(secs => $3)) t order by t.position`;
+
+export function eventRepository(database: Database): EventRepository {
+  const findWhere = async (condition: string, values: readonly unknown[]) =>
+    database.read<EventSubscriptionRecord>({ text: `${select} where ${condition}`, values });
+  const first = async <Value>(text: string, values: readonly unknown[]): Promise<Value | undefined> =>
+    (await database.write<{ value: Value }>({ text, values }))[0]?.value;
+  return {
+    async countForUpdate(audience) {
+      // A statement of its own: what is counted next must have a snapshot from after the lock.
+      await database.write({ text: 'select pg_advisory_xact_lock(12, hashtext($1))', values: [audience] });
+      const text = 'select count(*)::integer as value from event_subscriptions where audience = $1';
+      return (await first<number>(text, [audience])) ?? 0;
+    },
+    async insert(subscription, root) {
+      const { subscriptionId, audience, url, description, types, budgetLowPercent, createdBy } = subscription;
+      await database.write({
+        text: insertSql,
+        values: [subscriptionId, audience, url, description, types, budgetLowPercent, createdBy, root],
+      });
+      await database.write({ text: 'select svc_want_events($1)', values: [subscriptionId] });
+      const [inserted] = await findWhere('s.subscription_id = $1', [subscriptionId]);
+      if (inserted === undefined) throw new Error(`inserted subscription not found: ${subscriptionId}`);
+      return inserted;
+    },
+    list: (audience) => findWhere('s.audience = $1 order by s.subscription_id desc', [audience]),
+    async find(audience, subscriptionId) {
+      const [found] = await findWhere('s.audience = $1 and s.subscription_id = $2', [
+        audience,
+        subscriptionId,
+      ]);
+      return found ?? null;
+    },
+    async rotate(subscriptionId, root, overlapHours) {
+      await database.write({
+        text: 'select from event_subscriptions where subscription_id = $1 for update',
+        values: [subscriptionId],
+      });
+      await database.write({ text: rotateSql, values: [subscriptionId, root, overlapHours] });
+    },
+    async disable(subscriptionId) {
+      const rows = await database.write({
+        text: `update event_subscriptions set disabled_at = svc_now(), disabled_because = 'owner'
+          where subscription_id = $1 and disabled_at is null returning 1`,
+        values: [subscriptionId],
+      });
+      return rows.length > 0;
+    },
+    async enable(subscriptionId) {
+      return (await database.write({ text: enableSql, values: [subscriptionId] })).length > 0;
+    },
+    async delete(subscriptionId) {
+      const rows = await database.write({
+        text: 'delete from event_subscriptions where subscription_id = $1 returning 1',
+        values: [subscriptionId],
+      });
+      return rows.length > 0;
+    },
+    async deleteAll(audience) {
+      await database.write({ text: 'select svc_forget_audience($1)', values: [audience] });
+    },
+    async ping(subscriptionId) {
+      const text = `select svc_emit_to(array['subscription ' || $1::text], 'ping', null, svc_now(),
+        json_build_object('subscription_id', $1::text)) as value`;
+      const eventId = await first<string>(text, [subscriptionId]);
+      if (eventId === undefined) throw new Error('a ping has no id');
+      return eventId;
+    },
+    listDeliveries: (subscriptionId, { beforePosition, limit }) =>
+      database.read<EventDeliveryRecord>({
+        text: `select ${deliveryColumns} from event_deliveries
+          where subscription_id = $1 and ($2::bigint is null or position < $2) order by position desc limit $3`,
+        values: [subscriptionId, beforePosition ?? null, limit],
+      }),
+    async findPositionSince(sinceMs) {
+      const text = `select position as value from event_log where logged_at >= svc_instant($1)
+        order by logged_at, position limit 1`;
+      return (await first<number>(text, [sinceMs])) ?? null;
+    },
+    async findPositionOf(subscriptionId, eventId) {
+      const text = `select l.position as value from event_log l
+        join event_deliveries d on d.position = l.position and d.subscription_id = $1
+        where l.event_id = $2`;
+      return (await first<number>(text, [subscriptionId, eventId])) ?? null;
+    },
+    async readAgain(subscriptionId, fromPosition) {
+      await database.write({
+        text: 'update event_subscriptions set read_to = least(read_to, $2 - 1) where subscription_id = $1',
+        values: [subscriptionId, fromPosition],
+      });
+    },
+    async sequence(limit) {
+      return (await first<number>('select svc_sequence_events($1) as value', [limit])) ?? 0;
+    },
+    async listBehind() {
+      const rows = await database.read<{ id: string }>({
+        text: 'select id from svc_subscriptions_behind() as id',
+        values: [],
+      });
+      return rows.map(({ id }) => id);
+    },
+    async open(subscriptionId, window) {
+      return (
+        (await first<number>('select svc_open_deliveries($1, $2) as value', [subscriptionId, window])) ?? 0
+      );
+    },
+    take: (limit, atOnce, forSeconds) =>
+      database.write<TakenDelivery>({ text: takeSql, values: [limit, atOnce, forSeconds] }),
+    async noteOutcome({ subscriptionId, position }, outcome, disableAfterDays) {
+      const { isDelivered, isGone, status, problem, retrySeconds } = outcome;
+      const text = 'select svc_note_delivery($1, $2, $3, $4, $5, $6, $7, make_interval(days => $8)) as value';
+      const because = await first<DisabledBecause | null>(text, [
+        ...[subscriptionId, position, isDelivered, isGone, status, problem, retrySeconds, disableAfterDays],
+      ]);
+      return because ?? null;
+    },
+    async release({ subscriptionId, position }, inSeconds) {
+      await database.write({
+        text: `update event_deliveries
+          set taken_until = null, next_attempt_at = svc_now() + make_interval(secs => $3)
+          where subscription_id = $1 and position = $2 and state = 'waiting'`,
+        values: [subscriptionId, position, inSeconds],
+      });
+    },
+    async forget(limit, keptDays, nowMs) {
+      const text = 'select svc_forget_events($1, make_interval(days => $2), $3) as value';
+      return (await first<number>(text, [limit, keptDays, nowMs])) ?? 0;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** Subscriptions as the service makes them, and what was written for their audience. */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid } from '@svc/protocol';
+import type { EventAudience, EventSubscriptionRecord, EventType, Store } from '@svc/service';
+import { runSql } from './session.ts';
+
+export const insertSubscription = (
+  store: Store,
+  audience: EventAudience,
+  types: readonly EventType[],
+  budgetLowPercent = 20,
+): Promise<EventSubscriptionRecord> =>
+  store.transaction((tx) =>
+    tx.events.insert(
+      {
+        subscriptionId: `whs_${encodeUlid(Date.now(), randomBytes(10))}`,
+        audience,
+        url: 'https://hooks.example/svc',
+        description: null,
+        types,
+        budgetLowPercent,
+        createdBy: null,
+      },
+      'root',
+    ),
+  );
+
+export interface Told {
+  readonly event_id: string;
+  readonly audience: string;
+  readonly type: string;
+  readonly order_key: string | null;
+  readonly data: string;
+}
+
+/** In the outbox and in the log, in their order. */
+export const listTold = (url: string, audience: string): Promise<Told[]> =>
+  runSql<Told>(
+    url,
+    `select event_id, audience, type, order_key, data from (
+         select 1 as part, position as place, event_id, audience, type, order_key, data from event_log
+         union all select 2, seq, event_id, audience, type, order_key, data from event_outbox) as e
+       where audience = $1 order by part, place`,
+    [audience],
+  );
