@@ -60,7 +60,8 @@ const PADDING = /={1,2}$/;
 export const readKid = (headerText: string, failures: Failure[]): string | null => {
   const header = parseOrNull(headerText);
   const kid = header === null ? undefined : member(header, 'kid');
-  if (headerText !== `{"alg":"EdDSA","kid":${JSON.stringify(kid)},"typ":"${RECEIPT_TYP}"}`)
+  const isText = typeof kid === 'string';
+  if (!isText || headerText !== `{"alg":"EdDSA","kid":${JSON.stringify(kid)},"typ":"${RECEIPT_TYP}"}`)
     failures.push(
       failure(
         'wrong-header',
@@ -68,7 +69,7 @@ export const readKid = (headerText: string, failures: Failure[]): string | null 
         '/receipt',
       ),
     );
-  return typeof kid === 'string' ? kid : null;
+  return isText ? kid : null;
 };
 
 /** The signed body; null with a failure if the payload is not in RFC 8785 form. */

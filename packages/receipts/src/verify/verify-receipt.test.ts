@@ -167,6 +167,11 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
     ['one more member', await forge(bodyText, { ...HEADER, crit: [] }), '/receipt'],
     ['another order', await forge(bodyText, { typ: HEADER.typ, kid: HEADER.kid, alg: 'EdDSA' }), '/receipt'],
     ['no kid', await forge(bodyText, { alg: 'EdDSA', typ: HEADER.typ }), '/receipt'],
+    [
+      'a kid that is no string',
+      await forge(bodyText, { alg: 'EdDSA', kid: [1], typ: HEADER.typ }),
+      '/receipt',
+    ],
   ],
   'payload-not-canonical': [
     ['white space', await forge(` ${bodyText}`, HEADER), '/receipt'],
@@ -239,6 +244,11 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
   ],
   'wrong-time': [
     ['a later time', await changed((d) => (d.evaluated_at = '2026-11-20T08:00:00.124Z')), '/evaluated_at'],
+    [
+      'an id of after 9999',
+      await changed((d) => (d.receipt_id = `drc_${'7'.padEnd(26, 'Z')}`)),
+      '/evaluated_at',
+    ],
   ],
   'wrong-outcome': [
     ['true after a failure', await changed((d) => (d.protocol.checks.P16 = false)), '/protocol/checks/P17'],

@@ -1,0 +1,179 @@
+/** What the TypeScript libraries answer to a question that a kit is asked too. Null where there is nothing to say. */
+import { createHash } from 'node:crypto';
+import {
+  decodeUtf8,
+  isJsonObject,
+  type JsonValue,
+  jcs,
+  normalizeHtu,
+  parseDidWeb,
+  parseStrictJson,
+  parseUtcTime,
+} from '@svc/codec';
+import { verifyInclusion } from '@svc/merkle';
+import { isJti, parseAction, parseGrant, parseProof } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { verifyReceipt } from '@svc/receipts';
+import { verifyBundle } from '@svc/receipts/bundle';
+import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
+import { agentFromJwk, type ProofRequest, signProof } from '@svc/sdk-principal/agent';
+import { decodeBitstring } from '@svc/status-list';
+import { readServiceKeys, verifyCheckpoint } from '@svc/transparency';
+import { keyPairOf } from './key-pair.ts';
+
+/** A question; what bytes are is in hex, and texts that may be no UTF-8 are too. */
+export interface Question {
+  readonly op: keyof typeof ANSWERS;
+  readonly [name: string]: unknown;
+}
+
+/** `codes`: everything that is wrong, of which a kit names the first that it meets. */
+export type Answer = JsonValue | { readonly codes: readonly string[] };
+
+type Texts<Name extends string> = Readonly<Record<Name, string>>;
+interface Path extends Texts<'leaf' | 'root'> {
+  readonly index: number;
+  readonly size: number;
+  readonly path: readonly string[];
+}
+interface Requested extends Omit<ProofRequest, 'agent' | 'grantId' | 'now' | 'jti'> {
+  readonly grant_id: string;
+  readonly jti: string;
+  /** Seconds since the epoch. */
+  readonly now: number;
+}
+const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
+const textOf = (hex: string): string | null => decodeUtf8(bytesOf(hex));
+
+const strict = (hex: string): { readonly value: JsonValue } | null => {
+  const text = textOf(hex);
+  const parsed = text === null ? null : parseStrictJson(text);
+  return parsed?.ok === true ? parsed : null;
+};
+
+/** Canonical of any JSON, which an object with a member twice is not. */
+const canonicalOf = (text: string): string | null => {
+  try {
+    return jcs(JSON.parse(text));
+  } catch {
+    return null;
+  }
+};
+
+const codesOf = (failures: readonly { readonly code: string }[]): Answer => ({
+  codes: [...new Set(failures.map(({ code }) => code))],
+});
+
+const serviceOf = (document: string): unknown => {
+  const read = readServiceKeys(document);
+  return read.ok ? read.keys : document;
+};
+
+export const ANSWERS = {
+  json: ({ text }: Texts<'text'>): Answer => {
+    const parsed = strict(text);
+    return parsed === null ? null : jcs(parsed.value);
+  },
+  jcs: ({ text }: Texts<'text'>): Answer => canonicalOf(textOf(text) ?? ''),
+  htu: ({ url }: Texts<'url'>): Answer => normalizeHtu(textOf(url) ?? '\n'),
+  jti: ({ text }: Texts<'text'>): Answer => isJti(textOf(text) ?? ''),
+  didWeb: ({ text }: Texts<'text'>): Answer => parseDidWeb(textOf(text) ?? '') !== null,
+  time: ({ text }: Texts<'text'>): Answer => parseUtcTime(textOf(text) ?? ''),
+  ed25519: ({ key, message, signature }: Texts<'key' | 'message' | 'signature'>): Answer =>
+    nativeCrypto.verify(bytesOf(key), bytesOf(message), bytesOf(signature)),
+  strictKey: ({ key }: Texts<'key'>): Answer => nativeCrypto.isStrictKey(bytesOf(key)),
+  action: ({ text }: Texts<'text'>): Answer => {
+    const parsed = strict(text);
+    return parsed !== null && parseAction(parsed.value).ok;
+  },
+  proof: ({ token }: Texts<'token'>): Answer => {
+    const parsed = parseProof(textOf(token) ?? '');
+    if (!parsed.ok) return null;
+    const {
+      agent,
+      audience,
+      grantId,
+      htm,
+      normalizedHtu,
+      iatSeconds,
+      jti,
+      publicKey,
+      signingInput,
+      signature,
+    } = parsed.value;
+    const isSigned = nativeCrypto.verify(publicKey, signingInput, signature);
+    return [agent, audience, grantId, htm, normalizedHtu, iatSeconds, jti, isSigned];
+  },
+  grant: ({ token }: Texts<'token'>): Answer => {
+    const parsed = parseGrant(textOf(token) ?? '');
+    if (!parsed.ok) return { codes: [parsed.reason] };
+    const { kid, id, issuer, agent, validFrom, validUntil, audience } = parsed.value;
+    const isSound = parsed.budgetProblem === null;
+    return [kid, id, issuer, agent, validFrom, validUntil, audience === null ? null : [...audience], isSound];
+  },
+  receipt: ({ text, document }: Texts<'text' | 'document'>): Answer => {
+    const verified = verifyReceipt(textOf(text) ?? '', serviceOf(document), { crypto: nativeCrypto });
+    return verified.ok ? [verified.decision, verified.kid] : codesOf(verified.failures);
+  },
+  checkpoint: ({ text, document }: Texts<'text' | 'document'>): Answer => {
+    const serviceDidDocument = serviceOf(document);
+    const verified = verifyCheckpoint({
+      checkpoint: textOf(text) ?? '',
+      serviceDidDocument,
+      crypto: nativeCrypto,
+    });
+    return verified.ok
+      ? [verified.checkpoint.day, verified.checkpoint.root, verified.kid]
+      : codesOf(verified.failures);
+  },
+  included: ({
+    receipt,
+    inclusion,
+    checkpoint,
+    attestation,
+    document,
+  }: Texts<'receipt' | 'inclusion' | 'checkpoint' | 'attestation' | 'document'>): Answer => {
+    const verified = verifyIncludedReceipt({
+      ...{ receipt, inclusion, serviceDidDocument: serviceOf(document), crypto: nativeCrypto },
+      ...(checkpoint === '' ? {} : { checkpoint }),
+      ...(attestation === '' ? {} : { attestation }),
+    });
+    return verified.ok ? [verified.decision, verified.included.checkpoint.day] : codesOf(verified.failures);
+  },
+  bundle: ({ text, document }: Texts<'text' | 'document'>): Answer => {
+    const pin = { serviceDidDocument: serviceOf(document) };
+    const verified = verifyBundle(textOf(text) ?? '', pin, nativeCrypto);
+    return verified.ok
+      ? [verified.receipt.decision, verified.checkpoint.day, verified.evidence.size]
+      : codesOf(verified.failures);
+  },
+  merkle: ({ leaf, index, size, path, root }: Path): Answer =>
+    verifyInclusion({ leafHash: bytesOf(leaf), index, size, path: path.map(bytesOf) }, bytesOf(root)),
+  bitstring: ({ text }: Texts<'text'>): Answer => {
+    const bits = decodeBitstring(textOf(text) ?? '');
+    return bits === null ? null : createHash('sha256').update(bits).digest('hex');
+  },
+  signProof: async ({ seed, request }: Texts<'seed'> & { readonly request: Requested }): Promise<Answer> => {
+    const { method, url, action, audience, grant_id: grantId, now, jti } = request;
+    const agent = agentFromJwk(keyPairOf(bytesOf(seed)).jwk);
+    try {
+      return await signProof({ agent, method, url, action, audience, grantId, jti, now: () => now * 1000 });
+    } catch {
+      return null;
+    }
+  },
+} as const;
+
+/**
+ * Whether a kit's answer is right: the same, or the name of something that is wrong. A Receipt or payload that is no strict JSON is
+ * just that to a kit, where `verifyReceipt` reads on and names the member in it.
+ */
+const NO_STRICT_JSON: readonly unknown[] = ['malformed-receipt', 'payload-not-canonical'];
+
+export const agrees = (ours: Answer, theirs: unknown): boolean => {
+  if (isJsonObject(ours) && 'codes' in ours) {
+    const code = Object(theirs).code as unknown;
+    return NO_STRICT_JSON.includes(code) || (ours.codes as readonly unknown[]).includes(code);
+  }
+  return JSON.stringify(ours) === JSON.stringify(theirs);
+};

@@ -1,0 +1,179 @@
+/**
+ * `npm run kits`: each kit's own tests, which run every vector that concerns it, and random questions to it and to the TypeScript
+ * libraries, until so many answers were the same. What a kit needs is installed from Debian where it is missing.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Random } from '@svc/vectors/src/random/random.ts';
+import { ANSWERS, type Answer, agrees, type Question } from './answers.ts';
+import { nextQuestion } from './questions.ts';
+
+const USAGE = `usage: npm run kits -- [options]
+  --kit NAME      python or go; both unless given
+  --cases N       random questions to each kit, default 100000
+  --seed N        of the random numbers, default 1
+  --skip-missing  pass over a kit whose tools are not installed, and install nothing`;
+
+interface Kit {
+  readonly name: string;
+  readonly folder: string;
+  /** Packages of Debian. */
+  readonly packages: readonly string[];
+  readonly probe: readonly string[];
+  /** Commands that must succeed, and print how much they did. */
+  readonly checks: readonly (readonly string[])[];
+  /** What answers questions, and what prepares it. `scratch` is a folder that is removed. */
+  readonly prepare: (scratch: string) => readonly string[] | null;
+  readonly serve: (scratch: string) => readonly string[];
+}
+
+const folderOf = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const PYTHON = '/usr/bin/python3';
+
+const KITS: readonly Kit[] = [
+  {
+    name: 'python',
+    folder: folderOf('python'),
+    packages: ['python3-cryptography', 'python3-pytest', 'python3-hatchling', 'mypy'],
+    probe: [
+      PYTHON,
+      '-c',
+      'import sys, cryptography, pytest, hatchling, mypy; assert sys.version_info >= (3, 11)',
+    ],
+    checks: [
+      [PYTHON, '-m', 'mypy'],
+      [PYTHON, '-m', 'pytest', '-q', '--no-header', '-p', 'no:cacheprovider'],
+    ],
+    prepare: (scratch) => [PYTHON, '-m', 'hatchling', 'build', '-t', 'wheel', '-d', scratch],
+    serve: () => [PYTHON, 'tests/differential.py'],
+  },
+  {
+    name: 'go',
+    folder: folderOf('go'),
+    packages: ['golang-go'],
+    probe: ['go', 'version'],
+    checks: [
+      ['go', 'vet', './...'],
+      ['go', 'test', '-count=1', '-v', './...'],
+    ],
+    prepare: (scratch) => ['go', 'test', '-c', '-o', join(scratch, 'kit.test')],
+    serve: (scratch) => [join(scratch, 'kit.test'), '-test.run', '^TestDifferential$'],
+  },
+];
+
+const run = (command: readonly string[], cwd: string): { readonly ok: boolean; readonly output: string } => {
+  const [program = '', ...args] = command;
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' };
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    timeout: 300_000,
+  });
+  return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}` };
+};
+
+const install = ({ packages }: Kit): void => {
+  const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+  spawnSync('sh', ['-c', command], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: 600_000,
+  });
+};
+
+/** What the vectors came to: the lines in which the kit's own tests count. */
+const check = ({ checks, folder }: Kit): void => {
+  for (const command of checks) {
+    const { ok, output } = run(command, folder);
+    const said = output.split('\n').filter((line) => /passed|vectors|no issues|^ok/.test(line));
+    console.log(`  ${command.join(' ')}${said.map((line) => `\n    ${line.trim()}`).join('')}`);
+    if (!ok) throw new Error(output);
+  }
+};
+
+const AT_ONCE = 500;
+
+/** Asks the kit the next questions together, so that neither side waits for the other all the time. */
+const compare = async (kit: Kit, cases: number, seed: number): Promise<ReadonlyMap<string, number>> => {
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-kit-'));
+  try {
+    const prepare = kit.prepare(scratch);
+    const prepared = prepare === null ? null : run(prepare, kit.folder);
+    if (prepared?.ok === false) throw new Error(prepared.output);
+    const [program = '', ...args] = kit.serve(scratch);
+    const child = spawn(program, args, {
+      cwd: kit.folder,
+      env: { ...process.env, SVC_KIT_DIFFERENTIAL: '1', PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'close');
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const random = new Random(seed);
+    const counts = new Map<string, number>();
+    for (let asked = 0; asked < cases; asked += AT_ONCE) {
+      const questions = Array.from({ length: Math.min(AT_ONCE, cases - asked) }, () => nextQuestion(random));
+      for (const question of questions) child.stdin.write(`${JSON.stringify(question)}\n`);
+      for (const question of questions) {
+        const { value, done } = await lines.next();
+        if (done === true) throw new Error(`the kit ended at ${JSON.stringify(question)}`);
+        const ours = await answer(question);
+        if (!agrees(ours, JSON.parse(value)))
+          throw new Error(`the answers differ: ${JSON.stringify({ ours, theirs: value, question })}`);
+        const kind = `${question.op} ${ours === null || ours === false || Object(ours).codes ? 'refused' : 'right'}`;
+        counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      }
+    }
+    child.stdin.end();
+    await ended;
+    return counts;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+};
+
+const answer = async ({ op, ...input }: Question): Promise<Answer> => ANSWERS[op](input as never);
+
+const report = (counts: ReadonlyMap<string, number>): void => {
+  const ops = [...new Set([...counts.keys()].map((kind) => kind.split(' ')[0] ?? ''))].sort();
+  for (const op of ops) {
+    const [right = 0, refused = 0] = ['right', 'refused'].map((way) => counts.get(`${op} ${way}`) ?? 0);
+    console.log(
+      `    ${op.padEnd(12)} ${String(right).padStart(7)} right ${String(refused).padStart(7)} refused`,
+    );
+  }
+};
+
+const { values } = parseArgs({
+  options: {
+    kit: { type: 'string' },
+    cases: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+    'skip-missing': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help || !/^[1-9][0-9]{0,7}$/.test(values.cases) || !/^[0-9]{1,9}$/.test(values.seed)) {
+  console.error(USAGE);
+  process.exit(2);
+}
+for (const kit of KITS.filter(({ name }) => values.kit === undefined || values.kit === name)) {
+  if (!run(kit.probe, kit.folder).ok && !values['skip-missing']) install(kit);
+  if (!run(kit.probe, kit.folder).ok) {
+    console.log(`${kit.name}: skipped, ${kit.packages.join(', ')} of Debian are not installed`);
+    if (!values['skip-missing']) process.exitCode = 1;
+    continue;
+  }
+  console.log(kit.name);
+  check(kit);
+  const counts = await compare(kit, Number(values.cases), Number(values.seed));
+  report(counts);
+  console.log(
+    `  ${values.cases} random questions (seed ${values.seed}): every answer as the TypeScript libraries give it`,
+  );
+}

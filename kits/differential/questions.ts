@@ -1,0 +1,426 @@
+/** Random questions near the edge between right and wrong: honest material with a few changes, signed anew or not. */
+import { sign } from 'node:crypto';
+import { encodeBase64url, encodeUtf8, type JsonObject, type JsonValue, jcs } from '@svc/codec';
+import { createBitstring, encodeBitstring, setBit } from '@svc/status-list';
+import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import { buildWorld, receiptSigner, serviceDocument, statusSigner } from '@svc/testkit/receipts/world';
+import {
+  mutateBytes,
+  mutateCharacters,
+  mutateJson,
+  mutateJsonText,
+  mutateParts,
+} from '@svc/vectors/src/random/mutations.ts';
+import { anyJson, ODD_STRINGS } from '@svc/vectors/src/random/odd-values.ts';
+import type { Random } from '@svc/vectors/src/random/random.ts';
+import { randomInput } from '@svc/vectors/src/random/random-input.ts';
+import { respell } from '@svc/vectors/src/random/random-url.ts';
+import type { Question } from './answers.ts';
+import { keyPairOf, publicKeyOf } from './key-pair.ts';
+
+const hex = (text: string): string => Buffer.from(encodeUtf8(text)).toString('hex');
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const randomBytes = (random: Random, length: number): Uint8Array =>
+  Uint8Array.from({ length }, () => random.below(256));
+
+/** Honest Receipts, ALLOW and DENY, with what their days published. */
+const worlds = await Promise.all(
+  [{}, { revoked: true }, { profile: 'svc-base-v2' as const }].map((one) => buildWorld(one)),
+);
+const days = await Promise.all(
+  worlds.map(async (world) => {
+    const day = await closeDayOf(world);
+    return { world, bundle: bundleOf(world, day) as unknown as JsonObject };
+  }),
+);
+const DOCUMENT = JSON.stringify(serviceDocument);
+
+/** Some outcome, hash, time or word from elsewhere in the same JSON: what is well formed and wrong. */
+const exchange = (value: JsonValue, random: Random): JsonValue => {
+  const copy = structuredClone(value) as JsonObject;
+  const places: { readonly of: Record<string, JsonValue>; readonly name: string }[] = [];
+  const walk = (of: Record<string, JsonValue>): void => {
+    for (const name of Object.keys(of)) {
+      places.push({ of, name });
+      const inner = of[name];
+      if (typeof inner === 'object' && inner !== null) walk(inner as Record<string, JsonValue>);
+    }
+  };
+  walk(copy as Record<string, JsonValue>);
+  for (let changes = 1 + random.below(3); changes > 0; changes--) {
+    const [to, from] = [random.pick(places), random.pick(places)];
+    const words = [
+      true,
+      false,
+      'skipped',
+      'ALLOW',
+      'DENY',
+      'PASS',
+      'FAIL',
+      null,
+      'PROOF_REPLAYED',
+      'SERVICE_UNAVAILABLE',
+    ];
+    if (random.below(3) === 0) to.of[to.name] = structuredClone(from.of[from.name] ?? null);
+    else if (random.below(4) === 0) delete to.of[to.name];
+    else to.of[to.name] = random.pick(words);
+  }
+  return copy;
+};
+
+const change = (value: JsonValue, random: Random): JsonValue =>
+  random.below(3) === 0 ? mutateJson(value, random) : exchange(value, random);
+
+/** Without lone surrogates, which no bytes have. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
+
+/** Signed by a key of the service, whatever it says. */
+const signed = (signer: typeof receiptSigner, typ: string, payload: string, headerText?: string): string => {
+  const header = headerText ?? jcs({ alg: 'EdDSA', kid: signer.kid, typ });
+  const input = `${encodeBase64url(encodeUtf8(header))}.${encodeBase64url(encodeUtf8(payload))}`;
+  return `${input}.${encodeBase64url(signer.sign(encodeUtf8(input)) as Uint8Array)}`;
+};
+
+const textOf = (value: JsonValue): string => {
+  try {
+    return jcs(value);
+  } catch {
+    return wellFormed(JSON.stringify(value));
+  }
+};
+
+const partsOf = (jws: string): readonly [header: string, payload: string] => {
+  const [header = '', payload = ''] = jws.split('.');
+  return [Buffer.from(header, 'base64url').toString(), Buffer.from(payload, 'base64url').toString()];
+};
+
+/** The JWS with another payload or header, signed by the same key. */
+const resigned = (jws: string, signer: typeof receiptSigner, random: Random): string => {
+  const [header, payload] = partsOf(jws);
+  const value = JSON.parse(payload) as JsonValue;
+  switch (random.below(6)) {
+    case 0:
+      return signed(signer, '', payload, wellFormed(mutateJsonText(header, random)));
+    case 1:
+      return signed(signer, '', payload, textOf(mutateJson(JSON.parse(header), random)));
+    case 2:
+      return signed(signer, '', wellFormed(mutateJsonText(payload, random)), header);
+    default:
+      return signed(signer, '', textOf(change(value, random)), header);
+  }
+};
+
+const receiptText = (random: Random): string => {
+  const { text, jws } = random.pick(worlds).signed;
+  const [, payload] = partsOf(jws);
+  switch (random.below(8)) {
+    case 0:
+      return text;
+    case 1:
+      return wellFormed(mutateJsonText(text, random));
+    case 2:
+      return wellFormed(mutateCharacters(text, random));
+    case 3:
+      return textOf(change(JSON.parse(text), random));
+    default: {
+      const other = resigned(jws, receiptSigner, random);
+      const [, shown] = partsOf(other);
+      try {
+        return textOf({
+          ...(JSON.parse(random.below(9) === 0 ? payload : shown) as JsonObject),
+          receipt: other,
+        });
+      } catch {
+        return text;
+      }
+    }
+  }
+};
+
+/** The service's keys as they may stand there years later. */
+const documentText = (random: Random): string => {
+  if (random.below(3) > 0) return DOCUMENT;
+  const document = structuredClone(serviceDocument) as unknown as {
+    verificationMethod: Record<string, unknown>[];
+  };
+  const bounds = ['2026-11-19T00:00:00Z', '2026-11-20T08:00:01Z', '2026-11-22T00:00:00Z', 'x'];
+  const method = random.pick(document.verificationMethod);
+  const name = random.pick(['svc:validFrom', 'svc:validUntil', 'revoked', 'type', 'controller', 'id']);
+  if (random.below(4) === 0) return wellFormed(JSON.stringify(mutateJson(JSON.parse(DOCUMENT), random)));
+  method[name] = random.pick(bounds);
+  return JSON.stringify(document);
+};
+
+const bundleParts = (random: Random): JsonObject => {
+  const { bundle } = random.pick(days);
+  return random.below(3) === 0 ? bundle : (change(bundle, random) as JsonObject);
+};
+
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+/** The 8 points of small order, some of them in both spellings. */
+const TORSION = [
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+];
+const pairs = Array.from({ length: 8 }, (_, i) => keyPairOf(new Uint8Array(32).fill(i + 1)).key);
+
+const littleEndian = (number: bigint): Uint8Array =>
+  Uint8Array.from({ length: 32 }, (_, i) => Number((number >> BigInt(8 * i)) & 255n));
+
+const flipBit = (bytes: Uint8Array, random: Random): void => {
+  const at = random.below(bytes.length);
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
+};
+
+const signature = (random: Random): Question => {
+  const pair = random.pick(pairs);
+  const message = randomBytes(random, random.below(80));
+  const made = new Uint8Array(sign(null, message, pair));
+  let key = publicKeyOf(pair);
+  const s = made.subarray(32).reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  switch (random.below(8)) {
+    case 0:
+      made.set(littleEndian(s + L), 32);
+      break;
+    case 1:
+      made.set(Buffer.from(random.pick(TORSION), 'hex'));
+      break;
+    case 2:
+      key = new Uint8Array(Buffer.from(random.pick(TORSION), 'hex'));
+      break;
+    case 3:
+      flipBit(made, random);
+      break;
+    case 4:
+      key = key.slice(0, random.below(33));
+      break;
+    default:
+  }
+  return { op: 'ed25519', key: hexOf(key), message: hexOf(message), signature: hexOf(made) };
+};
+
+/** Numbers at random bits, and at the bounds of how they are written. */
+const numberText = (random: Random): string => {
+  const bits = randomBytes(random, 8);
+  const value = new DataView(bits.buffer).getFloat64(0);
+  const finite = Number.isFinite(value) ? value : 0;
+  const tens = 10 ** (random.below(50) - 25) * (1 + random.below(1000));
+  return random.pick([
+    String(finite),
+    finite.toExponential(),
+    String(tens),
+    tens.toFixed(5),
+    (-tens).toExponential(7),
+  ]);
+};
+
+const jsonText = (random: Random): string => {
+  const text = JSON.stringify(anyJson(random)) ?? 'null';
+  return wellFormed(random.below(2) === 0 ? text : mutateCharacters(text, random));
+};
+
+const TIMES = [
+  '2026-02-29T00:00:00Z',
+  '2024-02-29T23:59:59.999999999Z',
+  '0000-01-01T00:00:00Z',
+  '9999-12-31T23:59:60Z',
+  '2026-11-20T24:00:00Z',
+  '2100-02-29T00:00:00.1Z',
+  '0000-02-29T12:00:00.05Z',
+];
+const DIDS = [
+  'did:web:shop.example',
+  'did:web:a.b-c.example%3A8443:org:x',
+  'did:web:a.0x1f',
+  'did:web:xn--a.1',
+  'did:web:a%3A65536',
+  'did:web:a:..:b',
+  'did:web:A.example',
+];
+
+/** A Grant, a Proof and an Action that went through the edits of the vectors. */
+const nextInput = (random: Random): { grant: string; proof: string; action: JsonValue } => {
+  for (;;) {
+    const next = Object(randomInput(random)) as Record<string, unknown>;
+    if (typeof next.grant === 'string' && typeof next.proof === 'string')
+      return { grant: next.grant, proof: next.proof, action: (next.action ?? null) as JsonValue };
+  }
+};
+
+const token = (text: string, random: Random): string => {
+  const others = [
+    mutateBytes,
+    mutateCharacters,
+    (one: string, by: Random) => mutateParts(one, 'e30.e30.e30', by),
+  ];
+  return wellFormed(random.below(5) === 0 ? random.pick(others)(text, random) : text);
+};
+
+const merkleQuestion = (random: Random): Question => {
+  const { inclusion } = random.pick(days).bundle as unknown as { inclusion: Record<string, never> };
+  const path = [...(inclusion.audit_path as unknown as string[])];
+  if (random.below(3) === 0)
+    path.splice(
+      random.below(path.length + 1),
+      random.below(2),
+      hexOf(randomBytes(random, 31 + random.below(3))),
+    );
+  const size = Number(inclusion.tree_size) + random.pick([0, 0, 0, 1, -1, 2 ** 40]);
+  const index = Number(inclusion.leaf_index) + random.pick([0, 0, 0, 1, -1]);
+  return {
+    op: 'merkle',
+    leaf: inclusion.leaf,
+    index,
+    size,
+    path,
+    root: String(inclusion.root).slice('sha256:'.length),
+  };
+};
+
+const lists = [131_072, 262_144].map((entries) => {
+  const bits = createBitstring(entries);
+  for (let i = 0; i < entries; i += 997) setBit(bits, i);
+  return encodeBitstring(bits);
+});
+
+/** By weight: what is cheap and has many edges comes often. */
+const KINDS: readonly (readonly [weight: number, make: (random: Random) => Question])[] = [
+  [12, (random) => ({ op: 'json', text: hex(jsonText(random)) })],
+  [2, (random) => ({ op: 'json', text: hexOf(randomBytes(random, random.below(12))) })],
+  [
+    10,
+    (random) => ({
+      op: 'jcs',
+      text: hex(random.below(2) === 0 ? numberText(random) : wellFormed(JSON.stringify(anyJson(random)))),
+    }),
+  ],
+  [
+    12,
+    (random) => ({
+      op: 'htu',
+      url: hex(
+        wellFormed(
+          respell(
+            random.pick(['https://shop.example/a/b', 'http://[::1]:80/x', 'HTTPS://A_b%7e.example']),
+            random,
+          ),
+        ),
+      ),
+    }),
+  ],
+  [
+    3,
+    (random) => ({
+      op: 'jti',
+      text: hex(wellFormed(mutateCharacters('dGhlIG5vbmNlIG9mIGEgdGVzdA', random))),
+    }),
+  ],
+  [4, (random) => ({ op: 'didWeb', text: hex(wellFormed(mutateCharacters(random.pick(DIDS), random))) })],
+  [
+    4,
+    (random) => ({
+      op: 'time',
+      text: hex(
+        wellFormed(random.below(2) === 0 ? random.pick(TIMES) : mutateCharacters(random.pick(TIMES), random)),
+      ),
+    }),
+  ],
+  [6, signature],
+  [
+    2,
+    (random) => ({
+      op: 'strictKey',
+      key: random.below(2) === 0 ? hexOf(randomBytes(random, 32)) : random.pick(TORSION),
+    }),
+  ],
+  [6, (random) => ({ op: 'action', text: hex(textOf(nextInput(random).action)) })],
+  [8, (random) => ({ op: 'proof', token: hex(token(nextInput(random).proof, random)) })],
+  [10, (random) => ({ op: 'grant', token: hex(token(nextInput(random).grant, random)) })],
+  [14, (random) => ({ op: 'receipt', text: hex(receiptText(random)), document: documentText(random) })],
+  [
+    4,
+    (random) => {
+      const { checkpoint } = random.pick(days).bundle.checkpoint as unknown as { checkpoint: string };
+      const text =
+        random.below(4) === 0 ? token(checkpoint, random) : resigned(checkpoint, statusSigner, random);
+      return { op: 'checkpoint', text: hex(text), document: documentText(random) };
+    },
+  ],
+  [
+    3,
+    (random) => {
+      const { receipt, inclusion, checkpoint } = bundleParts(random);
+      const part = (value: JsonValue | undefined): string => (value === undefined ? 'null' : textOf(value));
+      return {
+        op: 'included',
+        receipt: part(receipt),
+        inclusion: part(inclusion),
+        checkpoint: random.below(2) === 0 ? '' : part(checkpoint),
+        attestation: '',
+        document: documentText(random),
+      };
+    },
+  ],
+  [3, (random) => ({ op: 'bundle', text: hex(textOf(bundleParts(random))), document: documentText(random) })],
+  [3, merkleQuestion],
+  [
+    1,
+    (random) => {
+      const list = random.pick(lists);
+      return {
+        op: 'bitstring',
+        text: hex(random.below(4) === 0 ? list : wellFormed(mutateCharacters(list, random))),
+      };
+    },
+  ],
+  [
+    3,
+    (random) => ({
+      op: 'signProof',
+      seed: hexOf(randomBytes(random, 32)),
+      request: {
+        method: random.pick(['POST', 'POST', 'POST', 'POST', 'post', '']),
+        url:
+          random.below(3) === 0
+            ? wellFormed(respell('https://shop.example/a', random))
+            : 'https://shop.example/a?b',
+        action: random.pick([
+          {
+            type: 'commerce:purchase',
+            resource: random.below(3) === 0 ? wellFormed(random.pick(ODD_STRINGS)) : 'order/7\u00e9\u{1f980}',
+            amount: random.below(1000),
+            currency: 'USD',
+          },
+          { type: 'api:call', method: 'POST', resource: 'https://shop.example/a' },
+        ]),
+        audience: random.pick(DIDS.slice(0, random.below(3) === 0 ? 7 : 2)),
+        grant_id: 'urn:svc:grant:01M7VZGA1GB9D5MPJTB9D5MPJT',
+        now: 1_795_168_798 + random.below(1_000_000),
+        jti: random.pick(
+          ['dGhlIG5vbmNlIG9mIGEgdGVzdA', 'a'.repeat(64), 'short', 'a'.repeat(65)].slice(
+            0,
+            random.below(3) === 0 ? 4 : 2,
+          ),
+        ),
+      },
+    }),
+  ],
+];
+
+const BAG = KINDS.flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
+
+/** The next question. Some edits cannot follow on another, which they tell by throwing. */
+export const nextQuestion = (random: Random): Question => {
+  for (;;) {
+    try {
+      return random.pick(BAG)(random);
+    } catch (problem) {
+      if (!(problem instanceof RangeError)) throw problem;
+    }
+  }
+};

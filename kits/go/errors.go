@@ -1,0 +1,26 @@
+// Package svckit signs Grants and Proofs, and verifies Receipts, bundles, checkpoints and status lists offline. It has no
+// dependency beyond the standard library. The protocol is docs/protocol.md of the service.
+package svckit
+
+import "fmt"
+
+// Refused says that input is not what it claims to be. Code is one of a closed list, the same as in the TypeScript packages
+// (FailureCode, InclusionFailureCode, BundleFailureCode): the first fault that was found, where those list all.
+type Refused struct {
+	Code    string
+	Message string
+}
+
+func (r *Refused) Error() string { return r.Code + ": " + r.Message }
+
+func refuse(code, format string, arguments ...any) error {
+	return &Refused{Code: code, Message: fmt.Sprintf(format, arguments...)}
+}
+
+// CodeOf returns the code of a *Refused, and "" for any other error.
+func CodeOf(err error) string {
+	if refused, ok := err.(*Refused); ok {
+		return refused.Code
+	}
+	return ""
+}

@@ -1,0 +1,3 @@
+module svckit
+
+go 1.19

@@ -1,0 +1,110 @@
+package svckit
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"strings"
+)
+
+// Signer signs under a kid. A key management service can stand behind Sign.
+type Signer struct {
+	KID  string
+	Sign func(message []byte) ([]byte, error)
+}
+
+// NewSigner takes the 32-byte seed of an Ed25519 key (RFC 8032 §5.1.5). kid: did:web:…#key-1 for a Principal.
+func NewSigner(seed []byte, kid string) Signer {
+	key := ed25519.NewKeyFromSeed(seed)
+	return Signer{kid, func(message []byte) ([]byte, error) { return ed25519.Sign(key, message), nil }}
+}
+
+// Agent is an Agent's key; DID is its did:key.
+type Agent struct {
+	Signer
+	DID string
+}
+
+// NewAgent takes the 32-byte seed of an Ed25519 key; did and kid follow from it.
+func NewAgent(seed []byte) Agent {
+	public, _ := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+	multikey := encodeMultikey(public)
+	return Agent{NewSigner(seed, "did:key:"+multikey+"#"+multikey), "did:key:" + multikey}
+}
+
+// signJWS signs the RFC 8785 form under {alg, kid, typ}: one input and key give one text.
+func signJWS(signer Signer, typ string, payload map[string]any) (string, error) {
+	header, err := Canonicalize(map[string]any{"alg": "EdDSA", "kid": signer.KID, "typ": typ})
+	if err != nil {
+		return "", err
+	}
+	body, err := Canonicalize(payload)
+	if err != nil {
+		return "", err
+	}
+	signingInput := encodeBase64url([]byte(header)) + "." + encodeBase64url([]byte(body))
+	signature, err := signer.Sign([]byte(signingInput))
+	if err != nil {
+		return "", err
+	}
+	if len(signature) != 64 {
+		return "", errors.New("the signer returned other than 64 bytes")
+	}
+	return signingInput + "." + encodeBase64url(signature), nil
+}
+
+// jwsParts is a JWS taken apart (RFC 7515 §7.1; protocol §1). Nothing of it has been verified.
+type jwsParts struct {
+	headerText, payloadText, signingInput string
+	signature                             []byte
+	header, payload                       map[string]any
+}
+
+// splitJWS decodes three parts of canonical base64url, the first two UTF-8.
+func splitJWS(text string, maxChars int) (jwsParts, error) {
+	parts := strings.Split(text, ".")
+	if len(text) > maxChars || len(parts) != 3 {
+		return jwsParts{}, refuse("malformed-jws", "not three parts in at most %d characters", maxChars)
+	}
+	header, ok := decodeBase64urlText(parts[0])
+	payload, isText := decodeBase64urlText(parts[1])
+	signature, isBytes := decodeBase64url(parts[2])
+	if !ok || !isText || !isBytes {
+		return jwsParts{}, refuse("malformed-jws", "a part is not canonical base64url of UTF-8")
+	}
+	return jwsParts{headerText: header, payloadText: payload, signingInput: parts[0] + "." + parts[1], signature: signature}, nil
+}
+
+// parseJWS also reads header and payload as strict JSON objects.
+func parseJWS(text string, maxChars int) (jwsParts, error) {
+	parts, err := splitJWS(text, maxChars)
+	if err != nil {
+		return parts, err
+	}
+	if parts.header = objectOf(parts.headerText); parts.header == nil {
+		return parts, refuse("malformed-jws", "the header is no strict JSON object")
+	}
+	if parts.payload = objectOf(parts.payloadText); parts.payload == nil {
+		return parts, refuse("malformed-jws", "the payload is no strict JSON object")
+	}
+	return parts, nil
+}
+
+// objectOf returns the object in strict JSON; nil if there is none.
+func objectOf(text string) map[string]any {
+	value, err := ParseJSON(text)
+	if err != nil {
+		return nil
+	}
+	object, _ := value.(map[string]any)
+	return object
+}
+
+// exactKID returns the kid of a header that is exactly alg EdDSA, kid and typ in canonical form, as the service signs it.
+func exactKID(headerText, typ string) (string, error) {
+	kid, ok := objectOf(headerText)["kid"].(string)
+	right, err := Canonicalize(map[string]any{"alg": "EdDSA", "kid": kid, "typ": typ})
+	if !ok || err != nil || headerText != right {
+		return "", refuse("wrong-header", "the header must be exactly alg EdDSA, kid and typ %s", typ)
+	}
+	return kid, nil
+}

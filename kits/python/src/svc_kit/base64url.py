@@ -1,0 +1,30 @@
+"""base64url without padding (RFC 4648 §5), in its one spelling."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+_FORM = re.compile(r"[A-Za-z0-9_-]*")
+
+
+def encode(data: bytes) -> str:
+    """Without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def decode(text: str) -> bytes | None:
+    """The bytes, or None where ``encode`` gives the text for no bytes."""
+    if _FORM.fullmatch(text) is None or len(text) % 4 == 1:
+        return None
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return data if encode(data) == text else None
+
+
+def decode_text(text: str) -> str | None:
+    """The UTF-8 text behind it, or None."""
+    data = decode(text)
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

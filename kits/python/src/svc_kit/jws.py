@@ -1,0 +1,113 @@
+"""Compact JWS (RFC 7515 §7.1) in the one form that the protocol has (§1)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from . import base64url
+from .errors import Refused
+from .identifiers import encode_multikey
+from .jcs import canonicalize
+from .strict_json import Json, parse_json
+
+
+def sha256(data: str | bytes) -> str:
+    """``sha256:`` and lower-case hex, over the exact bytes."""
+    return f"sha256:{hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Something that signs under a ``kid``. A key management service can stand behind ``sign``."""
+
+    kid: str
+    sign: Callable[[bytes], bytes]
+
+    @staticmethod
+    def from_seed(seed: bytes, kid: str) -> Signer:
+        """A key from its 32-byte seed (RFC 8032 §5.1.5). ``kid``: ``did:web:…#key-1`` for a Principal."""
+        return Signer(kid, Ed25519PrivateKey.from_private_bytes(seed).sign)
+
+
+@dataclass(frozen=True)
+class Agent(Signer):
+    """An Agent's key; ``did`` is its did:key."""
+
+    did: str
+
+    @staticmethod
+    def from_seed(seed: bytes, kid: str | None = None) -> Agent:
+        """From the 32-byte seed; did and kid follow from it."""
+        key = Ed25519PrivateKey.from_private_bytes(seed)
+        multikey = encode_multikey(key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
+        return Agent(f"did:key:{multikey}#{multikey}", key.sign, f"did:key:{multikey}")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A JWS decoded. Nothing of it has been verified."""
+
+    header_text: str
+    payload_text: str
+    signing_input: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True)
+class Jws(Parts):
+    """The same with header and payload read."""
+
+    header: dict[str, Json]
+    payload: dict[str, Json]
+
+
+def sign_jws(signer: Signer, typ: str, payload: dict[str, Any]) -> str:
+    """Signs the RFC 8785 form under ``{alg, kid, typ}``: one input and key give one text."""
+    header = canonicalize({"alg": "EdDSA", "kid": signer.kid, "typ": typ})
+    signing_input = f"{base64url.encode(header.encode())}.{base64url.encode(canonicalize(payload).encode())}"
+    signature = signer.sign(signing_input.encode())
+    if len(signature) != 64:
+        raise ValueError("the signer returned other than 64 bytes")
+    return f"{signing_input}.{base64url.encode(signature)}"
+
+
+def split_jws(text: str, max_chars: int) -> Parts:
+    """Three parts of canonical base64url, the first two UTF-8; ``Refused('malformed-jws')`` otherwise."""
+    parts = text.split(".")
+    if len(text) > max_chars or len(parts) != 3:
+        raise Refused("malformed-jws", f"not three parts in at most {max_chars} characters")
+    header_text, payload_text = base64url.decode_text(parts[0]), base64url.decode_text(parts[1])
+    signature = base64url.decode(parts[2])
+    if header_text is None or payload_text is None or signature is None:
+        raise Refused("malformed-jws", "a part is not canonical base64url of UTF-8")
+    return Parts(header_text, payload_text, f"{parts[0]}.{parts[1]}".encode(), signature)
+
+
+def parse_jws(text: str, max_chars: int) -> Jws:
+    """The same with strict JSON objects as header and payload."""
+    parts = split_jws(text, max_chars)
+    return Jws(**vars(parts), header=_object(parts.header_text, "header"), payload=_object(parts.payload_text, "payload"))
+
+
+def _object(text: str, part: str) -> dict[str, Json]:
+    try:
+        value = parse_json(text)
+    except Refused as problem:
+        raise Refused("malformed-jws", f"{part}: {problem}") from None
+    if not isinstance(value, dict):
+        raise Refused("malformed-jws", f"{part}: not an object")
+    return value
+
+
+def exact_kid(jws: Jws, typ: str) -> str:
+    """The kid of a header that is exactly alg EdDSA, kid and typ in canonical form, as the service signs it."""
+    kid = jws.header.get("kid")
+    if not isinstance(kid, str) or jws.header_text != canonicalize({"alg": "EdDSA", "kid": kid, "typ": typ}):
+        raise Refused("wrong-header", f"the header must be exactly alg EdDSA, kid and typ {typ}")
+    return kid
