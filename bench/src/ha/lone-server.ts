@@ -9,7 +9,7 @@ import type { QueryResultRow } from 'pg';
 import type { Place } from '../harness/contestants.ts';
 import { findFreePort } from '../harness/program.ts';
 import { until } from './cluster.ts';
-import { type Daemon, databaseUser, runAsDatabase, startDaemon, treeOf } from './daemon.ts';
+import { type Daemon, databaseUser, runAsDatabase, signal, startDaemon, treeOf } from './daemon.ts';
 import type { Queryable } from './ledger.ts';
 import { ownDatabase, runSql } from './sql.ts';
 
@@ -163,7 +163,7 @@ export class LoneServer implements Queryable {
   }
 
   async #end(): Promise<void> {
-    for (const pid of treeOf(this.#daemon?.pid ?? 0).toReversed()) process.kill(pid, 'SIGKILL');
+    signal(treeOf(this.#daemon?.pid ?? 0).toReversed(), 'SIGKILL');
     await this.#daemon?.kill();
     if (!existsSync(this.#group)) return;
     await until('the group is empty', async () => {

@@ -38,6 +38,8 @@ export interface Services {
   readonly nodes: readonly Node[];
   readonly adminToken: string;
   readonly workerAdminOrigin: string;
+  /** Of nodes and worker. */
+  adminOrigins(): readonly string[];
   /** Of nodes and worker, as they are now. */
   pids(): readonly number[];
   /** Exit code and output of `svc-admin fsck`. */
@@ -125,6 +127,10 @@ export async function startServices(
     nodes,
     adminToken,
     workerAdminOrigin: `http://127.0.0.1:${workerAdminPort}`,
+    adminOrigins: () => [
+      ...nodes.map(({ adminOrigin }) => adminOrigin),
+      ...(workers.length === 0 ? [] : [`http://127.0.0.1:${workerAdminPort}`]),
+    ],
     pids: () => [...nodes.map(({ program }) => program), ...workers].map(({ pid }) => pid),
     async fsck() {
       looked += 1;

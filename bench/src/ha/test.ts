@@ -24,7 +24,7 @@ import { Processes } from './processes.ts';
 import { unpackReleasedApi } from './released.ts';
 import { say } from './say.ts';
 import { OWN_APPS, type Routes, type Services, type ServicesOptions, startServices } from './services.ts';
-import { countLeftBehind, countSessions } from './sessions.ts';
+import { countLeftBehind } from './sessions.ts';
 
 const CALM_MS = 5_000;
 const REVOCATIONS_PER_SECOND = 1.5;
@@ -152,12 +152,11 @@ try {
       const ledger = new Ledger();
       const load = await Load.start(services, ledger, `${name}-${round}`, rates);
       await delay(CALM_MS);
-      const sessions = await countSessions(cluster);
       const faultMs = performance.now();
       await fault.inject({ cluster, services, links, round });
       await cluster.untilHealthy();
       await delay(CALM_MS);
-      const left = fault.noneLeftBehind ? await countLeftBehind(cluster, sessions) : 0;
+      const left = fault.noneLeftBehind ? await countLeftBehind(cluster, services) : 0;
       await load.stop();
       processes.look(services.pids());
       const { outageMs, p99Ms } = ledger.describe(faultMs, performance.now() - CALM_MS / 2);
