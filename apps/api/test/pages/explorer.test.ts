@@ -16,7 +16,7 @@ const receiptId = busy?.receiptIds[640] ?? '';
 const PENDING = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8K';
 
 /** The pages over a log of so many of the days. */
-const serve = (change: (record: object) => object, closed: typeof days) => {
+const serve = (change: (record: object) => object, closed: typeof days, hasSandbox: boolean) => {
   const recordOf = (day: string | undefined) => closed.find(({ record }) => record.day === day)?.record;
   const answer = (record: object | undefined) => {
     if (record === undefined) throw new ApiError('NOT_FOUND', 'This day is not closed');
@@ -26,7 +26,7 @@ const serve = (change: (record: object) => object, closed: typeof days) => {
   const transparency = latest === undefined ? {} : { latest_day: latest.day, checkpoints: closed.length };
   return servePages({
     didDocument: serviceDocument,
-    hasSandbox: false,
+    hasSandbox,
     handlers: {
       // What the page reads of it.
       getMetrics: async () => ({ status: 200, body: { transparency } as never }),
@@ -45,11 +45,12 @@ const open = async (
   fragment = '',
   change: (record: object) => object = (record) => record,
   closed = days,
+  hasSandbox = false,
 ) => {
-  const base = await serve(change, closed);
+  const base = await serve(change, closed, hasSandbox);
   const visited = await visit(base);
   await visited.page.goto(`${base}/transparency${fragment}`);
-  await visited.page.getByRole('heading', { name: 'Closed days' }).waitFor();
+  await visited.page.getByRole('heading', { name: 'Closed days', exact: true }).waitFor();
   return { ...visited, base };
 };
 
@@ -135,9 +136,21 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.locator('.block summary').first().click();
     await page.locator('.block').first().getByRole('link', { name: 'drc_' }).first().click();
     await page.getByText('it is Receipt 1 of 41').waitFor();
-    await page.getByText('its service does not exist').waitFor();
-    await page.getByRole('button', { name: 'Back to this service' }).click();
-    await page.getByText('No day is closed yet').waitFor();
+    await page.getByText('of the demonstration below, not of this service').waitFor();
+    expect(await page.getByText('Of a service that does not exist').count()).toBe(1);
+    expectQuiet();
+  });
+
+  it('in a sandbox without a closed day two of a demonstration are there at once, marked', async () => {
+    const { page, base, expectQuiet } = await open('', (record) => record, [], true);
+    await expect.poll(() => blocks(page).count()).toBe(2);
+    expect(await page.locator('.block-wrong').count()).toBe(0);
+    await page.getByText('Of a service that does not exist').waitFor();
+    await page.getByText('gets its root shortly after midnight UTC').waitFor();
+    expect(await page.getByRole('button', { name: 'Show an example' }).count()).toBe(0);
+    // What is there before the script, so that nothing is moved by it.
+    const markup = await (await fetch(`${base}/transparency`, { headers: { accept: 'text/html' } })).text();
+    expect(markup).toMatch(/Find a Receipt.*Closed days.*Loading/s);
     expectQuiet();
   });
 

@@ -14,27 +14,45 @@ const DAY_MS = 86_400_000;
 export const Chain = ({
   openDay,
   log,
-  onExample,
+  isExample = false,
+  onEmpty,
+  onExample = null,
 }: {
   readonly openDay: string | null;
-  readonly log: Log;
-  /** Null: the example is what is shown. */
-  readonly onExample: (() => void) | null;
+  /** Null: not there yet. */
+  readonly log: Log | null;
+  /** It is marked as a demonstration, and has no day that is still open. */
+  readonly isExample?: boolean;
+  /** Called where no day is closed yet; the same function every time. */
+  readonly onEmpty?: () => void;
+  /** Null: the example is there already. */
+  readonly onExample?: (() => void) | null;
 }) => {
   const { days, notice, isLoading, loadMore } = useDays(openDay, log);
+  const isEmpty = !isLoading && days.length === 0;
+  useEffect(() => {
+    if (isEmpty) onEmpty?.();
+  }, [isEmpty, onEmpty]);
   const shown = days.slice(0, -1);
   const last = days.at(-1);
   // The day before the last one shown is only there to check the chain, unless it is the first of all.
   if (last !== undefined && last.previous_root === null) shown.push(last);
+  const id = isExample ? 'example-days' : 'days';
   return (
-    <section class="card" aria-labelledby="days">
+    <section class="card" aria-labelledby={id}>
       <div class="card-head">
-        <h2 id="days">Closed days</h2>
+        <h2 id={id}>{isExample ? 'A demonstration: two closed days' : 'Closed days'}</h2>
         <p>UTC</p>
       </div>
+      {isExample && (
+        <p class="note note-warn" role="status">
+          Of a service that does not exist. Its roots and signatures are sound, and are checked here as those
+          of this service will be.
+        </p>
+      )}
       <div role="status" class="found">
         {notice !== null && <p class="note note-warn">{notice}</p>}
-        {!isLoading && days.length === 0 && notice !== null && onExample !== null && (
+        {isEmpty && onExample !== null && (
           <button type="button" class="button" onClick={onExample}>
             Show an example
           </button>
@@ -42,16 +60,18 @@ export const Chain = ({
         {isLoading && days.length === 0 && <p class="soft">Loading …</p>}
       </div>
       <ol class="chain">
-        {!isLoading && onExample !== null && <Today isFirst={days.length === 0 && notice !== null} />}
-        {shown.map((checkpoint, i) => (
-          <Block
-            key={checkpoint.day}
-            checkpoint={checkpoint}
-            previous={days[i + 1] ?? null}
-            service={log.service}
-            isOpen={checkpoint.day === openDay}
-          />
-        ))}
+        {!isLoading && !isExample && <Today isFirst={isEmpty} />}
+        {log !== null &&
+          shown.map((checkpoint, i) => (
+            <Block
+              key={checkpoint.day}
+              checkpoint={checkpoint}
+              previous={days[i + 1] ?? null}
+              service={log.service}
+              isOpen={checkpoint.day === openDay}
+              isExample={isExample}
+            />
+          ))}
       </ol>
       {last !== undefined && last.previous_root !== null && (
         <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
@@ -67,11 +87,13 @@ const Block = ({
   previous,
   service,
   isOpen,
+  isExample,
 }: {
   readonly checkpoint: Checkpoint;
   readonly previous: Checkpoint | null;
   readonly service: Service;
   readonly isOpen: boolean;
+  readonly isExample: boolean;
 }) => {
   const { day, tree_size: size, root } = checkpoint;
   const parts = checkDay(checkpoint, previous, service);
@@ -103,10 +125,14 @@ const Block = ({
             <dd>{receiptLink(checkpoint.first_receipt_id)}</dd>
             <dt>Last Receipt</dt>
             <dd>{receiptLink(checkpoint.last_receipt_id)}</dd>
-            <dt>Every leaf</dt>
-            <dd>
-              <a href={`checkpoints/${day}/leaves`}>leaves of {day}</a>
-            </dd>
+            {!isExample && (
+              <>
+                <dt>Every leaf</dt>
+                <dd>
+                  <a href={`checkpoints/${day}/leaves`}>leaves of {day}</a>
+                </dd>
+              </>
+            )}
             <dt>Link</dt>
             <dd>
               <a href={`#day=${day}`}>to this day</a>
@@ -163,10 +189,11 @@ interface Days {
 }
 
 /** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. */
-const useDays = (openDay: string | null, log: Log) => {
+const useDays = (openDay: string | null, log: Log | null) => {
   const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
   const [isLoading, setIsLoading] = useState(true);
   useEffect(() => {
+    if (log === null) return;
     let isCurrent = true;
     loadFrom(openDay, log).then(
       (loaded) => {
@@ -186,7 +213,7 @@ const useDays = (openDay: string | null, log: Log) => {
   }, [openDay, log]);
   const loadMore = async () => {
     const last = days.at(-1);
-    if (last === undefined) return;
+    if (last === undefined || log === null) return;
     setIsLoading(true);
     try {
       setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS, log))], notice: null });

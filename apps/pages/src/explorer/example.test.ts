@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { checkDay } from './check-day.ts';
 import { checkInclusion } from './check-inclusion.ts';
 import example from './example.json';
-import { exampleLog } from './log.ts';
+import { EXAMPLE, isOfExample } from './log.ts';
 
 it('the example is two days as a service signs them, with the proofs of the Receipts that it links to', async () => {
   const [first, second] = await signedDays();
@@ -20,11 +20,12 @@ it('the example is two days as a service signs them, with the proofs of the Rece
 });
 
 it('everything in it holds, and what it does not have is named', async () => {
-  const log = exampleLog();
+  const log = EXAMPLE;
   const [latest, before] = [await log.getDay('2026-11-10'), await log.getDay('2026-11-09')];
   for (const part of [...checkDay(latest, before, log.service), ...checkDay(before, null, log.service)])
     expect([part.id, part.state]).toEqual([part.id, 'ok']);
   for (const id of [latest, before].flatMap((day) => [day.first_receipt_id, day.last_receipt_id])) {
+    expect(isOfExample(id ?? '')).toBe(true);
     const proof = await log.getInclusion(id ?? '');
     if ('status' in proof) throw new Error('all of it is closed');
     const parts = checkInclusion(proof, id ?? '', log.service.document);

@@ -1,21 +1,23 @@
 /** The transparency log: the chain of days, and the way from one Receipt to the root of its day, recomputed here. */
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Shell } from '../shared/shell.tsx';
 import { ownServiceDocument } from '../shared/verify-own-receipt.ts';
 import { Chain } from './chain.tsx';
 import { readService } from './check-day.ts';
-import { exampleLog, type Log, logOf } from './log.ts';
+import { EXAMPLE, isOfExample, type Log, logOf } from './log.ts';
 import { LookUp } from './look-up.tsx';
-import { leavePlace, usePlace } from './place.ts';
+import { usePlace } from './place.ts';
 import { Restores } from './restores.tsx';
 import './explorer.css';
+
+/** A sandbox, such as `npm start` has one, shows the example by itself as long as no day of its own is closed. */
+const hasSandbox = (): boolean => document.documentElement.dataset.sandbox === 'on';
 
 export const Explorer = () => {
   const place = usePlace();
   const [own, setOwn] = useState<Log | null>(null);
-  const [example, setExample] = useState<Log | null>(null);
-  const log = example ?? own;
+  const [hasExample, setHasExample] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     ownServiceDocument().then(
@@ -23,6 +25,10 @@ export const Explorer = () => {
       (error) => setProblem(problemText(error)),
     );
   }, []);
+  const onEmpty = useCallback(() => {
+    if (hasSandbox()) setHasExample(true);
+  }, []);
+  const isLookedUpThere = hasExample && place.receipt !== null && isOfExample(place.receipt);
   return (
     <Shell page="transparency">
       {problem !== null && (
@@ -30,31 +36,17 @@ export const Explorer = () => {
           {problem}
         </p>
       )}
-      {example !== null && (
-        <div class="note note-warn row" role="status">
-          <p>
-            An example: its roots and signatures are sound and are checked here, its service does not exist.
-          </p>
-          <button
-            type="button"
-            class="button button-quiet"
-            onClick={() => leavePlace(() => setExample(null))}
-          >
-            Back to this service
-          </button>
-        </div>
+      <LookUp receiptId={place.receipt} log={isLookedUpThere ? EXAMPLE : own} isExample={isLookedUpThere} />
+      {own !== null && <Restores service={own.service} />}
+      {problem === null && (
+        <Chain
+          openDay={place.day}
+          log={own}
+          onEmpty={onEmpty}
+          onExample={hasExample ? null : () => setHasExample(true)}
+        />
       )}
-      {log !== null && (
-        <>
-          <LookUp receiptId={place.receipt} log={log} />
-          {example === null && <Restores service={log.service} />}
-          <Chain
-            openDay={place.day}
-            log={log}
-            onExample={example === null ? () => setExample(exampleLog()) : null}
-          />
-        </>
-      )}
+      {hasExample && <Chain openDay={place.day} log={EXAMPLE} isExample />}
     </Shell>
   );
 };

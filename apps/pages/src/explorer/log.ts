@@ -38,7 +38,8 @@ const notThere = (what: string): never => {
   throw new ApiProblem(404, `The example has no ${what}.`);
 };
 
-export const exampleLog = (): Log => ({
+/** Two closed days of a service that does not exist; everything in it holds. */
+export const EXAMPLE: Log = {
   service: readService(JSON.stringify(example.did_document)),
   findLatest: async () => ({ day: example.days.at(-1)?.day ?? '', count: example.days.length }),
   getDay: async (day) =>
@@ -46,4 +47,7 @@ export const exampleLog = (): Log => ({
   getInclusion: async (receiptId) =>
     example.proofs.find((one) => one.receipt_id === receiptId) ?? notThere(`proof for ${receiptId}`),
   getAttestation: async (receiptId) => notThere(`attestation of ${receiptId}`),
-});
+};
+
+export const isOfExample = (receiptId: string): boolean =>
+  example.proofs.some((one) => one.receipt_id === receiptId);

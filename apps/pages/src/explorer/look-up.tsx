@@ -18,7 +18,16 @@ type Found =
   | { readonly state: 'pending'; readonly pending: InclusionPending }
   | { readonly state: 'proof'; readonly proof: InclusionProof; readonly parts: readonly Part[] };
 
-export const LookUp = ({ receiptId, log }: { readonly receiptId: string | null; readonly log: Log }) => {
+export const LookUp = ({
+  receiptId,
+  log,
+  isExample,
+}: {
+  readonly receiptId: string | null;
+  /** Null: not there yet. */
+  readonly log: Log | null;
+  readonly isExample: boolean;
+}) => {
   const found = useInclusion(receiptId, log);
   return (
     <section class="card" aria-labelledby="look-up">
@@ -28,6 +37,9 @@ export const LookUp = ({ receiptId, log }: { readonly receiptId: string | null; 
       </div>
       <LookUpForm key={receiptId} receiptId={receiptId ?? ''} />
       <div role="status" class="found">
+        {isExample && found.state === 'proof' && (
+          <p class="note note-warn">A Receipt of the demonstration below, not of this service.</p>
+        )}
         {found.state === 'loading' && <p class="soft">Asking for the proof …</p>}
         {found.state === 'failed' && <p class="note note-bad">{found.problem}</p>}
         {found.state === 'pending' && (
@@ -104,7 +116,7 @@ const Proof = ({ proof, parts }: { readonly proof: InclusionProof; readonly part
   );
 };
 
-const useInclusion = (receiptId: string | null, log: Log): Found => {
+const useInclusion = (receiptId: string | null, log: Log | null): Found => {
   const [found, setFound] = useState<Found>({ state: 'nothing' });
   useEffect(() => {
     let isCurrent = true;
@@ -114,6 +126,7 @@ const useInclusion = (receiptId: string | null, log: Log): Found => {
       show({ state: 'failed', problem: 'This is not a Receipt id: drc_ and 26 characters.' });
     else {
       show({ state: 'loading' });
+      if (log === null) return;
       find(receiptId, log).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
     }
     return () => {

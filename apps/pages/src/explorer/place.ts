@@ -26,12 +26,3 @@ export const usePlace = (): Place => {
 export const goToReceipt = (receiptId: string): void => {
   location.hash = new URLSearchParams({ receipt: receiptId }).toString();
 };
-
-/** Nowhere, and then something else: what was looked at is not looked for in another log. */
-export const leavePlace = (next: () => void): void => {
-  if (location.hash === '') next();
-  else {
-    addEventListener('hashchange', next, { once: true });
-    location.hash = '';
-  }
-};
