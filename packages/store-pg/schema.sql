@@ -260,7 +260,8 @@ create table ledger_count (
 create table ledger_seal (
   is_only_row boolean not null default true,
   sealed_until timestamp with time zone not null,
-  sealed_before text collate "C" not null generated always as (svc_lowest_receipt_id(sealed_until)) stored
+  sealed_before text collate "C" not null generated always as (svc_lowest_receipt_id(sealed_until)) stored,
+  is_paused boolean not null default false
 );
 create table loose_evidence (
   hash text collate "C" not null,
@@ -284,6 +285,19 @@ create table orgs (
   slug text collate "C" not null,
   name text not null,
   created_at timestamp with time zone not null default svc_now()
+);
+create table pauses (
+  scope text not null,
+  owner text collate "C" not null,
+  subject text collate "C" not null,
+  is_paused boolean not null,
+  actor_kind text not null,
+  actor_did text,
+  actor_key_id text,
+  reason text,
+  changed_at timestamp with time zone not null,
+  visible_at timestamp with time zone,
+  seq bigint not null
 );
 create table principal_keys (
   kid text collate "C" not null,
@@ -313,7 +327,8 @@ create table principals (
   last_proven_at timestamp with time zone,
   claim_expires_at timestamp with time zone,
   document_changes_since timestamp with time zone,
-  document_changes integer not null default 0
+  document_changes integer not null default 0,
+  has_pauses boolean not null default false
 );
 create table receipts (
   receipt_id text collate "C" not null,
@@ -353,7 +368,8 @@ create table relying_parties (
   created_at timestamp with time zone not null default svc_now(),
   version bigint not null default 1,
   claim_expires_at timestamp with time zone,
-  verification_token text
+  verification_token text,
+  is_paused boolean not null default false
 );
 create table replica_marks (
   is_only_row boolean not null default true,
@@ -648,6 +664,11 @@ alter table merkle_tiles add constraint merkle_tiles_pkey PRIMARY KEY (day, leve
 alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
 alter table orgs add constraint orgs_pkey PRIMARY KEY (org_id);
 alter table orgs add constraint orgs_slug_key UNIQUE (slug);
+alter table pauses add constraint pauses_check CHECK (((scope = ANY (ARRAY['grant'::text, 'agent'::text])) OR (subject = owner)));
+alter table pauses add constraint pauses_pkey PRIMARY KEY (owner, scope, subject);
+alter table pauses add constraint pauses_reason_check CHECK ((length(reason) <= 500));
+alter table pauses add constraint pauses_scope_check CHECK ((scope = ANY (ARRAY['grant'::text, 'agent'::text, 'principal'::text, 'relying_party'::text, 'org'::text, 'service'::text])));
+alter table pauses add constraint pauses_seq_key UNIQUE (seq);
 alter table principal_keys add constraint principal_keys_pkey PRIMARY KEY (kid);
 alter table principal_keys add constraint principal_keys_principal_fkey FOREIGN KEY (principal) REFERENCES principals(did);
 alter table principal_keys add constraint principal_keys_state_check CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text, 'compromised'::text])));
@@ -797,18 +818,23 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_name AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'slug', 'org:');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('slug', 'org:');
+CREATE TRIGGER note_revoked AFTER INSERT OR DELETE OR UPDATE OF is_paused ON public.pauses FOR EACH ROW EXECUTE FUNCTION svc_note_pause();
 CREATE TRIGGER emit_event AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = ANY (ARRAY['retired'::text, 'compromised'::text])))) EXECUTE FUNCTION svc_emit_key_state();
 CREATE TRIGGER note_revoked AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'key:');
 CREATE TRIGGER emit_event AFTER UPDATE OF verification_state ON public.principals FOR EACH ROW WHEN ((old.verification_state IS DISTINCT FROM new.verification_state)) EXECUTE FUNCTION svc_emit_verification();
 CREATE TRIGGER emit_first_event AFTER INSERT ON public.principals FOR EACH ROW WHEN ((new.verification_state = 'verified'::text)) EXECUTE FUNCTION svc_emit_verification();
+CREATE TRIGGER forget_pauses AFTER DELETE ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_forget_pauses('grant', 'agent', 'principal');
 CREATE TRIGGER forget_released AFTER DELETE ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_forget_released('principal');
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
+CREATE TRIGGER pause_with_org BEFORE INSERT OR UPDATE OF org_id ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_pause_with_org();
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER forget_pauses AFTER DELETE ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_forget_pauses('relying_party');
 CREATE TRIGGER forget_released AFTER DELETE ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_forget_released('rp');
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id, proof_window_seconds, verify_rate_limit_per_minute, profile ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
+CREATE TRIGGER pause_with_org BEFORE INSERT OR UPDATE OF org_id ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_pause_with_org();
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.restores FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.restores FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -845,6 +871,41 @@ AS $function$
         when p_subscription.audience not like 'principal %' then 'verifiers'
       end
     ];
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_await_commits(p_node_ms bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_deadline timestamptz := clock_timestamp() + interval '2 seconds';
+  v_waiting text[];
+  v_now timestamptz;
+begin
+  select array_agg(virtualtransaction) into v_waiting from svc_commits_under_way();
+  while v_waiting is not null loop
+    if clock_timestamp() >= v_deadline then
+      raise exception 'commits were under way for 2 seconds' using errcode = 'lock_not_available';
+    end if;
+    perform pg_sleep(0.002);
+    select array_agg(virtualtransaction)
+    into v_waiting
+    from svc_commits_under_way()
+    where virtualtransaction = any (v_waiting);
+  end loop;
+  v_now := greatest(svc_instant(p_node_ms - 5000), least(svc_instant(p_node_ms + 5000), svc_now()));
+  return svc_ms(
+    greatest(
+      v_now,
+      (
+        select max(evaluated_at)
+        from receipts
+        where receipt_id >= svc_lowest_receipt_id(v_now) and decision = 'ALLOW'
+      )
+    )
+  );
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_balances_version(p_grant_id text)
  RETURNS bigint
@@ -1160,6 +1221,21 @@ begin
   end if;
   return array_replace(v_outcomes, null, 'STORED');
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_commits_under_way()
+ RETURNS TABLE(virtualtransaction text)
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select distinct l.virtualtransaction
+  from pg_locks as l
+  where
+    l.locktype = 'advisory'
+    and l.classid = 2::oid
+    and l.objsubid = 2
+    and l.mode = 'ShareLock'
+    and l.granted
+    and l.database = (select oid from pg_database where datname = current_database());
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_consume(p_decisions svc_decision[], p_outcomes text[])
  RETURNS void
@@ -1793,6 +1869,16 @@ begin
   return v_removed;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_pauses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  delete from pauses where owner = old.did and scope = any (tg_argv);
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_released()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1802,6 +1888,30 @@ begin
   perform svc_forget_audience(tg_argv[0] || ' ' || old.did);
   return null;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_grant_is_paused(p_grant_id text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    exists (
+      select
+      from
+        grants as g
+        join principals as p on p.did = g.principal
+        cross join lateral (
+          values
+            ('grant', g.principal, g.id),
+            ('agent', g.principal, g.agent),
+            ('principal', g.principal, g.principal),
+            ('org', p.org_id, p.org_id)
+        ) as wanted (scope, owner, subject)
+        join pauses as x
+          on x.owner = wanted.owner and x.scope = wanted.scope and x.subject = wanted.subject and x.is_paused
+      where g.id = p_grant_id
+    );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_runner(p_role name)
  RETURNS void
@@ -1907,12 +2017,14 @@ CREATE OR REPLACE FUNCTION public.svc_judge(p_decisions svc_decision[], p_outcom
  LANGUAGE plpgsql
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
+ SET enable_material TO 'off'
 AS $function$
 declare
   v_now timestamptz := clock_timestamp();
   v_sealed_before text;
+  v_is_paused boolean;
 begin
-  select sealed_before into strict v_sealed_before from ledger_seal;
+  select sealed_before, is_paused into strict v_sealed_before, v_is_paused from ledger_seal;
   return (
     select
       array_agg(
@@ -1941,6 +2053,11 @@ begin
               or g.principal is null
               or g.principal is distinct from d.used_principal
             )
+          )
+          -- The versions say so too, to whoever knows of pauses. A node that does not, or is wrong, never allows.
+          or (
+            d.decision = 'ALLOW'
+            and (v_is_paused or r.is_paused or (p.has_pauses and svc_grant_is_paused(d.used_grant_id)))
           ) then 'STALE'
           when d.is_enforced
           and (
@@ -2112,6 +2229,37 @@ AS $function$
       svc_note_version(p_version)
     )::text;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_kept_pause(p_name text, p_version bigint)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    json_build_object(
+      'scope',
+      x.scope,
+      'owner',
+      x.owner,
+      'subject',
+      x.subject,
+      'is_paused',
+      x.is_paused,
+      'reason',
+      x.reason,
+      'changed_at_ms',
+      svc_ms(x.changed_at),
+      'since_ms',
+      svc_ms(svc_pause_owner_since(x.scope, x.owner)),
+      'version',
+      svc_note_version(p_version)
+    )::text
+  from pauses as x
+  where
+    x.owner = split_part(p_name, ' ', 2)
+    and x.scope = split_part(substr(p_name, 7), ' ', 1)
+    and x.subject = split_part(p_name, ' ', 3);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_kept_revoked(p_name text, p_version bigint)
  RETURNS text
  LANGUAGE sql
@@ -2225,7 +2373,10 @@ AS $function$
       when 'name' then case
         when p_name like 'did:%' then svc_kept_name(p_name, p_version)
       end
-      when 'revoked' then svc_kept_revoked(p_name, p_version)
+      when 'revoked' then case
+        when p_name like 'pause:%' then svc_kept_pause(p_name, p_version)
+        else svc_kept_revoked(p_name, p_version)
+      end
     end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
@@ -2249,6 +2400,27 @@ begin
     end if;
   end loop;
   return v_missed;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_lock_pause_owner(p_scope text, p_owner text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  case p_scope
+    when 'service' then
+      -- Nobody registers meanwhile: each relying party gets the new version, or is registered under it.
+      lock table relying_parties in share row exclusive mode;
+      perform from ledger_seal for no key update;
+    when 'org' then
+      perform from orgs where org_id = p_owner for update;
+    when 'relying_party' then
+      perform from relying_parties where did = p_owner for no key update;
+    else
+      perform from principals where did = p_owner for no key update;
+  end case;
+  return found;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_revocations(p_principal text, p_grant_ids text[])
@@ -2445,6 +2617,16 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_note_pause()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform svc_note('revoked', svc_pause_name(coalesce(new, old)));
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2574,6 +2756,46 @@ begin
   return svc_ms(svc_barrier_instant(p_principal, p_node_ms));
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_pause_name(p_pause pauses)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select 'pause:' || p_pause.scope || ' ' || p_pause.owner || ' ' || p_pause.subject;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_pause_owner_since(p_scope text, p_owner text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    case p_scope
+      when 'relying_party' then (select created_at from relying_parties where did = p_owner)
+      when 'org' then (select created_at from orgs where org_id = p_owner)
+      when 'service' then timestamptz 'epoch'
+      else (select created_at from principals where did = p_owner)
+    end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_pause_with_org()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from orgs where org_id = new.org_id for key share;
+  if tg_table_name = 'principals' then
+    new.has_pauses := svc_principal_has_pauses(new.did, new.org_id);
+  else
+    new.is_paused := svc_relying_party_is_paused(new.did, new.org_id);
+  end if;
+  if tg_op = 'UPDATE' then
+    new.version := greatest(new.version, old.version + 1);
+  end if;
+  return new;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_prepare_commit()
  RETURNS void
  LANGUAGE plpgsql
@@ -2587,6 +2809,18 @@ begin
     perform set_config('synchronous_commit', 'on', true);
   end if;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_principal_has_pauses(p_principal text, p_org_id text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    exists (
+      select from pauses where owner = p_principal and scope in ('grant', 'agent', 'principal') and is_paused
+    )
+    or exists (select from pauses where owner = p_org_id and scope = 'org' and is_paused);
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_production text, p_production_until timestamp with time zone, p_check_cap bigint, p_cap_since timestamp with time zone, p_reason text, p_as_of timestamp with time zone)
  RETURNS boolean
@@ -2901,6 +3135,16 @@ begin
   end if;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_relying_party_is_paused(p_relying_party text, p_org_id text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    exists (select from pauses where owner = p_relying_party and scope = 'relying_party' and is_paused)
+    or exists (select from pauses where owner = p_org_id and scope = 'org' and is_paused);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_reopen_days(p_today date)
  RETURNS integer
  LANGUAGE plpgsql
@@ -3038,6 +3282,56 @@ begin
   return v_moved;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_set_pause(p_scope text, p_owner text, p_subject text, p_is_paused boolean, p_reason text, p_actor jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not svc_lock_pause_owner(p_scope, p_owner) then
+    return null;
+  end if;
+  insert into pauses as x (
+    scope,
+    owner,
+    subject,
+    is_paused,
+    actor_kind,
+    actor_did,
+    actor_key_id,
+    reason,
+    changed_at
+  )
+  select
+    p_scope,
+    p_owner,
+    p_subject,
+    p_is_paused,
+    p_actor ->> 'kind',
+    p_actor ->> 'did',
+    p_actor ->> 'keyId',
+    p_reason,
+    svc_now()
+  where
+    p_is_paused
+    or exists (select from pauses where owner = p_owner and scope = p_scope and subject = p_subject)
+  on conflict (owner, scope, subject) do update
+    set
+      is_paused = excluded.is_paused,
+      actor_kind = excluded.actor_kind,
+      actor_did = excluded.actor_did,
+      actor_key_id = excluded.actor_key_id,
+      reason = excluded.reason,
+      changed_at = greatest(excluded.changed_at, x.changed_at + interval '1 millisecond'),
+      visible_at = null
+    where x.is_paused != excluded.is_paused;
+  if not found then
+    return false;
+  end if;
+  perform svc_spread_pause(p_scope, p_owner, p_is_paused);
+  return true;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_settle_budgets(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
  RETURNS text[]
  LANGUAGE plpgsql
@@ -3147,6 +3441,42 @@ begin
     perform svc_release_keys(p_decisions, p_outcomes, v_outcomes);
   end if;
   return v_outcomes;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_spread_pause(p_scope text, p_owner text, p_is_paused boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  case p_scope
+    when 'service' then
+      update ledger_seal set is_paused = p_is_paused;
+      update relying_parties set version = version + 1;
+    when 'org' then
+      update principals
+      set
+        has_pauses = svc_principal_has_pauses(did, org_id),
+        version = version + 1
+      where org_id = p_owner;
+      update relying_parties
+      set
+        is_paused = svc_relying_party_is_paused(did, org_id),
+        version = version + 1
+      where org_id = p_owner;
+    when 'relying_party' then
+      update relying_parties
+      set
+        is_paused = svc_relying_party_is_paused(did, org_id),
+        version = version + 1
+      where did = p_owner;
+    else
+      update principals
+      set
+        has_pauses = svc_principal_has_pauses(did, org_id),
+        version = version + 1
+      where did = p_owner;
+  end case;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_stamp_revoked(p_principal text, p_grant_ids text[], p_node_ms bigint)

@@ -16,6 +16,7 @@ import {
 } from './keys.ts';
 import { keysCheckCommand } from './keys-check.ts';
 import { migrateCommand } from './migrate.ts';
+import { pauseCommand, pauseShowCommand, resumeCommand } from './pause.ts';
 import { restoreCommand } from './restore.ts';
 import { serviceDidChangeCommand, serviceDidCommand } from './service-did.ts';
 import {
@@ -42,6 +43,9 @@ const COMMANDS: readonly Command[] = [
   fenceShowCommand,
   fenceResetCommand,
   fenceGiveUpCommand,
+  pauseShowCommand,
+  pauseCommand,
+  resumeCommand,
   withheldCommand,
   releaseCommand,
   restoreCommand,

@@ -78,7 +78,7 @@ const describeRestore = ({
   return [
     `This is restore number ${restore.epoch} of this deployment.`,
     `  revoked again   ${takenAgain.grants} Grants, ${takenAgain.keys} keys of Principals, ${takenAgain.apiKeys} API keys`,
-    `  ended again     ${takenAgain.agents} Agents, ${takenAgain.entitlements} entitlements, ${takenAgain.serviceKeys.length} keys of the service`,
+    `  ended again     ${takenAgain.agents} Agents, ${takenAgain.entitlements} entitlements, ${takenAgain.pauses} pauses, ${takenAgain.serviceKeys.length} keys of the service`,
     ...takenAgain.serviceKeys.map(
       (kid) => `                  svc-admin keys compromise ${kid}: once more, for its file and its lists`,
     ),

@@ -11,6 +11,7 @@ import { grantRoutes } from './areas/grants.ts';
 import { meRoutes } from './areas/me.ts';
 import { orgRoutes } from './areas/orgs.ts';
 import { outcomeRoutes } from './areas/outcomes.ts';
+import { pauseRoutes } from './areas/pauses.ts';
 import { principalRoutes } from './areas/principals.ts';
 import { publicRoutes } from './areas/public.ts';
 import { relyingPartyRoutes } from './areas/relying-parties.ts';
@@ -27,6 +28,7 @@ export const areas = {
   authzen: authZenRoutes,
   grants: grantRoutes,
   agents: agentRoutes,
+  pauses: pauseRoutes,
   decisions: decisionRoutes,
   outcomes: outcomeRoutes,
   principals: principalRoutes,
@@ -54,6 +56,7 @@ export const routes = {
   ...areas.authzen,
   ...areas.grants,
   ...areas.agents,
+  ...areas.pauses,
   ...areas.decisions,
   ...areas.outcomes,
   createPrincipal,
@@ -80,6 +83,7 @@ export const TAGS = [
   { name: 'AuthZEN', description: 'The same question in the words of OpenID AuthZEN 1.0.' },
   { name: 'Grants', description: 'Reserve Grants before signing them, list them, revoke them.' },
   { name: 'Agents', description: 'The inventory of Agents, and the kill switch.' },
+  { name: 'Pauses', description: 'Stop for a while, and go on.' },
   { name: 'Decisions', description: 'Receipts of past verifications.' },
   { name: 'Onboarding', description: 'Register Principals and relying parties.' },
   { name: 'Principals', description: 'The directory: who issues Grants, and under which keys.' },

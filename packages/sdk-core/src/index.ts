@@ -14,6 +14,7 @@ export { type ConnectionOptions, connectionRules } from './connection.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
 export { SvcError, type SvcErrorKind } from './errors.ts';
 export { iteratePages } from './pages.ts';
+export { createPauses, type PauseOptions, type Pauses, type PauseTarget } from './pauses.ts';
 export { randomToken } from './random.ts';
 export { didKey, didWeb, jsonObject, type Reader, unexpected } from './read.ts';
 export * from './readers.generated.ts';

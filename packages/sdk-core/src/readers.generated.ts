@@ -59,12 +59,16 @@ import type {
   KeyUsage,
   Me,
   OrgMember,
+  Pause,
+  PauseList,
+  PauseScope,
   Principal,
   PrincipalDirectory,
   PrincipalDirectoryEntry,
   PrincipalStats,
   ReasonCode,
   RelyingParty,
+  Resumed,
   RevokeResponse,
   Usage,
   UsageDay,
@@ -422,6 +426,40 @@ export const readKeyCompromised: Reader<KeyCompromised> = /* @__PURE__ */ record
 export const readKeyRetired: Reader<KeyRetired> = /* @__PURE__ */ record({
   kid: text,
   state: /* @__PURE__ */ oneOf('retired', 'compromised'),
+});
+
+export const readPauseScope: Reader<PauseScope> = /* @__PURE__ */ oneOf(
+  'grant',
+  'agent',
+  'principal',
+  'relying_party',
+  'org',
+  'service',
+);
+
+export const readPause: Reader<Pause> = /* @__PURE__ */ record({
+  scope: readPauseScope,
+  subject: text,
+  principal: /* @__PURE__ */ nullable(didWeb),
+  reason: /* @__PURE__ */ nullable(text),
+  paused_by: /* @__PURE__ */ record({
+    kind: /* @__PURE__ */ oneOf('admin', 'principal', 'rp', 'org', 'system'),
+    did: /* @__PURE__ */ nullable(/* @__PURE__ */ either(didWeb, orgId)),
+    key_id: /* @__PURE__ */ nullable(apiKeyId),
+  }),
+  paused_at: /* @__PURE__ */ nullable(timestamp),
+});
+
+export const readPauseList: Reader<PauseList> = /* @__PURE__ */ record({
+  pauses: /* @__PURE__ */ list(readPause),
+  next_cursor: /* @__PURE__ */ nullable(text),
+});
+
+export const readResumed: Reader<Resumed> = /* @__PURE__ */ record({
+  scope: readPauseScope,
+  subject: text,
+  paused: /* @__PURE__ */ oneOf(false),
+  resumed_at: timestamp,
 });
 
 export const readVerification: Reader<Verification> = /* @__PURE__ */ record({

@@ -98,6 +98,8 @@ export type AuditAction =
   | 'key.retire'
   | 'relying_party.update'
   | 'outcome.report'
+  | 'pause.set'
+  | 'pause.lift'
   | 'clock.repair'
   | 'restore.release'
   | 'service_did.change';
@@ -528,6 +530,31 @@ export type OrgMember =
 /** What a relying party reports about one of its decisions. */
 export type OutcomeEvent = PlainOutcomeEvent | DisputeResolvedEvent | LossReportedEvent;
 
+/** What is not allowed for now, although it is not revoked. */
+export interface Pause {
+  scope: PauseScope;
+  subject: string;
+  /** Whose Grant or Agent it is; null for all else. */
+  principal: DidWeb | null;
+  reason: string | null;
+  paused_by: {
+    kind: 'admin' | 'principal' | 'rp' | 'org' | 'system';
+    did: DidWeb | OrgId | null;
+    /** Public name of an API key; never a secret. */
+    key_id: ApiKeyId | null;
+  };
+  /** No ALLOW is dated later. Null: recorded, and not yet known to be visible everywhere; pause again. */
+  paused_at: string | null;
+}
+
+/** One page of what is paused, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+export interface PauseList {
+  pauses: Pause[];
+  next_cursor: string | null;
+}
+
+export type PauseScope = 'grant' | 'agent' | 'principal' | 'relying_party' | 'org' | 'service';
+
 /** What happened; further particulars are optional. */
 export interface PlainOutcomeEvent {
   type: 'fulfilled' | 'cancelled' | 'dispute_opened' | 'chargeback_received' | 'chargeback_reversed';
@@ -645,6 +672,14 @@ export interface RelyingParty {
   org_id?: OrgId | null;
   /** The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up. */
   profile?: 'svc-base-v1' | 'svc-base-v2';
+}
+
+export interface Resumed {
+  scope: PauseScope;
+  subject: string;
+  paused: false;
+  /** No decision that is dated later is denied for the pause. */
+  resumed_at: string;
 }
 
 export interface RevokeResponse {

@@ -12,6 +12,7 @@ import {
   createApiKeys,
   createAuditLog,
   createDirectory,
+  createPauses,
   createTransport,
   type Directory,
   getMe,
@@ -19,6 +20,7 @@ import {
   jsonObject,
   type Me,
   optionally,
+  type Pauses,
   type Principal,
   type PrincipalDirectoryEntry,
   type Reader,
@@ -69,6 +71,13 @@ export interface PrincipalClient {
   readonly keys: SigningKeys;
   /** Notes and disables Agents. */
   readonly agents: Agents;
+  /**
+   * Stops a Grant, an Agent or everything for a while, and goes on.
+   * @example
+   * await client.pauses.pause({ scope: 'agent', subject: agent.did }, { reason: 'It buys too much.' });
+   * await client.pauses.resume({ scope: 'agent', subject: agent.did });
+   */
+  readonly pauses: Pauses<'grant' | 'agent' | 'principal'>;
   /** The API keys of this Principal. */
   readonly apiKeys: ApiKeys;
   /** This Principal itself. */
@@ -106,6 +115,7 @@ export function createPrincipalClient(options: PrincipalClientOptions): Principa
     grants: createGrants(transport, read, patience),
     keys: createSigningKeys(transport, patience),
     agents: createAgents(transport, disablePatience(timeoutMs)),
+    pauses: createPauses(transport, patience),
     apiKeys: createApiKeys(transport),
     principals: createOwnRecord(transport),
     directory: createDirectory(transport, readPrincipalView),

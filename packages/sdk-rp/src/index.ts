@@ -21,6 +21,8 @@ export {
   type KeyUsage,
   type Me,
   type OutcomeEvent,
+  type Pause,
+  type PauseOptions,
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
   type PrincipalStats,

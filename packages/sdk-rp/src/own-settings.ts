@@ -1,8 +1,11 @@
-/** The relying party's own settings (interface §Relying party). */
+/** The relying party's own settings (interface §Relying party), and its own switch (protocol §9). */
 import {
   type CallOptions,
+  createPauses,
   didInPath,
   getMe,
+  type Pause,
+  type PauseOptions,
   type RelyingParty,
   readRelyingParty,
   SvcError,
@@ -13,12 +16,31 @@ import {
 export interface OwnSettings {
   /** How the service treats this relying party: its Proof window, its rate limit, its profile. */
   get(options?: CallOptions): Promise<RelyingParty>;
+  /**
+   * The relying party's own switch: returns once nothing that it asks is allowed any more, on any node. Verifications are
+   * denied with `SERVICE_UNAVAILABLE` until `resume`. Repeatable.
+   * @throws SvcError after a bounded number of attempts; it may then not be in force, so call again.
+   */
+  pause(options?: PauseOptions): Promise<Pause>;
+  /** Ends that. Whatever else is paused stays so. Repeatable. */
+  resume(options?: CallOptions): Promise<{ resumedAt: string }>;
+  /** What is paused and concerns this relying party: itself, its org, the whole service. */
+  pauses(options?: CallOptions): AsyncGenerator<Pause, void, undefined>;
 }
 
-export function createOwnSettings(transport: Transport, relyingParty: string | undefined): OwnSettings {
+export function createOwnSettings(
+  transport: Transport,
+  relyingParty: string | undefined,
+  timeoutMs: number,
+): OwnSettings {
+  const pauses = createPauses<'relying_party'>(transport, { timeoutMs: 3 * timeoutMs });
+  const own = async (call: CallOptions) => {
+    const subject = relyingParty ?? (await ownDid(transport, call));
+    return { scope: 'relying_party', subject } as const;
+  };
   return {
     async get(call = {}) {
-      const did = relyingParty ?? (await ownDid(transport, call));
+      const { subject: did } = await own(call);
       const path = `/relying-parties/${didInPath(did)}`;
       const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
       const found = readRelyingParty(answer.body, 'the relying party');
@@ -26,6 +48,14 @@ export function createOwnSettings(transport: Transport, relyingParty: string | u
         throw new SvcError('bad-response', 'the service answered about another relying party', answer);
       return found;
     },
+    async pause({ reason, ...call } = {}) {
+      return pauses.pause(await own(call), reason === undefined ? call : { ...call, reason });
+    },
+    async resume(call = {}) {
+      const { resumedAt } = await pauses.resume(await own(call), call);
+      return { resumedAt };
+    },
+    pauses: (call = {}) => pauses.list({}, call),
   };
 }
 

@@ -116,7 +116,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     outcomes: createOutcomes(transport, relyingParty),
     apiKeys: createApiKeys(transport),
     directory: createDirectory(transport, readPrincipalDirectoryEntry),
-    relyingParty: createOwnSettings(transport, relyingParty),
+    relyingParty: createOwnSettings(transport, relyingParty, timeoutMs),
     audit: createAuditLog(transport),
     usage: (filter = {}, call = {}) => getUsage(transport, filter, call),
     me: (call = {}) => getMe(transport, call),

@@ -204,6 +204,7 @@ const report = async (
     relyingParty,
     entitlement: null,
     isNewcomer: false,
+    isPaused: false,
   } as const;
   const occurred = { occurred_at: '2028-01-01T00:00:00Z', ...event };
   return reportOutcome(deps, { caller, receiptId, subject: undefined, report: occurred, requestId: 'r' });

@@ -217,7 +217,16 @@ const rpCaller = (rp: DidWeb): Caller => {
     createdAtMs: 0,
     revokedAtMs: null,
   } as const;
-  return { class: 'rp', subject: rp, keyId, key, relyingParty, entitlement: null, isNewcomer: false };
+  return {
+    class: 'rp',
+    subject: rp,
+    keyId,
+    key,
+    relyingParty,
+    entitlement: null,
+    isNewcomer: false,
+    isPaused: false,
+  };
 };
 const callerOf = (kind: Exclude<Caller['class'], 'rp'>, subject: string | null): Caller =>
   ({ class: kind, subject, role: 'read' }) as unknown as Caller;

@@ -19,6 +19,19 @@ export function revocationStore(
   barriers: DeadlinePool,
   tenant: Tenant | null,
 ): RevocationStore {
+  const instantOf = async (text: string, values: readonly unknown[], turn: string): Promise<number> => {
+    try {
+      const { rows } = await barriers.run((client) => client.query<{ ms: number }>(text, [...values]), {
+        tenant,
+        turn,
+      });
+      const [row] = rows;
+      if (row === undefined) throw new Error('the barrier answered no row');
+      return row.ms;
+    } catch (error) {
+      throw toStoreError(error, 'nothing');
+    }
+  };
   return {
     grants: grantRepository(pooledDatabase(urgent, urgent, tenant)),
     async stampRevoked(principal, ids, nowMs) {
@@ -36,19 +49,8 @@ export function revocationStore(
         throw toStoreError(error, 'stored');
       }
     },
-    async passBarrier(principal, nowMs) {
-      try {
-        const { rows } = await barriers.run(
-          (client) =>
-            client.query<{ ms: number }>('select svc_pass_barrier($1, $2) as ms', [principal, nowMs]),
-          { tenant, turn: principal },
-        );
-        const [row] = rows;
-        if (row === undefined) throw new Error('the barrier answered no row');
-        return row.ms;
-      } catch (error) {
-        throw toStoreError(error, 'nothing');
-      }
-    },
+    passBarrier: (principal, nowMs) =>
+      instantOf('select svc_pass_barrier($1, $2) as ms', [principal, nowMs], principal),
+    awaitCommits: (turn, nowMs) => instantOf('select svc_await_commits($1) as ms', [nowMs], turn),
   };
 }

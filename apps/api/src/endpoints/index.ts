@@ -24,6 +24,7 @@ import { grantEndpoints } from './grants.ts';
 import { meEndpoints } from './me.ts';
 import { orgEndpoints } from './orgs.ts';
 import { outcomeEndpoints } from './outcomes.ts';
+import { pauseEndpoints } from './pauses.ts';
 import { principalEndpoints } from './principals.ts';
 import { createKnownPublic, publicEndpoints } from './public.ts';
 import { relyingPartyEndpoints } from './relying-parties.ts';
@@ -62,6 +63,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...authZenEndpoints(service, decide),
     ...forCaller((own) => grantEndpoints(own, revoker)),
     ...forCaller(agentEndpoints),
+    ...forCaller(pauseEndpoints),
     ...forCaller((own) => decisionEndpoints(own, exportTurns)),
     ...forCaller(outcomeEndpoints),
     ...forCaller((own) => principalEndpoints(own, domainChecks)),

@@ -21,9 +21,11 @@ export const createDecisionMetrics = (registry: Registry): Required<VerifyObserv
     registers: [registry],
   });
   return {
-    onAnswer: ({ decision, reason, replayed }) => {
+    onAnswer: ({ decision, reason, replayed, isAskerPaused }) => {
+      // Whoever is paused by its own will is no fault that an operator must hear of.
+      const isForPause = isAskerPaused && reason === 'SERVICE_UNAVAILABLE';
       if (replayed) replays.inc();
-      else decisions.inc({ decision, reason: reason ?? '' });
+      else decisions.inc({ decision, reason: isForPause ? 'PAUSED' : (reason ?? '') });
     },
     onWithoutPlan: (outcome) => withoutPlan.inc({ outcome }),
   };

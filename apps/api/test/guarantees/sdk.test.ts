@@ -123,6 +123,27 @@ describe('a Principal', () => {
     ]);
   });
 
+  it('pauses a Grant, an Agent and itself, and goes on', async () => {
+    const { client, did } = await createPrincipal('pausing');
+    const shop = await createRelyingParty('pausing');
+    const agent = await createAgent();
+    const held = await client.grants.issue({ agent: agent.did, capabilities });
+    const targets = [
+      { scope: 'grant', subject: held.grantId },
+      { scope: 'agent', subject: agent.did },
+      { scope: 'principal', subject: did },
+    ] as const;
+    for (const target of targets) {
+      const paused = await client.pauses.pause(target, { reason: 'too much' });
+      expect(paused).toMatchObject({ ...target, reason: 'too much', paused_at: expect.any(String) });
+      expect(await outcomeOf(shop, agent, held)).toBe('AUTHORITY_REVOKED');
+      expect(await collect(client.pauses.list())).toEqual([paused]);
+      expect(await client.pauses.resume(target)).toEqual({ ...target, resumedAt: expect.any(String) });
+      expect(await outcomeOf(shop, agent, held)).toBe('ALLOW');
+    }
+    expect((await client.pauses.page()).pauses).toEqual([]);
+  });
+
   it('may not touch the keys of another', async () => {
     const { client } = await createPrincipal('meddling');
     const { did } = await createPrincipal('meddled');
@@ -134,6 +155,19 @@ describe('a Principal', () => {
     expect(await client.principals.verify()).toMatchObject({ did, verification: { state: 'verified' } });
     expect(await client.principals.get()).toMatchObject({ did, kind: 'managed' });
   });
+});
+
+it('a relying party has a switch of its own', async () => {
+  const { client } = await createPrincipal('switching');
+  const shop = await createRelyingParty('switching');
+  const agent = await createAgent();
+  const held = await client.grants.issue({ agent: agent.did, capabilities });
+  const paused = await shop.verifier.relyingParty.pause({ reason: 'stock-taking' });
+  expect(paused).toMatchObject({ scope: 'relying_party', subject: shop.did, reason: 'stock-taking' });
+  expect(await outcomeOf(shop, agent, held)).toBe('SERVICE_UNAVAILABLE');
+  expect(await collect(shop.verifier.relyingParty.pauses())).toEqual([paused]);
+  expect(await shop.verifier.relyingParty.resume()).toEqual({ resumedAt: expect.any(String) });
+  expect(await outcomeOf(shop, agent, held)).toBe('ALLOW');
 });
 
 describe('the decisions of a relying party', () => {

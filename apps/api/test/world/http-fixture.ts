@@ -63,12 +63,14 @@ const CALLERS: Readonly<Record<string, Caller>> = {
     relyingParty: relyingParty(5),
     entitlement: null,
     isNewcomer: false,
+    isPaused: false,
   }),
   [TOKENS.otherRp]: rpCaller({
     key: key('2', 'rp'),
     relyingParty: relyingParty(7),
     entitlement: null,
     isNewcomer: false,
+    isPaused: false,
   }),
   [TOKENS.principal]: {
     class: 'principal',

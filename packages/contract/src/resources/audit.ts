@@ -18,6 +18,8 @@ const AUDIT_ACTIONS = [
   'key.retire',
   'relying_party.update',
   'outcome.report',
+  'pause.set',
+  'pause.lift',
   'clock.repair',
   'restore.release',
   'service_did.change',

@@ -81,13 +81,16 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
   const outcome = outcomeOf(body, 'P6');
   if (outcome === 'skipped' && outcomeOf(body, 'P3') !== true) return unavailable;
   if (outcome === 'skipped') {
-    assume('P6', 'the allocation or the status list was unavailable');
+    assume(
+      'P6',
+      'the allocation or the status list was unavailable, or decisions for this relying party were paused',
+    );
     return unavailable;
   }
   if (outcome === false && body.evidence.status === undefined) {
     assume(
       'P6',
-      'the service had not allocated this Grant id, or for another issuer, Agent or status entry, or had allowed another Grant under it',
+      'the service had not allocated this Grant id, or for another issuer, Agent or status entry, or had allowed another Grant under it, or the Grant, its Agent or its Principal was paused, or it was revoked and its list not signed yet',
     );
     return absent;
   }

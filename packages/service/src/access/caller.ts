@@ -20,6 +20,8 @@ export interface RpCaller extends OfOrg {
   readonly relyingParty: RelyingPartyRecord;
   /** Of the relying party's org, as it was when the key was looked up. */
   readonly entitlement: EntitlementRecord | null;
+  /** It, its org or the whole service is paused: nothing is allowed that it asks. */
+  readonly isPaused: boolean;
 }
 
 export interface PrincipalCaller extends OfOrg {

@@ -19,6 +19,8 @@ export type AuditAction =
   | 'grant.revoke'
   | 'sandbox.create'
   | 'outcome.report'
+  | 'pause.set'
+  | 'pause.lift'
   // Written by the repair itself (store-pg, clock-repair.ts).
   | 'clock.repair'
   // Grants that a restore withheld.
@@ -55,7 +57,7 @@ export const auditEvent = (
   details,
 });
 
-const actorOf = (caller: Caller | SystemActor): AuditRecord['actor'] => {
+export const actorOf = (caller: Caller | SystemActor): AuditRecord['actor'] => {
   switch (caller.class) {
     case 'admin':
       return { kind: 'admin', did: null, keyId: null };

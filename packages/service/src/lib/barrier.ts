@@ -9,12 +9,20 @@ import { ServiceError } from '../errors.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** The instant in ms. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible; repeat the call. */
-export const passBarrier = async (
+export const passBarrier = (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   principal: DidWeb,
-): Promise<number> => {
+): Promise<number> => orNotYetVisible(store.revocation.passBarrier(principal, clock.nowMs()));
+
+/** The same where it is about the Grants of many Principals, on whose behalf `turn` waits. */
+export const awaitCommits = (
+  { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
+  turn: string,
+): Promise<number> => orNotYetVisible(store.revocation.awaitCommits(turn, clock.nowMs()));
+
+const orNotYetVisible = async (barrier: Promise<number>): Promise<number> => {
   try {
-    return await store.revocation.passBarrier(principal, clock.nowMs());
+    return await barrier;
   } catch (error) {
     throw error instanceof StoreError ? notYetVisible(error) : error;
   }
@@ -24,6 +32,6 @@ export const passBarrier = async (
 export const notYetVisible = (cause: StoreError | ServiceError): ServiceError =>
   new ServiceError(
     'SERVICE_UNAVAILABLE',
-    'The revocation is recorded but not yet visible everywhere. Repeat the call.',
+    'The change is recorded but not yet visible everywhere. Repeat the call.',
     { cause, detail: cause instanceof ServiceError ? (cause.detail ?? cause.message) : cause.message },
   );

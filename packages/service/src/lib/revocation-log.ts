@@ -7,6 +7,7 @@ import type { DidKey, DidWeb, GrantId, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
+import type { PauseChange } from '../ports/pauses.ts';
 
 type Revoked =
   | { readonly principal: DidWeb; readonly grant_ids: readonly GrantId[] }
@@ -18,7 +19,7 @@ type Revoked =
 /** Named and told as it is kept beside the fence. */
 interface Ended {
   readonly ended: string;
-  readonly kept: Readonly<Record<string, string | number | null>>;
+  readonly kept: Readonly<Record<string, string | number | boolean | null>>;
 }
 
 /** What became of a DID that was registered at `since_ms`. */
@@ -75,6 +76,20 @@ export const logEntitlement = (deps: Deps, orgId: OrgId, push: EntitlementPush):
       cap_since_ms: push.capSinceMs,
       reason: push.reason,
       as_of_ms: push.asOfMs,
+    },
+  });
+
+/** Also its end: of the changes of one subject the latest counts. */
+export const logPause = (
+  deps: Pick<ServiceDeps, 'log' | 'clock'>,
+  { scope, owner, subject, isPaused, reason }: PauseChange,
+  sinceMs: number,
+): void =>
+  logRevocation(deps, {
+    ended: `pause:${scope} ${owner} ${subject}`,
+    kept: {
+      ...{ scope, owner, subject, is_paused: isPaused, reason },
+      ...{ changed_at_ms: deps.clock.nowMs(), since_ms: sinceMs },
     },
   });
 

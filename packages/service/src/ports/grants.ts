@@ -107,4 +107,9 @@ export interface RevocationStore {
    * call denies every decision that is dated later.
    */
   passBarrier(principal: DidWeb, nowMs: number): Promise<number>;
+  /**
+   * The barrier for what is no one Principal's: waits within 2 s until every commit that is under way has ended, and answers the
+   * instant, as a stamp. It holds up no commit. Those with one `turn` wait one after another.
+   */
+  awaitCommits(turn: string, nowMs: number): Promise<number>;
 }

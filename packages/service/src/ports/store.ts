@@ -20,6 +20,7 @@ import type { LineageStore } from './fence.ts';
 import type { GrantRepository, RevocationStore } from './grants.ts';
 import type { OrgRepository } from './orgs.ts';
 import type { OutcomeRepository } from './outcomes.ts';
+import type { PauseRepository } from './pauses.ts';
 import type { PrincipalRepository } from './principals.ts';
 import type { RelyingPartyRepository } from './relying-parties.ts';
 import type { RestoreRepository } from './restores.ts';
@@ -137,6 +138,7 @@ export interface Repositories {
   readonly apiKeys: ApiKeyRepository;
   readonly grants: GrantRepository;
   readonly statusLists: StatusListRepository;
+  readonly pauses: PauseRepository;
   readonly entitlements: EntitlementRepository;
   readonly evidence: EvidenceRepository;
   readonly audit: AuditRepository;

@@ -22,6 +22,10 @@ export interface AllocatedGrant extends GrantRecord {
   readonly grantHash: Sha256 | null;
   /** A restore may have lost what it was allowed with and what was drawn on its budgets (protocol §10). */
   readonly isWithheld: boolean;
+  /** It, its Agent, its Principal or the org of that is paused. */
+  readonly isPaused: boolean;
+  /** Of its Principal when the Grant was read: with another one it may be paused, or not paused any more. */
+  readonly principalVersion: number;
 }
 
 export interface FactsRecord {
@@ -37,6 +41,8 @@ export interface RpCallerRecord {
   readonly entitlement: EntitlementRecord | null;
   /** Its org signed itself up, and nobody pays for it. */
   readonly isNewcomer: boolean;
+  /** It, its org or the whole service is paused. Read with the version of the relying party, which every pause moves. */
+  readonly isPaused: boolean;
 }
 
 /** A decision that counts towards its org's cap, and the entitlement that let it pass. */

@@ -1,8 +1,9 @@
-/** Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, service keys. */
+/** Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, pauses, service keys. */
 import type { DidKey, DidWeb, JsonObject, OrgId } from '@svc/protocol';
 import { disableAgent } from '../agents/disable-agent.ts';
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
+import { pauseAgain } from '../pauses/set-pause.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
 import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
 import type { Kept } from './kept.ts';
@@ -17,6 +18,8 @@ export interface EndedAgain {
   readonly apiKeys: number;
   readonly agents: number;
   readonly entitlements: number;
+  /** Paused again, or resumed again. */
+  readonly pauses: number;
   /** Kids. */
   readonly serviceKeys: readonly string[];
 }
@@ -27,7 +30,7 @@ export const endAgain = async (
   revoked: readonly Kept[],
   logged: LoggedRevocations,
 ): Promise<EndedAgain> => {
-  const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0 };
+  const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0, pauses: 0 };
   const serviceKeys: string[] = [];
   for (const { name, kept } of revoked) {
     const [what, of] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)];
@@ -35,6 +38,7 @@ export const endAgain = async (
     if (what === 'api-key' && (await deps.store.restores.revokeApiKey(of))) counts.apiKeys += 1;
     if (what === 'agent' && (await endAgent(deps, kept))) counts.agents += 1;
     if (what === 'entitlement' && (await pushAgain(deps, of as OrgId, kept))) counts.entitlements += 1;
+    if (what === 'pause' && (await pauseAgain(deps, kept))) counts.pauses += 1;
     if (what === 'service-key' && (await endServiceKey(deps, of, kept))) serviceKeys.push(of);
   }
   for (const [kid, principal] of logged.compromisedKeys)

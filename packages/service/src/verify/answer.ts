@@ -18,6 +18,8 @@ export interface VerifyAnswer {
   readonly reason: string | null;
   /** True when this is the stored answer to an earlier request with the same idempotency key. */
   readonly replayed: boolean;
+  /** The relying party, its org or the whole service was paused, which no Receipt says. */
+  readonly isAskerPaused: boolean;
 }
 
 /** Null: none is stored under the key. Throws `CONFLICT` where it was used with another body. */
@@ -35,5 +37,12 @@ export const findStoredAnswer = async (
   const text = receiptTextOf(stored.receipt.jws);
   if (text === null) throw internal(`stored receipt ${stored.receipt.receiptId}`);
   const { decision, reason } = JSON.parse(text) as Pick<ReceiptBody, 'decision' | 'reason'>;
-  return { text, receiptId: stored.receipt.receiptId, decision, reason, replayed: true };
+  return {
+    text,
+    receiptId: stored.receipt.receiptId,
+    decision,
+    reason,
+    replayed: true,
+    isAskerPaused: false,
+  };
 };

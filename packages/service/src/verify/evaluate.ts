@@ -8,6 +8,7 @@ import {
   found,
   type Presented,
   type Undecided,
+  unavailable,
   type VerifyRequest,
 } from '@svc/protocol';
 import type { Tenant } from '../ports/tenant.ts';
@@ -50,9 +51,13 @@ export const evaluateAt = (
 ): Decided | Undecided =>
   evaluate(
     grounds.asked.presented,
-    { ...seenBy(nowMs, grounds.loaded.facts), ...known },
+    { ...seenBy(nowMs, factsFor(grounds)), ...known },
     contextOf(grounds, nowMs),
   );
+
+/** Whoever is paused is not told how any Grant stands: P6 stays open, and nothing is said against the Grant (protocol §9). */
+const factsFor = ({ admission, loaded: { facts } }: Grounds): Facts =>
+  admission.caller.isPaused ? { ...facts, status: unavailable } : facts;
 
 /**
  * The clock may have been set back since the facts were read: no Receipt shows evidence from after its evaluation, which

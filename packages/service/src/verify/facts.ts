@@ -86,7 +86,8 @@ export class FactLoader {
     if (!grant.ok) return NOTHING;
     const { principal: known, allocation } = await this.find(grant.value, tenant);
     const principal = known === null ? null : await this.withFreshDocument(known, noteOutsideWait);
-    const status = allocation === null ? null : await this.findStatus(allocation);
+    const status =
+      allocation === null ? null : allocation.isPaused ? unavailable : await this.findStatus(allocation);
     return {
       facts: {
         principal:
@@ -98,7 +99,7 @@ export class FactLoader {
         status: status ?? absent,
         spent: found(proofSpent),
       },
-      usedPrincipal: principal?.record ?? null,
+      usedPrincipal: principal === null ? null : versionUsed(principal.record, allocation),
       isWithheld: allocation?.isWithheld ?? false,
     };
   }
@@ -126,16 +127,18 @@ export class FactLoader {
   ): Promise<{ principal: LoadedPrincipal | null; allocation: AllocatedGrant | null }> {
     const principal = this.remembered(issuer);
     const allocation = this.grants.get(id);
-    if (principal !== undefined && allocation !== undefined) return { principal, allocation };
+    const isAged =
+      principal !== undefined && allocation !== undefined && !isOfVersion(allocation, principal.record);
+    if (principal !== undefined && allocation !== undefined && !isAged) return { principal, allocation };
     const loadedAtMs = this.deps.clock.nowMs();
     const query = {
-      issuer: principal === undefined ? issuer : null,
-      grantId: allocation === undefined ? id : null,
+      issuer: isAged || principal === undefined ? issuer : null,
+      grantId: isAged || allocation === undefined ? id : null,
     };
     const loaded = await this.batcher.submit(query, tenant);
     return {
-      principal: principal ?? this.remember(loaded.principal, loadedAtMs),
-      allocation: allocation ?? this.rememberGrant(loaded.grant),
+      principal: query.issuer === null ? (principal ?? null) : this.remember(loaded.principal, loadedAtMs),
+      allocation: query.grantId === null ? (allocation ?? null) : this.rememberGrant(loaded.grant),
     };
   }
 
@@ -190,6 +193,21 @@ export class FactLoader {
   }
 }
 
+/** Whether a Grant is paused was read with this version of its Principal. Of another's Grant nothing rests on it. */
+const isOfVersion = (
+  { principal, principalVersion }: AllocatedGrant,
+  { did, version }: Pick<PrincipalRecord, 'did' | 'version'>,
+): boolean => principal !== did || principalVersion === version;
+
+/** The older of the versions that Principal and Grant were read with: the commit finds it stale where they differ. */
+const versionUsed = (
+  record: LoadedPrincipal['record'],
+  allocation: AllocatedGrant | null,
+): Pick<PrincipalRecord, 'did' | 'version'> =>
+  allocation === null || isOfVersion(allocation, record)
+    ? record
+    : { did: record.did, version: Math.min(record.version, allocation.principalVersion) };
+
 const isClear = (status: Answer<StatusFact>): boolean => status.answer === 'found' && !status.value.revoked;
 
 const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs: number): PrincipalFact => {
@@ -208,11 +226,12 @@ const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer
   return found({ document, hash: record.document.hash, resolvedAtMs });
 };
 
+/** One that is paused has no place in a list for now: P6 is false, no list is consulted, and P2 knows when it was allocated. */
 const allocationFact = (grant: AllocatedGrant): AllocationFact => ({
   issuer: grant.principal,
   agent: grant.agent,
-  statusListCredential: grant.statusListUrl,
-  statusListIndex: String(grant.statusIndex),
+  statusListCredential: grant.isPaused ? '' : grant.statusListUrl,
+  statusListIndex: grant.isPaused ? '' : String(grant.statusIndex),
   allocatedAtMs: grant.allocatedAtMs,
   grantHash: grant.grantHash,
 });

@@ -86,7 +86,10 @@ export const signDraft = async (
       evaluatedAtMs: nowMs,
       grantHash: body.grant_hash,
     }),
-    answer: { text, receiptId, decision: decided.decision, reason: decided.reason, replayed: false },
+    answer: {
+      ...{ text, receiptId, decision: decided.decision, reason: decided.reason },
+      ...{ replayed: false, isAskerPaused: grounds.admission.caller.isPaused },
+    },
   };
 };
 

@@ -170,7 +170,13 @@ describe('API keys', () => {
       { ...key, principalOrgId: null, isNewcomer: false },
     ]);
     const caller = await stores.first.verify.findRpCaller(world.keyHash);
-    expect(caller).toEqual({ key, relyingParty: world.relyingParty, entitlement: null, isNewcomer: false });
+    expect(caller).toEqual({
+      key,
+      relyingParty: world.relyingParty,
+      entitlement: null,
+      isNewcomer: false,
+      isPaused: false,
+    });
     expect(await stores.first.verify.findRpCaller('00'.repeat(32))).toBeNull();
   });
 
@@ -321,11 +327,17 @@ it('facts come back in the order of the questions, absent ones as null', async (
     { issuer: world.principal.did, grantId: grant.id },
   ]);
   expect(facts).toEqual([
-    { principal: other.principal, grant: { ...grant, grantHash: null, isWithheld: false } },
+    {
+      principal: other.principal,
+      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: 1 },
+    },
     { principal: null, grant: null },
     { principal: world.principal, grant: null },
     { principal: null, grant: null },
-    { principal: world.principal, grant: { ...grant, grantHash: null, isWithheld: false } },
+    {
+      principal: world.principal,
+      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: 1 },
+    },
   ]);
   expect(await stores.first.verify.findFacts([])).toEqual([]);
 });

@@ -14,6 +14,7 @@ import { evidenceRepository } from './evidence.ts';
 import { grantRepository } from './grants.ts';
 import { orgRepository } from './orgs.ts';
 import { outcomeRepository } from './outcomes.ts';
+import { pauseRepository } from './pauses.ts';
 import { principalRepository } from './principals.ts';
 import { receiptRepository } from './receipts.ts';
 import { relyingPartyRepository } from './relying-parties.ts';
@@ -34,6 +35,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   apiKeys: apiKeyRepository,
   grants: grantRepository,
   statusLists: statusListRepository,
+  pauses: pauseRepository,
   entitlements: entitlementRepository,
   evidence: evidenceRepository,
   audit: auditRepository,

@@ -10,12 +10,14 @@ export const factsText = `
       'id', g.id, 'principal', g.principal, 'agent', g.agent, 'statusListUrl', g.status_list_url,
       'statusIndex', g.status_index, 'allocatedAtMs', svc_ms(g.allocated_at),
       'revocationRecordedAtMs', svc_ms(g.revocation_recorded_at), 'revokedAtMs', svc_ms(g.revoked_at),
-      'grantHash', a.grant_hash, 'isWithheld', g.withheld_by is not null
+      'grantHash', a.grant_hash, 'isWithheld', g.withheld_by is not null,
+      'isPaused', i.has_pauses and svc_grant_is_paused(g.id), 'principalVersion', i.version
     ) end as "foundGrant"
   from unnest($1::text[], $2::text[]) as wanted (did, grant_id)
   left join principals p on p.did = wanted.did
   left join evidence e on e.hash = p.document_hash
   left join grants g on g.id = wanted.grant_id
+  left join principals i on i.did = g.principal
   left join allowed_grants a on a.grant_id = g.id`;
 
 type Row = { [Column in keyof PrincipalRecord]: PrincipalRecord[Column] | null } & {

@@ -33,8 +33,8 @@ const rpCallerSql = `
       'claimExpiresAtMs', svc_ms(r.claim_expires_at), 'verificationToken', r.verification_token, 'createdAtMs', svc_ms(r.created_at), 'version', r.version
     ) as "relyingParty",
     case when e.org_id is not null then ${entitlementJson} end as entitlement,
-    ${isNewcomerSql('r.org_id')} as "isNewcomer"
-  from api_keys k join relying_parties r on r.did = k.subject
+    ${isNewcomerSql('r.org_id')} as "isNewcomer", r.is_paused or s.is_paused as "isPaused"
+  from api_keys k join relying_parties r on r.did = k.subject cross join ledger_seal s
   left join entitlements e on e.org_id = r.org_id
   where k.key_hash = decode($1, 'hex') and k.role = 'rp'`;
 

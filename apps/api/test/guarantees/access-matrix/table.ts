@@ -212,6 +212,16 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  pause: pauseCases('/pauses'),
+  resume: pauseCases('/pauses/resume'),
+  listPauses: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 401, 200, 401],
+      call: () => ({ path: '/pauses' }),
+    },
+  ],
+
   retireKey: signingKeyCases('retire'),
   compromiseKey: signingKeyCases('compromise'),
 
@@ -749,6 +759,51 @@ function signingKeyCases(operation: 'retire' | 'compromise'): readonly Case[] {
       call: ({ kid }, { principal }) => ({
         path: `/keys/${encoded(kid)}/${operation}?principal=${principal}`,
       }),
+    },
+  ];
+}
+
+/** Each pause has its owner. */
+function pauseCases(path: '/pauses' | '/pauses/resume'): readonly Case[] {
+  return [
+    {
+      what: 'names a Principal and its Grant',
+      outcomes: [403, [200, 403, 403, 403], 403, members(200), 401, 401, 401],
+      call: ({ principal, grantId }) => ({
+        path: `${path}?principal=${principal}`,
+        body: { scope: 'grant', subject: grantId },
+      }),
+    },
+    {
+      what: 'names a Grant, for the Principal of the caller',
+      outcomes: [403, own(200), 403, own(200), 401, 401, 401],
+      call: ({ grantId }, { principal }) => ({
+        path: `${path}?principal=${principal}`,
+        body: { scope: 'grant', subject: grantId },
+      }),
+    },
+    {
+      what: 'names an Agent, for the Principal of the caller',
+      outcomes: [403, own(200), 403, own(200), 401, 401, 401],
+      call: ({ agent }, { principal }) => ({
+        path: `${path}?principal=${principal}`,
+        body: { scope: 'agent', subject: agent },
+      }),
+    },
+    {
+      what: 'names a Principal',
+      outcomes: [403, [200, 403, 403, 403], 403, members(200), 401, 401, 401],
+      call: ({ principal }) => ({ path, body: { scope: 'principal', subject: principal } }),
+    },
+    {
+      what: 'names a relying party',
+      outcomes: [[200, 403, 403, 403], 403, 403, members(200), 401, 401, 401],
+      call: ({ relyingParty }) => ({ path, body: { scope: 'relying_party', subject: relyingParty } }),
+    },
+    {
+      what: 'names an org',
+      outcomes: [403, 403, 403, members(200), 401, 401, 401],
+      call: ({ orgId }) => ({ path, body: { scope: 'org', subject: orgId } }),
     },
   ];
 }

@@ -1,0 +1,64 @@
+/** Pauses (protocol §9). */
+import type { Body, Routes } from '@svc/contract';
+import { formatTimestamp } from '@svc/protocol';
+import {
+  type Caller,
+  internal,
+  listPauses,
+  type PauseAsked,
+  type PauseRecord,
+  pauseTargetOf,
+  type ServiceDeps,
+  setPause,
+} from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
+import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
+
+interface Order {
+  readonly caller: Caller;
+  readonly query: { readonly principal?: PauseAsked['principal'] };
+  readonly body: Pick<PauseAsked, 'scope' | 'subject'> & { readonly reason?: string | undefined };
+  readonly requestId: string;
+}
+
+export const pauseEndpoints = (deps: ServiceDeps): HandlersOf<'pauses'> => {
+  const set = async ({ caller, query, body, requestId }: Order, isPaused: boolean) => {
+    const { scope, subject, reason = null } = body;
+    const target = await pauseTargetOf(deps, caller, { scope, subject, principal: query.principal });
+    return { target, ...(await setPause(deps, { caller, target, isPaused, reason, requestId })) };
+  };
+  return {
+    pause: async (order) => {
+      const { record, atMs } = await set(order, true);
+      if (record === null) throw internal('paused without a record');
+      return { status: 200, body: presentPause({ ...record, visibleAtMs: atMs }) };
+    },
+
+    resume: async (order) => {
+      const { target, atMs } = await set(order, false);
+      const { scope, subject } = target;
+      return { status: 200, body: { scope, subject, paused: false, resumed_at: formatTimestamp(atMs) } };
+    },
+
+    listPauses: async ({ caller, query }) => {
+      const { items, nextCursor } = await listPauses(deps, caller, query);
+      return { status: 200, body: { pauses: items.map(presentPause), next_cursor: nextCursor } };
+    },
+  };
+};
+
+const presentPause = ({
+  scope,
+  owner,
+  subject,
+  reason,
+  actor,
+  visibleAtMs,
+}: PauseRecord): Body<Routes['pause'], 200> => ({
+  scope,
+  subject,
+  principal: scope === 'grant' || scope === 'agent' ? owner : null,
+  reason,
+  paused_by: { kind: actor.kind, did: actor.did, key_id: actor.keyId },
+  paused_at: formatTimestampOrNull(visibleAtMs),
+});

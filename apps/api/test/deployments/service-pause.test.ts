@@ -1,0 +1,63 @@
+/** `svc-admin pause`, `pause show` and `resume` (protocol §9): the operator's switch, on the database alone. */
+import { spawnSync } from 'node:child_process';
+import { programFile } from '@svc/testkit/process/program-file';
+import { expect, it } from 'vitest';
+import { ADMIN_TOKEN, nodeEnv } from '../world/api-node.ts';
+import { dataFolder } from '../world/data-folder.ts';
+import { withOwnDeployment } from '../world/deployment.ts';
+import { callUntilSettled, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const dataDir = dataFolder();
+const deployment = withOwnDeployment({ SVC_DATA_DIR: dataDir }, 2);
+
+const admin = (...parameters: string[]) => {
+  const env = nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir });
+  const options = { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 30_000 } as const;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [programFile('apps/admin'), ...parameters],
+    options,
+  );
+  return { status, out: stdout, err: stderr };
+};
+
+const reasonsOf = async (tenants: Tenants) => {
+  const held = await issueGrant(tenants);
+  return Promise.all(
+    deployment.processes.map(async ({ baseUrl }) => {
+      const options = { key: tenants.rpKey, body: await verifyBody(tenants, held) };
+      return receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', options)).reason;
+    }),
+  );
+};
+
+it('from what svc-admin pause prints until svc-admin resume nothing is allowed, on no node, of whoever is registered when', async () => {
+  const before = await deployment.createTenants();
+  expect(await reasonsOf(before)).toEqual([null, null]);
+  expect(admin('pause', 'show')).toMatchObject({ status: 0, out: 'The service is not paused.\n' });
+  expect(admin('resume')).toMatchObject({ status: 0, out: 'It was never paused.\n' });
+  expect(admin('pause', '--reason', 'a leak')).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^Paused since .*Z: no ALLOW is dated later\.\n$/),
+  });
+  const meanwhile = await deployment.createTenants();
+  for (const tenants of [before, meanwhile])
+    expect(await reasonsOf(tenants)).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
+  expect(admin('pause', 'show')).toMatchObject({ status: 1, out: expect.stringMatching(/Z: a leak\n$/) });
+  const shown = await deployment.call('GET', '/pauses', { key: before.rpKey });
+  expect(shown.json.pauses).toMatchObject([
+    { scope: 'service', reason: 'a leak', paused_by: { kind: 'admin' } },
+  ]);
+  // Nobody else ends it.
+  for (const key of [before.rpKey, before.principalKey]) {
+    const body = { scope: 'service', subject: 'service' };
+    expect((await deployment.call('POST', '/pauses/resume', { key, body })).status).toBe(400);
+  }
+  expect(admin('resume')).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^Resumed at .*Z\.\n$/),
+  });
+  for (const tenants of [before, meanwhile]) expect(await reasonsOf(tenants)).toEqual([null, null]);
+  const { json } = await deployment.call('GET', '/audit?target=service', { key: ADMIN_TOKEN });
+  expect(json.events).toMatchObject([{ action: 'pause.lift' }, { action: 'pause.set' }]);
+});

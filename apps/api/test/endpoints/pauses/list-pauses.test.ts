@@ -1,0 +1,62 @@
+/** `GET /pauses` (protocol §9). Who may call: access matrix. */
+import { expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import { issueGrant } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+
+interface Listed {
+  readonly scope: string;
+  readonly subject: string;
+}
+const list = async (key: string, query = '') => {
+  const { json } = await deployment.call('GET', `/pauses${query}`, { key });
+  return { pauses: json.pauses as Listed[], next: json.next_cursor as string | null };
+};
+const scopesOf = async (key: string) => (await list(key)).pauses.map(({ scope }) => scope);
+
+it('each key sees what is paused of its own and its org, and nothing of others', async () => {
+  const orgId = await deployment.createOrg();
+  const orgRead = await deployment.createKey('org:read', orgId);
+  const orgAdmin = await deployment.createKey('org:admin', orgId);
+  const [own, other] = [
+    await deployment.createTenants({ orgId }),
+    await deployment.createTenants({ orgId: await deployment.createOrg() }),
+  ];
+  const { grantId } = await issueGrant(own);
+  const pause = (key: string, body: object) => deployment.call('POST', '/pauses', { key, body });
+  await pause(own.principalKey, { scope: 'grant', subject: grantId, reason: 'why' });
+  await pause(own.principalKey, { scope: 'agent', subject: own.agent.did });
+  await pause(own.principalKey, { scope: 'principal', subject: own.principalDid });
+  await pause(own.rpKey, { scope: 'relying_party', subject: own.rpDid });
+  await pause(orgAdmin, { scope: 'org', subject: orgId });
+  expect(await scopesOf(own.principalKey)).toEqual(['org', 'principal', 'agent', 'grant']);
+  expect(await scopesOf(own.rpKey)).toEqual(['org', 'relying_party']);
+  expect(await scopesOf(orgRead)).toEqual(['org', 'relying_party', 'principal', 'agent', 'grant']);
+  expect(await scopesOf(other.principalKey)).toEqual([]);
+  expect(await scopesOf(other.rpKey)).toEqual([]);
+  const all = await list(ADMIN_TOKEN, '?scope=grant&limit=200');
+  expect(all.pauses).toContainEqual({
+    scope: 'grant',
+    subject: grantId,
+    principal: own.principalDid,
+    reason: 'why',
+    paused_by: { kind: 'principal', did: own.principalDid, key_id: expect.any(String) },
+    paused_at: expect.any(String),
+  });
+
+  const pages: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await list(orgRead, `?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    pages.push(...page.pauses.map(({ scope }) => scope));
+    cursor = page.next;
+  }
+  expect(pages).toEqual(await scopesOf(orgRead));
+
+  await deployment.call('POST', '/pauses/resume', {
+    key: own.principalKey,
+    body: { scope: 'agent', subject: own.agent.did },
+  });
+  expect(await scopesOf(own.principalKey)).toEqual(['org', 'principal', 'grant']);
+});

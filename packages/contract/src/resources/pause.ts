@@ -1,0 +1,72 @@
+/** Pauses (protocol §9). */
+import { z } from 'zod';
+import { EXAMPLE } from '../examples.ts';
+import { apiKeyId, didWeb, orgId, prose, timestamp } from '../formats.ts';
+
+const SCOPES = ['grant', 'agent', 'principal', 'relying_party', 'org'] as const;
+
+const subject = z
+  .string({ error: 'must be a Grant id, a DID or an org id, as scope says' })
+  .min(1, { error: 'must be a Grant id, a DID or an org id, as scope says' })
+  .max(512, { error: 'must be a Grant id, a DID or an org id, as scope says' })
+  .meta({ description: 'A Grant id, an Agent’s or a Principal’s or a relying party’s DID, or an org id.' });
+
+const target = { scope: z.enum(SCOPES), subject };
+
+export const pauseRequest = z.strictObject({ ...target, reason: prose(500).optional() }).meta({
+  id: 'PauseRequest',
+  example: { scope: 'grant', subject: EXAMPLE.grantId, reason: 'Spends more than was planned.' },
+});
+
+export const resumeRequest = z
+  .strictObject({ ...target, reason: prose(500).optional() })
+  .meta({ id: 'ResumeRequest', example: { scope: 'grant', subject: EXAMPLE.grantId } });
+
+export const pauseScope = z.enum([...SCOPES, 'service']).meta({ id: 'PauseScope' });
+
+export const pause = z
+  .strictObject({
+    scope: pauseScope,
+    subject: z.string(),
+    principal: didWeb.nullable().meta({ description: 'Whose Grant or Agent it is; null for all else.' }),
+    reason: z.string().nullable(),
+    paused_by: z.strictObject({
+      kind: z.enum(['admin', 'principal', 'rp', 'org', 'system']),
+      did: z.union([didWeb, orgId]).nullable(),
+      key_id: apiKeyId.nullable(),
+    }),
+    paused_at: timestamp.nullable().meta({
+      description:
+        'No ALLOW is dated later. Null: recorded, and not yet known to be visible everywhere; pause again.',
+    }),
+  })
+  .meta({
+    id: 'Pause',
+    description: 'What is not allowed for now, although it is not revoked.',
+    example: {
+      scope: 'grant',
+      subject: EXAMPLE.grantId,
+      principal: EXAMPLE.principal,
+      reason: 'Spends more than was planned.',
+      paused_by: { kind: 'principal', did: EXAMPLE.principal, key_id: EXAMPLE.keyId },
+      paused_at: EXAMPLE.at,
+    },
+  });
+
+export const resumed = z
+  .strictObject({
+    scope: pauseScope,
+    subject: z.string(),
+    paused: z.literal(false),
+    resumed_at: timestamp.meta({ description: 'No decision that is dated later is denied for the pause.' }),
+  })
+  .meta({
+    id: 'Resumed',
+    example: { scope: 'grant', subject: EXAMPLE.grantId, paused: false, resumed_at: EXAMPLE.at },
+  });
+
+export const pauseList = z.strictObject({ pauses: z.array(pause), next_cursor: z.string().nullable() }).meta({
+  id: 'PauseList',
+  description:
+    'One page of what is paused, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+});

@@ -1,0 +1,94 @@
+/** Pauses (protocol §9): what is stopped for a while, and goes on. */
+
+import type { CallOptions } from './account.ts';
+import { checkValue, isText, rule } from './arguments.ts';
+import { SvcError } from './errors.ts';
+import { iteratePages } from './pages.ts';
+import { readPause, readPauseList, readResumed } from './readers.generated.ts';
+import type { Transport } from './transport.ts';
+import type { Pause, PauseList } from './wire.generated.ts';
+
+/** What to pause. `subject`: a Grant's id, an Agent's did:key, or the caller's own DID. */
+export interface PauseTarget<Scope extends Pause['scope'] = Pause['scope']> {
+  scope: Scope;
+  subject: string;
+}
+
+/** For one pause. */
+export interface PauseOptions extends CallOptions {
+  /** Why, for whoever sees the pause later; 500 characters at most. */
+  reason?: string;
+}
+
+/** What is paused of the caller's own. */
+export interface Pauses<Scope extends Pause['scope'] = Pause['scope']> {
+  /**
+   * Returns once the pause is in force everywhere: no ALLOW is dated after `paused_at`. Repeatable; who paused first, and why,
+   * stands. Unlike a revocation it can be ended, and no status list says it.
+   * @throws SvcError after a bounded number of attempts; it may then not be in force, so call again.
+   */
+  pause(target: PauseTarget<Scope>, options?: PauseOptions): Promise<Pause>;
+  /**
+   * Returns once nothing is denied for this pause any more. Whatever else is paused stays so. Repeatable.
+   * @throws SvcError after a bounded number of attempts; it may then still be paused, so call again.
+   */
+  resume(
+    target: PauseTarget<Scope>,
+    options?: CallOptions,
+  ): Promise<{ scope: Scope; subject: string; resumedAt: string }>;
+  /** What is paused and concerns the caller, also by its org or the service; newest first, page by page as it is consumed. */
+  list(
+    filter?: { scope?: Pause['scope']; limit?: number },
+    options?: CallOptions,
+  ): AsyncGenerator<Pause, void, undefined>;
+  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  page(
+    filter?: { scope?: Pause['scope']; limit?: number; cursor?: string },
+    options?: CallOptions,
+  ): Promise<PauseList>;
+}
+
+/** `patience`: how long to go on with what is recorded and not yet visible. */
+export function createPauses<Scope extends Pause['scope']>(
+  transport: Transport,
+  patience: { readonly timeoutMs: number },
+): Pauses<Scope> {
+  const page: Pauses<Scope>['page'] = async (filter = {}, call = {}) => {
+    const query = { ...filter };
+    const answer = await transport.send({ method: 'GET', path: '/pauses', query, hasEffect: false, ...call });
+    return readPauseList(answer.body, 'the page');
+  };
+  const post = async (path: string, { scope, subject }: PauseTarget, more: object, call: CallOptions) => {
+    checkValue('subject', subject, aSubject);
+    const body = { scope, subject, ...more };
+    return transport.send({ method: 'POST', path, body, hasEffect: true, ...patience, ...call });
+  };
+  return {
+    async pause(target, { reason, ...call } = {}) {
+      const answer = await post('/pauses', target, reason === undefined ? {} : { reason }, call);
+      return about(target, readPause(answer.body, 'the pause'));
+    },
+    async resume(target, call = {}) {
+      const answer = await post('/pauses/resume', target, {}, call);
+      const { scope, subject } = target;
+      const { resumed_at: resumedAt } = about(target, readResumed(answer.body, 'the answer'));
+      return { scope, subject, resumedAt };
+    },
+    list: (filter = {}, call = {}) =>
+      iteratePages(
+        (cursor) => page({ ...filter, ...cursor }, call),
+        ({ pauses }) => pauses,
+      ),
+    page,
+  };
+}
+
+const aSubject = rule('the id or the DID of what is meant, as scope says', isText);
+
+function about<Answer extends { scope: string; subject: string }>(
+  { scope, subject }: PauseTarget,
+  answer: Answer,
+): Answer {
+  if (answer.scope === scope && answer.subject === subject) return answer;
+  throw new SvcError('bad-response', 'the service answered about something else');
+}

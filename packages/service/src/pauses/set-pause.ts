@@ -1,0 +1,108 @@
+/**
+ * A pause, and its end (protocol §9), in the two phases of a revocation. The first moves the versions of whatever it concerns, in the
+ * transaction that records it: whatever was evaluated before is evaluated again, on every node. The second waits for the
+ * decisions under way. Nothing is signed, and nobody outside is asked.
+ */
+import type { DidWeb, JsonObject } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { awaitCommits, passBarrier } from '../lib/barrier.ts';
+import { logPause } from '../lib/revocation-log.ts';
+import type { PauseRecord, PauseTarget } from '../ports/pauses.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
+
+export interface PauseOrder {
+  readonly caller: Caller | SystemActor;
+  readonly target: PauseTarget;
+  readonly isPaused: boolean;
+  readonly reason: string | null;
+  readonly requestId: string | null;
+}
+
+export interface SetPause {
+  /** Null: it never was paused. */
+  readonly record: PauseRecord | null;
+  /** No ALLOW of what is paused is dated later; of what is resumed no DENY for the pause is. */
+  readonly atMs: number;
+}
+
+/**
+ * Idempotent: a repeat changes neither who nor why nor when. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to be visible;
+ * repeat the call.
+ */
+export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<SetPause> => {
+  const { target } = order;
+  const record = await deps.store.transaction((tx) => recordPause(deps, tx, order), {
+    lane: 'urgent',
+    turn: target.owner,
+  });
+  if (record !== null && record.visibleAtMs !== null) return { record, atMs: record.visibleAtMs };
+  const atMs = await waitForDecisions(deps, target);
+  return { record, atMs: record === null ? atMs : await noteVisible(deps, record, atMs) };
+};
+
+const recordPause = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { caller, target, isPaused, reason, requestId }: PauseOrder,
+): Promise<PauseRecord | null> => {
+  const sinceMs = await tx.pauses.findOwnerSince(target);
+  if (sinceMs === null) throw noOwner(target);
+  const change = { ...target, isPaused, reason, actor: actorOf(caller) };
+  const before = await tx.pauses.find(target);
+  if ((before?.isPaused ?? false) !== isPaused) logPause(deps, change, sinceMs);
+  const isChanged = await tx.pauses.set(change);
+  if (isChanged === null) throw noOwner(target);
+  if (isChanged) {
+    const { scope, owner, subject } = target;
+    const action = isPaused ? 'pause.set' : 'pause.lift';
+    const details = { scope, owner, reason };
+    await tx.audit.insert(auditEvent(deps, caller, { action, target: subject, requestId, details }));
+  }
+  return tx.pauses.find(target);
+};
+
+/** Of a Principal's Grants every commit has its lock; what else is paused may concern anybody's. */
+const waitForDecisions = (deps: ServiceDeps, { scope, owner }: PauseTarget): Promise<number> =>
+  scope === 'grant' || scope === 'agent' || scope === 'principal'
+    ? passBarrier(deps, owner as DidWeb)
+    : awaitCommits(deps, owner);
+
+/** Of calls side by side the first one's instant. Only spares repeats the barrier, so a failure changes nothing for this call. */
+const noteVisible = async (
+  { store, log }: ServiceDeps,
+  record: PauseRecord,
+  atMs: number,
+): Promise<number> => {
+  try {
+    const note = (tx: Repositories) => tx.pauses.setVisible(record, atMs);
+    return (await store.transaction(note, { lane: 'urgent' })) ?? atMs;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.warn('pause.not_noted', { scope: record.scope, subject: record.subject, error: error.message });
+    return atMs;
+  }
+};
+
+const noOwner = ({ scope, owner }: PauseTarget) => notFound(`No ${scope.replace('_', ' ')} of ${owner}.`);
+
+/** For the audit log. */
+const RESTORE = 'svc-admin-restore';
+
+/**
+ * The latest change that was kept beside the fence or logged, whether it paused or resumed, where it is later than what a restored
+ * database has. Of an owner that is registered here as it was then.
+ */
+export const pauseAgain = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
+  if (typeof kept.is_paused !== 'boolean') return false;
+  const target = { scope: kept.scope, owner: kept.owner, subject: kept.subject } as PauseTarget;
+  if ((await deps.store.pauses.findOwnerSince(target)) !== kept.since_ms) return false;
+  const here = await deps.store.pauses.find(target);
+  if ((here?.isPaused ?? false) === kept.is_paused) return false;
+  if (here !== null && here.changedAtMs >= Number(kept.changed_at_ms)) return false;
+  const reason = typeof kept.reason === 'string' ? kept.reason : null;
+  await setPause(deps, { caller: SYSTEM, target, isPaused: kept.is_paused, reason, requestId: RESTORE });
+  return true;
+};

@@ -1,0 +1,61 @@
+import type { PauseScope } from '@svc/service';
+import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
+import { racePauses } from '@svc/testkit/store/pause-races';
+import { alterFunction } from '@svc/testkit/store/session';
+import { describe, expect, it } from 'vitest';
+
+const RACES = sampled({ quick: 24, deep: 10_000 });
+const SCOPES: readonly PauseScope[] = ['grant', 'agent', 'principal', 'relying_party', 'org', 'service'];
+
+const whole = withDatabase();
+const slowed = withDatabase();
+const unlocked = withDatabase();
+const unawaited = withDatabase();
+
+const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
+const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
+
+/** Stretches the moment between judging and storing, in which a pause may come. */
+const slowDown = (url: string, seconds = 0.004) =>
+  alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
+
+describe('pauses and their ends against decisions through two nodes', () => {
+  it(
+    `in ${RACES} races nothing is committed after the acknowledgement that had not seen it, or dated after it`,
+    async () => {
+      const report = await racePauses(whole.url, { races: RACES, scopes: SCOPES });
+      expect(report.breaches).toEqual([]);
+      expect(report.stored).toBeGreaterThan(RACES);
+      expect(report.refused).toBeGreaterThan(0);
+    },
+    sampled({ quick: 60_000, deep: 3_600_000 }),
+  );
+
+  it('nor where commits dawdle between judging and storing', async () => {
+    await slowDown(slowed.url);
+    const races = sampled({ quick: 12, deep: 120 });
+    expect((await racePauses(slowed.url, { races, scopes: SCOPES })).breaches).toEqual([]);
+  }, 120_000);
+
+  it('the same races find the fault once commits take no lock of the Principal', async () => {
+    await slowDown(unlocked.url, 0.02);
+    await alterFunction(unlocked.url, 'svc_take_locks', PRINCIPAL_LOCK, '');
+    const scopes = ['grant', 'agent', 'principal'] as const;
+    const report = await racePauses(unlocked.url, { races: 1_000, scopes, untilBreach: true });
+    expect(report.breaches).not.toEqual([]);
+  }, 120_000);
+
+  it('and once nobody waits for the commits under way', async () => {
+    await slowDown(unawaited.url, 0.02);
+    await alterFunction(
+      unawaited.url,
+      'svc_await_commits',
+      'while v_waiting is not null loop',
+      'while false loop',
+    );
+    const scopes = ['relying_party', 'org', 'service'] as const;
+    const report = await racePauses(unawaited.url, { races: 1_000, scopes, untilBreach: true });
+    expect(report.breaches).not.toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,63 @@
+/** What is paused (protocol §9). Locks, versions and flags are moved in SQL (migrations, `pauses`), whoever pauses. */
+import type { PauseFilter, PauseOwners, PauseRecord, PauseRepository } from '@svc/service';
+import { Conditions } from '../conditions.ts';
+import type { Database } from '../database.ts';
+
+const columns = `scope, owner, subject, is_paused as "isPaused", reason, changed_at as "changedAtMs",
+  visible_at as "visibleAtMs", seq,
+  json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
+
+export function pauseRepository(database: Database): PauseRepository {
+  return {
+    async set({ scope, owner, subject, isPaused, reason, actor }) {
+      const [row] = await database.write<{ changed: boolean | null }>({
+        text: 'select svc_set_pause($1, $2, $3, $4, $5, $6) as changed',
+        values: [scope, owner, subject, isPaused, reason, JSON.stringify(actor)],
+      });
+      return row?.changed ?? null;
+    },
+    async find({ scope, owner, subject }) {
+      const rows = await database.read<PauseRecord>({
+        text: `select ${columns} from pauses where owner = $1 and scope = $2 and subject = $3`,
+        values: [owner, scope, subject],
+      });
+      return rows[0] ?? null;
+    },
+    async setVisible({ scope, owner, subject, changedAtMs }, visibleAtMs) {
+      const [row] = await database.write<{ visibleAtMs: number }>({
+        text: `update pauses set visible_at = coalesce(visible_at, svc_instant($5))
+          where owner = $1 and scope = $2 and subject = $3 and svc_ms(changed_at) = $4
+          returning visible_at as "visibleAtMs"`,
+        values: [owner, scope, subject, changedAtMs, visibleAtMs],
+      });
+      return row?.visibleAtMs ?? null;
+    },
+    list: (filter) => database.read<PauseRecord>(listStatement(filter)),
+    async findOwnerSince({ scope, owner }) {
+      const [row] = await database.read<{ sinceMs: number | null }>({
+        text: 'select svc_pause_owner_since($1, $2) as "sinceMs"',
+        values: [scope, owner],
+      });
+      return row?.sinceMs ?? null;
+    },
+  };
+}
+
+function listStatement({ owners, scope, beforeSeq, limit }: PauseFilter) {
+  const where = new Conditions();
+  where.require('is_paused');
+  if (owners !== null) where.require(ownersText(where, owners));
+  where.add('scope = ?', scope).add('seq < ?', beforeSeq);
+  const rows = where.parameter(limit);
+  const text = `select ${columns} from pauses where ${where.text} order by seq desc limit ${rows}`;
+  return { text, values: where.values };
+}
+
+const ownersText = (where: Conditions, { principals, relyingParties, orgs }: PauseOwners): string => {
+  const all = where.parameter([...principals, ...relyingParties, ...orgs, 'service']);
+  return `owner = any (${all}) and (
+    scope in ('grant', 'agent', 'principal') and owner = any (${where.parameter(principals)})
+    or scope = 'relying_party' and owner = any (${where.parameter(relyingParties)})
+    or scope = 'org' and owner = any (${where.parameter(orgs)})
+    or scope = 'service')`;
+};

@@ -1,0 +1,192 @@
+/**
+ * Races pauses, and their ends, against a stream of commits through two stores, and reports every breach of the promise of protocol
+ * §9: no ALLOW committed after the pause was acknowledged, none dated after it, and no DENY for it committed after its end was.
+ * What is streamed was evaluated before, as on a node that has not heard of it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { DidWeb } from '@svc/protocol';
+import {
+  type DecisionCommit,
+  type GrantRecord,
+  type PauseTarget,
+  type ServiceDeps,
+  type Store,
+  SYSTEM,
+  setPause,
+} from '@svc/service';
+import pg from 'pg';
+import { openStore } from './open-store.ts';
+import { allowCommit, createWorld, denyCommit, insertGrant, insertOrg, type World } from './world.ts';
+
+export interface PauseRaceReport {
+  readonly stored: number;
+  readonly refused: number;
+  readonly breaches: readonly string[];
+}
+
+interface PauseRaceOptions {
+  readonly races: number;
+  readonly scopes: readonly PauseTarget['scope'][];
+  /** Ends the series at the first breach. */
+  readonly untilBreach?: boolean;
+}
+
+const STREAMS_PER_STORE = 3;
+const BATCH = 4;
+
+export async function racePauses(databaseUrl: string, options: PauseRaceOptions): Promise<PauseRaceReport> {
+  const stores = [openStore(databaseUrl), openStore(databaseUrl)] as const;
+  const observer = new pg.Client({ connectionString: databaseUrl });
+  await observer.connect();
+  const report = { stored: 0, refused: 0, breaches: [] as string[] };
+  try {
+    const orgId = await insertOrg(stores[0]);
+    const world = await createWorld(stores[0], orgId);
+    for (let race = 0; race < options.races; race++) {
+      const scope = options.scopes[race % options.scopes.length] ?? 'grant';
+      const result = await raceOnce(world, orgId, scope, stores, observer);
+      report.stored += result.stored;
+      report.refused += result.refused;
+      report.breaches.push(...result.breaches.map((breach) => `${scope}: ${breach}`));
+      if (options.untilBreach && report.breaches.length > 0) break;
+    }
+    return report;
+  } finally {
+    await Promise.all([observer.end(), ...stores.map((store) => store.close())]);
+  }
+}
+
+const raceOnce = async (
+  world: World,
+  orgId: string,
+  scope: PauseTarget['scope'],
+  stores: readonly [Store, Store],
+  observer: pg.Client,
+): Promise<PauseRaceReport> => {
+  const grant = await insertGrant(world);
+  const target = targetOf(scope, world, orgId, grant);
+  const before = await readAgain(world);
+  const pausing = await raceAgainst(
+    stores,
+    observer,
+    world,
+    'ALLOW',
+    () => allowCommit(before, grant),
+    () => setPause(depsOf(stores[1]), order(target, true)),
+  );
+  const during = await readAgain(world);
+  const deny = () => denyOf(during, grant);
+  const ending = await raceAgainst(stores, observer, world, 'DENY', deny, () =>
+    setPause(depsOf(stores[0]), order(target, false)),
+  );
+  const after = await readAgain(world);
+  const [again] = await stores[0].verify.commitDecisions([allowCommit(after, grant)]);
+  return {
+    stored: pausing.stored + ending.stored,
+    refused: pausing.refused + ending.refused,
+    breaches: [
+      ...pausing.breaches,
+      ...ending.breaches,
+      ...(again === 'STORED' ? [] : [`${again} after the end`]),
+    ],
+  };
+};
+
+/** Streams until the change is acknowledged, then counts what is stored after all. */
+const raceAgainst = async (
+  stores: readonly [Store, Store],
+  observer: pg.Client,
+  { relyingParty }: World,
+  decision: 'ALLOW' | 'DENY',
+  make: () => DecisionCommit,
+  change: () => Promise<{ readonly atMs: number }>,
+): Promise<PauseRaceReport> => {
+  const race = { isOver: false, stored: 0, refused: 0 };
+  let onStored = () => {};
+  const firstStored = new Promise<void>((resolve) => {
+    onStored = resolve;
+  });
+  const stream = async (store: Store) => {
+    while (!race.isOver) {
+      for (const outcome of await store.verify.commitDecisions(Array.from({ length: BATCH }, make))) {
+        if (outcome === 'STORED') race.stored += 1;
+        else race.refused += 1;
+        onStored();
+      }
+    }
+  };
+  const streams = stores.flatMap((store) => Array.from({ length: STREAMS_PER_STORE }, () => stream(store)));
+  await firstStored;
+  const { atMs } = await change();
+  const acknowledged = await countOf(observer, relyingParty.did, decision);
+  race.isOver = true;
+  await Promise.all(streams);
+  const final = await countOf(observer, relyingParty.did, decision);
+  const late = final.count - acknowledged.count;
+  const breaches = [
+    ...(late > 0 ? [`${late} ${decision} committed too late`] : []),
+    ...(final.latestMs > atMs ? [`${decision} dated ${final.latestMs - atMs} ms too late`] : []),
+  ];
+  return { stored: race.stored, refused: race.refused, breaches };
+};
+
+const targetOf = (
+  scope: PauseTarget['scope'],
+  { principal, relyingParty }: World,
+  orgId: string,
+  grant: GrantRecord,
+): PauseTarget => {
+  const whole = (subject: string): PauseTarget => ({ scope, owner: subject, subject });
+  switch (scope) {
+    case 'grant':
+      return { scope, owner: principal.did, subject: grant.id };
+    case 'agent':
+      return { scope, owner: principal.did, subject: grant.agent };
+    case 'principal':
+      return whole(principal.did);
+    case 'relying_party':
+      return whole(relyingParty.did);
+    case 'org':
+      return whole(orgId);
+    case 'service':
+      return whole('service');
+  }
+};
+
+const readAgain = async (world: World): Promise<World> => {
+  const principal = await world.store.principals.find(world.principal.did);
+  const relyingParty = await world.store.relyingParties.find(world.relyingParty.did);
+  if (principal === null || relyingParty === null) throw new Error('the world is gone');
+  return { ...world, principal, relyingParty };
+};
+
+/** As it is evaluated while the Grant is paused. */
+const denyOf = (world: World, grant: GrantRecord): DecisionCommit => {
+  const { did, version } = world.principal;
+  return denyCommit(world, {
+    ...{ reason: 'AUTHORITY_REVOKED', usedPrincipal: { did, version } },
+    ...{ principal: did as DidWeb, grantId: grant.id, agent: grant.agent },
+  });
+};
+
+const order = (target: PauseTarget, isPaused: boolean) => ({
+  ...{ caller: SYSTEM, target, isPaused },
+  ...{ reason: null, requestId: null },
+});
+
+const depsOf = (store: Store): ServiceDeps =>
+  ({
+    store,
+    clock: { nowMs: () => Date.now() },
+    random: { bytes: (length: number) => randomBytes(length) },
+    log: { info: () => {}, warn: () => {} },
+  }) as unknown as ServiceDeps;
+
+const countOf = async (observer: pg.Client, did: string, decision: string) => {
+  const { rows } = await observer.query<{ count: number; latest: number }>(
+    `select count(*)::integer as count, coalesce(svc_ms(max(evaluated_at)), 0)::float8 as latest
+     from receipts where relying_party = $1 and decision = $2`,
+    [did, decision],
+  );
+  return { count: rows[0]?.count ?? 0, latestMs: rows[0]?.latest ?? 0 };
+};
