@@ -9,6 +9,7 @@ export default defineConfig(
     floor: 'src/floor/floor.ts',
     plain: 'src/plain/plain.ts',
     'lone-commit': 'src/floor/lone-commit.ts',
+    'ucanto-server': 'src/peers/ucanto-server.ts',
     'kms-stub': 'src/signers/kms-stub.ts',
   }),
 );

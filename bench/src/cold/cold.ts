@@ -14,6 +14,7 @@ import type { ObjectStore } from '@svc/service';
 import { isSwiftInstalled, startSwiftS3 } from '@svc/testkit/swift-s3';
 import { peakMegabytes, resetPeak } from '../day/memory.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { type Place, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { describeMachine } from '../harness/report.ts';
@@ -174,7 +175,7 @@ async function copyToSwift(
   return objects;
 }
 
-const options = parseColdOptions(process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'cold'));
+const options = parseColdOptions(argumentsOf('cold'));
 if (process.platform !== 'linux') {
   console.error('The benchmark reads memory from /proc, so it runs on Linux only.');
   process.exit(2);

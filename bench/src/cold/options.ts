@@ -1,7 +1,6 @@
 /** The command line of `npm run bench -- cold`. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
 
 export interface ColdOptions {
   readonly receipts: number;
@@ -16,33 +15,20 @@ const usage = `usage: npm run bench -- cold [options]
   --api FILE     another build of the API, default apps/api/dist/main.js`;
 
 /** Ends the process where the command line makes no sense. */
-export function parseColdOptions(args: readonly string[]): ColdOptions {
-  try {
+export const parseColdOptions = (args: readonly string[]): ColdOptions =>
+  readCommandLine(args, usage, (given) => {
     const { values } = parseArgs({
-      args: [...args],
+      args: given,
       options: {
         receipts: { type: 'string', default: '1e6' },
         samples: { type: 'string', default: '1000' },
-        api: {
-          type: 'string',
-          default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
-        },
+        api: { type: 'string', default: builtApp('api') },
       },
     });
-    if (!existsSync(values.api)) throw new Error(`${values.api} is not there: \`npm run build\` makes it`);
+    assertBuilt(values.api);
     return {
       receipts: within(values.receipts, 1_000, 10_000_000),
       samples: within(values.samples, 100, 100_000),
       api: values.api,
     };
-  } catch (problem) {
-    console.error(`${problem instanceof Error ? problem.message : problem}\n${usage}`);
-    process.exit(2);
-  }
-}
-
-function within(text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new Error(`${text} is not a whole number from ${least} to ${most}`);
-}
+  });

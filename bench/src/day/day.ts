@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { makeWorld, type World } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
 import { describeMachine } from '../harness/report.ts';
@@ -52,7 +53,7 @@ async function start(place: Place, name: string, api: string): Promise<Started> 
   return { database, node, world: await makeWorld(node, AGENTS) };
 }
 
-const options = parseDayOptions(process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'day'));
+const options = parseDayOptions(argumentsOf('day'));
 if (process.platform !== 'linux') {
   console.error('The benchmark reads memory from /proc, so it runs on Linux only.');
   process.exit(2);

@@ -1,7 +1,6 @@
 /** The command line of `npm run bench -- day`. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
 
 export interface DayOptions {
   /** Of the day that is closed. */
@@ -23,24 +22,21 @@ const usage = `usage: npm run bench -- day [options]
   --rounds N     closings by each of two processes, 1-20, default 3
   --api FILE     another build of the API, default apps/api/dist/main.js`;
 
-const built = (app: string) => fileURLToPath(new URL(`../../apps/${app}/dist/main.js`, import.meta.url));
-
 /** Ends the process where the command line makes no sense. */
-export function parseDayOptions(args: readonly string[]): DayOptions {
-  try {
+export const parseDayOptions = (args: readonly string[]): DayOptions =>
+  readCommandLine(args, usage, (given) => {
     const { values } = parseArgs({
-      args: [...args],
+      args: given,
       options: {
         receipts: { type: 'string', default: '1e6' },
         decisions: { type: 'string', default: '1e5' },
         rate: { type: 'string', default: '200' },
         rounds: { type: 'string', default: '3' },
-        api: { type: 'string', default: built('api') },
+        api: { type: 'string', default: builtApp('api') },
       },
     });
-    const [admin, worker] = [built('admin'), built('worker')];
-    for (const program of [values.api, admin, worker])
-      if (!existsSync(program)) throw new Error(`${program} is not there: \`npm run build\` makes it`);
+    const [admin, worker] = [builtApp('admin'), builtApp('worker')];
+    assertBuilt(values.api, admin, worker);
     return {
       receipts: within(values.receipts, 1_000, 10_000_000),
       decisions: within(values.decisions, 0, 1_000_000),
@@ -48,14 +44,4 @@ export function parseDayOptions(args: readonly string[]): DayOptions {
       rounds: within(values.rounds, 1, 20),
       ...{ admin, worker, api: values.api },
     };
-  } catch (problem) {
-    console.error(`${problem instanceof Error ? problem.message : problem}\n${usage}`);
-    process.exit(2);
-  }
-}
-
-function within(text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new Error(`${text} is not a whole number from ${least} to ${most}`);
-}
+  });

@@ -1,7 +1,6 @@
 /** The command line of the benchmark. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { assertBuilt, builtApp, readCommandLine, within } from './command-line.ts';
 
 export interface Options {
   readonly rounds: number;
@@ -22,22 +21,22 @@ const usage = `usage: npm run bench -- [options]
   --json FILE    write every figure of every round`;
 
 /** Ends the process where the command line makes no sense. */
-export function parseOptions(args: readonly string[]): Options {
-  try {
+export const parseOptions = (args: readonly string[]): Options =>
+  readCommandLine(args, usage, (given) => {
     const { values } = parseArgs({
-      args: [...args].filter((arg, i) => arg !== '--' || i > 0),
+      args: given.filter((arg, i) => arg !== '--' || i > 0),
       options: {
         rounds: { type: 'string', default: '5' },
         seconds: { type: 'string', default: '4' },
         agents: { type: 'string', default: '100' },
         api: {
           type: 'string',
-          default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
+          default: builtApp('api'),
         },
         json: { type: 'string' },
       },
     });
-    if (!existsSync(values.api)) throw new Error(`${values.api} is not there: \`npm run build\` makes it`);
+    assertBuilt(values.api);
     return {
       rounds: within(values.rounds, 1, 100),
       seconds: within(values.seconds, 1, 60),
@@ -45,15 +44,4 @@ export function parseOptions(args: readonly string[]): Options {
       api: values.api,
       json: values.json ?? null,
     };
-  } catch (problem) {
-    console.error(`${problem instanceof Error ? problem.message : problem}\n${usage}`);
-    process.exit(2);
-  }
-}
-
-function within(text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > most)
-    throw new Error(`${text} is not a whole number from ${least} to ${most}`);
-  return value;
-}
+  });

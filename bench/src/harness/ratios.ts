@@ -22,29 +22,30 @@ export const cpuUsPerDecision = (report: LoadReport) => (cpuMs(report) * 1000) /
 
 export function figuresOf({ rounds, alone, fsyncsPerDecision }: Measured): Figure[] {
   return [
-    figure(
+    figureOf(
       'CPU per ALLOW, svc against floor',
       rounds.map(({ svc, floor }) => cpuUsPerDecision(svc) / cpuUsPerDecision(floor)),
       { atMost: 1.35 },
       { atMost: 1.2 },
     ),
-    figure(
+    figureOf(
       'decisions/s at 64 connections, svc against plain',
       rounds.map(({ svc, plain }) => perSecond(svc) / perSecond(plain)),
       { atLeast: 4 },
       { atLeast: 5 },
     ),
-    figure(
+    figureOf(
       'p50 at 1 connection, svc against one commit alone',
       alone.map(({ svc, commit }) => svc / commit),
       { atMost: 3.5 },
       { atMost: 3 },
     ),
-    figure('fsyncs per decision at 64 connections, svc', [fsyncsPerDecision.svc], null, { atMost: 0.05 }),
+    figureOf('fsyncs per decision at 64 connections, svc', [fsyncsPerDecision.svc], null, { atMost: 0.05 }),
   ];
 }
 
-function figure(what: string, values: readonly number[], bar: Bar | null, goal: Bar): Figure {
+/** The median of the ratios, held against both. */
+export function figureOf(what: string, values: readonly number[], bar: Bar | null, goal: Bar): Figure {
   const value = median(values);
   const range = { least: Math.min(...values), most: Math.max(...values) };
   return { what, value, ...range, bar, goal, verdict: judge(value, bar, goal) };

@@ -47,10 +47,15 @@ export function printReport(measured: Measured, figures: readonly Figure[] = fig
       ? ['The machine was busy with other work: run again when it is not.']
       : []),
     '',
+    printFigures(figures),
+  ].join('\n');
+}
+
+export const printFigures = (figures: readonly Figure[]): string =>
+  [
     'Ratios within one round, median (least to most):',
     ...table(transpose(figures.map(describe)), [0, 2, 3, 4, 5]),
   ].join('\n');
-}
 
 const describe = (figure: Figure): string[] => [
   figure.what,

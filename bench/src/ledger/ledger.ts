@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { describeMachine } from '../harness/report.ts';
 import { cpuMsOfMachine, cpuMsOfTree } from '../load/cpu.ts';
@@ -31,7 +32,7 @@ function shareElsewhere(postgresPid: number): () => number {
   return () => Math.round(((read() - before) / (performance.now() - beganMs)) * 100);
 }
 
-const options = parseLedgerOptions(process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ledger'));
+const options = parseLedgerOptions(argumentsOf('ledger'));
 if (process.platform !== 'linux') {
   console.error('The benchmark reads CPU times from /proc, so it runs on Linux only.');
   process.exit(2);

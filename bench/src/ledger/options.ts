@@ -1,7 +1,6 @@
 /** The command line of `npm run bench -- ledger`. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
 
 const PARTS = ['requests', 'export', 'decisions'] as const;
 export type Part = (typeof PARTS)[number];
@@ -38,10 +37,10 @@ const usage = `usage: npm run bench -- ledger [options]
   --json FILE    write every figure`;
 
 /** Ends the process where the command line makes no sense. */
-export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
-  try {
+export const parseLedgerOptions = (args: readonly string[]): LedgerOptions =>
+  readCommandLine(args, usage, (given) => {
     const { values } = parseArgs({
-      args: [...args],
+      args: given,
       options: {
         receipts: { type: 'string', default: '1e7' },
         folder: { type: 'string' },
@@ -53,12 +52,12 @@ export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
         'fill-only': { type: 'boolean', default: false },
         api: {
           type: 'string',
-          default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
+          default: builtApp('api'),
         },
         json: { type: 'string' },
       },
     });
-    if (!existsSync(values.api)) throw new Error(`${values.api} is not there: \`npm run build\` makes it`);
+    assertBuilt(values.api);
     return {
       receipts: within(values.receipts, 1_000, 100_000_000),
       folder: values.folder ?? null,
@@ -71,21 +70,10 @@ export function parseLedgerOptions(args: readonly string[]): LedgerOptions {
       api: values.api,
       json: values.json ?? null,
     };
-  } catch (problem) {
-    console.error(`${problem instanceof Error ? problem.message : problem}\n${usage}`);
-    process.exit(2);
-  }
-}
+  });
 
 function parsePart(text: string): Part {
   const part = PARTS.find((one) => one === text);
   if (part === undefined) throw new Error(`${text} is none of ${PARTS.join(', ')}`);
   return part;
-}
-
-function within(text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > most)
-    throw new Error(`${text} is not a whole number from ${least} to ${most}`);
-  return value;
 }
