@@ -17,6 +17,7 @@ import {
   maintenanceJobs,
   openDeliverer,
   type Round,
+  readConfig,
   readParameters,
   readVectorsBeside,
   reportRound,
@@ -28,10 +29,12 @@ import type { Logger } from 'pino';
 import { VECTORS } from './compose.ts';
 import { report } from './demonstration/report.ts';
 import { createTenants, type Tenants } from './demonstration/tenants.ts';
+import { openTerminalLog } from './demonstration/terminal-log.ts';
 import { freshVerifyBody, type Walkthrough, walkThrough } from './demonstration/walkthrough.ts';
 import { type RunningApi, runApi } from './process/run-api.ts';
 
 const FRESH_PROOF_EVERY_MS = 60_000;
+const DEMO = { SVC_DEMO: '1' };
 
 const HELP = `npm start: the whole service in development, on a PostgreSQL of its own, configured by the environment:
 
@@ -44,7 +47,8 @@ const start = async (): Promise<void> => {
       'SVC_ENV=production: npm start is for development. In production run `npm run build`, then',
       '`node apps/api/dist/main.js` and `node apps/worker/dist/main.js` (docs/operations.md)',
     ]);
-  const logger = createLogger('warn');
+  const { dataDir } = readConfig({ ...DEMO, ...process.env });
+  const logger = createLogger('warn', openTerminalLog(dataDir));
   endOnCrash(logger);
   const starting = startAll(logger);
   const closing = closeOnSignal(
@@ -66,7 +70,7 @@ const start = async (): Promise<void> => {
 };
 
 const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
-  const running = await runApi({ SVC_DEMO: '1', ...process.env }, logger, { ownsDataDir: true });
+  const running = await runApi({ ...DEMO, ...process.env }, logger, { ownsDataDir: true });
   const { service, registry } = running.api;
   const jobs = maintenanceJobs(service);
   const metrics = createJobMetrics(registry, jobs);

@@ -81,6 +81,8 @@ const roff = (text: string): string =>
     .replace(/\s+/g, ' ')
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replaceAll('’', '\\(cq')
+    .replaceAll('…', '...')
     .replace(/^([.'])/gm, '\\&$1');
 
 /** `man PROGRAM`, as roff. */
@@ -91,7 +93,7 @@ export const manPage = (
   [
     `.TH ${roff(program.toUpperCase())} 1 "" "svc ${version}"`,
     '.SH NAME',
-    `${roff(program)} \\- ${roff(gist)}`,
+    `${roff(program)} \\- ${roff(gist.charAt(0).toLowerCase() + gist.slice(1))}`,
     '.SH SYNOPSIS',
     ...commands.flatMap((command) =>
       usageOf(command).flatMap((one) => ['.nf', roff(`${program} ${one}`), '.fi']),

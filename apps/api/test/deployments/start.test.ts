@@ -87,11 +87,15 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
       'database-url',
       'demonstration',
       'instance.pid',
+      'log.jsonl',
       'postgres',
       'receipt-keys.json',
       'sandbox-keys.json',
       'status-keys.json',
     ]);
+    // Where a restore finds it, and not amid what a person reads.
+    expect(readFileSync(join(dataDir, 'log.jsonl'), 'utf8')).toContain('"msg":"revocation"');
+    expect(first.output()).not.toContain('"msg":"revocation"');
     const urlFile = join(dataDir, 'database-url');
     if (process.platform !== 'win32') {
       expect(statSync(dataDir).mode & 0o007).toBe(0o001);

@@ -1,5 +1,5 @@
 /** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
 import { JwsView } from '../shared/jws-view.tsx';
@@ -96,7 +96,8 @@ const Block = ({
   readonly isExample: boolean;
 }) => {
   const { day, tree_size: size, root } = checkpoint;
-  const parts = checkDay(checkpoint, previous, service);
+  // A signature takes milliseconds, and the list is drawn again whenever something else of the page is.
+  const parts = useMemo(() => checkDay(checkpoint, previous, service), [checkpoint, previous, service]);
   const holds = parts.every(({ state }) => state === 'ok');
   return (
     <li class={`block ${holds ? '' : 'block-wrong'}`}>
