@@ -15,6 +15,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   peers: () => import('./peers/peers.ts'),
   restart: () => import('./restart/restart.ts'),
   revocations: () => import('./revocations/revocations.ts'),
+  scale: () => import('./scale/scale.ts'),
   signers: () => import('./signers/signers.ts'),
 };
 

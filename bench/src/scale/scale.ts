@@ -1,0 +1,159 @@
+/**
+ * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages, each function of the
+ * commit), and what follows for one primary. docs/scale.md goes on from there.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeWorld } from '../fixtures/world.ts';
+import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf, assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
+import { startApiNode } from '../harness/contestants.ts';
+import { type Database, startDatabase } from '../harness/database.ts';
+import { LoadProcess } from '../harness/load-process.ts';
+import type { Program } from '../harness/program.ts';
+import { cpuUsPerDecision, figureOf } from '../harness/ratios.ts';
+import { describeMachine, printFigures, table, transpose } from '../harness/report.ts';
+import { perSecond } from '../harness/rounds.ts';
+import type { LoadReport } from '../load/messages.ts';
+import { median } from '../load/percentile.ts';
+import { between, readCounters, readFunctionTimes, timeFunctions } from './primary.ts';
+
+const AGENTS = 100;
+const CONNECTIONS = 64;
+const LEAD_IN_MS = 500;
+/** More than is answered on the cores of one machine. */
+const MOST_PER_SECOND = 6_000;
+/** Of a core: what is used beyond this, callers wait for. */
+const BUSY_AT_MOST = 0.7;
+const SECONDS_OF_YEAR = 365 * 86_400;
+
+const usage = `usage: npm run bench -- scale [options]
+  --processes N  API processes behind one port against one, 2-16, default 2
+  --pairs N      turns of each, 1-50, default 5
+  --seconds N    of load in each turn, 1-60, default 3
+  --api FILE     another build of the API, default apps/api/dist/main.js`;
+
+const options = readCommandLine(argumentsOf('scale'), usage, (args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      processes: { type: 'string', default: '2' },
+      pairs: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '3' },
+      api: { type: 'string', default: builtApp('api') },
+    },
+  });
+  assertBuilt(values.api);
+  return {
+    processes: within(values.processes, 2, 16),
+    pairs: within(values.pairs, 1, 50),
+    seconds: within(values.seconds, 1, 60),
+    api: values.api,
+  };
+});
+
+interface Side {
+  readonly url: string;
+  readonly program: Program;
+  readonly database: Database;
+  readonly load: LoadProcess;
+}
+
+async function startSide(parent: string, cleanup: Cleanup, processes: number): Promise<Side> {
+  const folder = join(parent, `of-${processes}`);
+  mkdirSync(folder);
+  const place = { folder, cleanup };
+  const database = await startDatabase(join(folder, 'database'), cleanup);
+  const { api } = options;
+  const node = await startApiNode(place, { name: 'scale', api, databaseUrl: database.url, processes });
+  const worldFile = join(folder, 'world.json');
+  writeFileSync(worldFile, JSON.stringify(await makeWorld(node, AGENTS)), { mode: 0o600 });
+  return { url: node.url, program: node.program, database, load: LoadProcess.start(place, { worldFile }) };
+}
+
+async function turn({ url, program, database, load }: Side): Promise<LoadReport> {
+  await load.sign(Math.ceil(MOST_PER_SECOND * (options.seconds + LEAD_IN_MS / 1_000)));
+  const pids = { serverPid: program.pid, postgresPid: database.postgresPid };
+  const windowMs = options.seconds * 1_000;
+  const report = await load.load({ url, connections: CONNECTIONS, leadInMs: LEAD_IN_MS, windowMs, ...pids });
+  for (const [what, count] of Object.entries(report.others).slice(0, 3))
+    console.log(`answered other than ALLOW: ${count} × ${what}`);
+  if (report.allowed === 0) throw new Error('nothing was allowed');
+  return report;
+}
+
+const number = (value: number, digits = 0) =>
+  value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  console.log(`${describeMachine()}, load ${loadavg()[0]?.toFixed(1)}`);
+  const [one, several] = [
+    await startSide(folder, cleanup, 1),
+    await startSide(folder, cleanup, options.processes),
+  ];
+  for (const side of [one, several]) await turn(side);
+  const before = await readCounters(one.database.url);
+  const reports: { readonly one: LoadReport; readonly several: LoadReport }[] = [];
+  for (let pair = 0; pair < options.pairs; pair++) {
+    const isReversed = pair % 2 === 1;
+    const first = await turn(isReversed ? several : one);
+    const second = await turn(isReversed ? one : several);
+    reports.push(isReversed ? { one: second, several: first } : { one: first, several: second });
+  }
+  const counted = between(before, await readCounters(one.database.url));
+  await timeFunctions(one.database.url);
+  await turn(one);
+  const functions = await readFunctionTimes(one.database.url);
+  const commits = functions.find(({ name }) => name === 'svc_commit_decisions')?.calls ?? 1;
+
+  const sides = ['one', 'several'] as const;
+  const of = (read: (report: LoadReport) => number, digits = 0) =>
+    sides.map((side) => number(median(reports.map((pair) => read(pair[side]))), digits));
+  const lines = [
+    ['', 'one process', `${options.processes} processes`],
+    ['decisions/s', ...of(perSecond)],
+    ['Node and PostgreSQL µs', ...of(cpuUsPerDecision)],
+    ['PostgreSQL µs', ...of(({ postgresCpuMs, allowed }) => (postgresCpuMs * 1_000) / allowed)],
+    ['p99 ms', ...of(({ p99Ms }) => p99Ms, 1)],
+    ['cores used by others', ...of(({ elsewhereCpuMs, seconds }) => elsewhereCpuMs / seconds / 1_000, 2)],
+  ];
+  console.log(`\n${table(transpose(lines), [0]).join('\n')}`);
+
+  const each = (value: number) => value / counted.receipts;
+  console.log(`\nPer decision, ${number(counted.receipts)} of them, one process:`);
+  const costs = [
+    ['bytes of log', number(each(counted.walBytes))],
+    ['writes of log', number(each(counted.walWrites), 3)],
+    ['fsyncs of log', number(each(counted.walSyncs), 3)],
+    ['pages written or added, 8 KB', number(each(counted.pageWrites), 3)],
+    ['pages read', number(each(counted.pageReads), 3)],
+    ['bytes stored', number(each(counted.storedBytes))],
+  ];
+  console.log(table(transpose(costs), [0]).join('\n'));
+  console.log(`\nPer commit of a batch, µs in each function by itself (of them ${number(commits)}):`);
+  const times = functions.map(({ name, calls, selfUs }) => [
+    ...[name, number(selfUs / commits, 1), `${number(calls / commits, 1)} calls`],
+  ]);
+  console.log(table(transpose(times), [0, 2]).join('\n'));
+
+  const us = median(reports.map((pair) => (pair.one.postgresCpuMs * 1_000) / pair.one.allowed));
+  const perCore = (BUSY_AT_MOST * 1e6) / us;
+  const terabytes = (perCore * each(counted.storedBytes) * SECONDS_OF_YEAR) / 1e12;
+  console.log(`
+One primary, per core that PostgreSQL has: ${BUSY_AT_MOST} × 1,000,000 µs / ${number(us)} µs = ${number(perCore)} decisions/s.
+At that rate they write ${number((perCore * each(counted.walBytes)) / 1e6, 1)} MB/s of log and store ${number(terabytes, 1)} TB in a whole year.`);
+  const ratios = reports.map((pair) => perSecond(pair.several) / perSecond(pair.one));
+  const what = `decisions/s, ${options.processes} processes against one`;
+  // What cores are left for a second process is up to the machine: nothing is demanded.
+  console.log(`\n${printFigures([figureOf(what, ratios, null, { atLeast: 1.6 })])}`);
+} catch (problem) {
+  console.error(problem instanceof Error ? problem.message : problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}
