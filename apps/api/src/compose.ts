@@ -124,7 +124,11 @@ const listen = async (
       ),
       service.holds,
     ),
-    features: featuresOf({ sandbox: demo !== null, 'self-serve': selfServe !== null }),
+    features: featuresOf({
+      sandbox: demo !== null,
+      'self-serve': selfServe !== null,
+      webhooks: service.webhookSecrets.current !== null,
+    }),
     pages: loadPages(PAGES, { hasSandbox: config.demo }),
     limits,
     publicBaseUrl: config.baseUrl,

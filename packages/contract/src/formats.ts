@@ -69,6 +69,17 @@ export const attestationId = text(
   'must be an attestation id: oat_ and a ULID',
 ).meta({ example: 'oat_01M7VZGC008Q2R7V9X1C4E6H8P' });
 
+export const subscriptionId = text(
+  new RegExp(`^whs_${ULID}$`),
+  'must be a subscription id: whs_ and a ULID',
+).meta({ example: 'whs_01M7VZGC008Q2R7V9X1C4E6H8R' });
+
+/** Of a decision that of its Receipt behind `evt_`, else random. */
+export const eventId = text(
+  /^evt_([0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{32})$/,
+  'must be an event id: evt_ and 26 or 32 characters',
+).meta({ example: 'evt_01M7VZGC008Q2R7V9X1C4E6H8K' });
+
 export const conformanceRunId = text(
   new RegExp(`^cfr_${ULID}$`),
   'must be a conformance run id: cfr_ and a ULID',

@@ -7,6 +7,7 @@ import { claimRoutes } from './areas/claims.ts';
 import { conformanceRoutes } from './areas/conformance.ts';
 import { decisionRoutes } from './areas/decisions.ts';
 import { entitlementRoutes } from './areas/entitlements.ts';
+import { eventRoutes } from './areas/events.ts';
 import { grantRoutes } from './areas/grants.ts';
 import { meRoutes } from './areas/me.ts';
 import { orgRoutes } from './areas/orgs.ts';
@@ -44,6 +45,7 @@ export const areas = {
   usage: usageRoutes,
   public: publicRoutes,
   transparency: transparencyRoutes,
+  events: eventRoutes,
   conformance: conformanceRoutes,
   sandbox: sandboxRoutes,
 } as const;
@@ -73,6 +75,7 @@ export const routes = {
   ...areas.usage,
   ...areas.public,
   ...areas.transparency,
+  ...areas.events,
   ...areas.conformance,
   ...areas.sandbox,
 };
@@ -95,6 +98,7 @@ export const TAGS = [
   { name: 'Audit', description: 'Who changed what.' },
   { name: 'Usage', description: 'How many decisions were made.' },
   { name: 'Transparency', description: 'Signed daily checkpoints, and proofs that a Receipt is in one.' },
+  { name: 'Events', description: 'Webhooks: who is told of what happens, and where.' },
   { name: 'Conformance', description: 'Run the published vectors against an implementation of your own.' },
   { name: 'Public', description: 'What anybody needs to check a Receipt offline. No credential.' },
   { name: 'Sandbox', description: 'Try it: real Receipts without a key. Development deployments alone.' },

@@ -102,7 +102,12 @@ export type AuditAction =
   | 'pause.lift'
   | 'clock.repair'
   | 'restore.release'
-  | 'service_did.change';
+  | 'service_did.change'
+  | 'subscription.create'
+  | 'subscription.rotate'
+  | 'subscription.disable'
+  | 'subscription.enable'
+  | 'subscription.delete';
 
 /** What somebody did with an API key, or the service by itself. Nothing in the log ever changes. */
 export interface AuditEvent {

@@ -100,11 +100,10 @@ describe('decisions are told', () => {
     const orgId = await insertOrg(stores.first);
     const ofOrg = await createWorld(stores.first, orgId);
     await stores.first.principals.setOrg(ofOrg.principal.did, orgId);
-    // Who joins an org has another version from then on.
-    const joined = await stores.first.principals.find(ofOrg.principal.did);
-    const usedPrincipal = { did: ofOrg.principal.did, version: joined?.version ?? 0 };
+    const principalNow = await stores.first.principals.find(ofOrg.principal.did);
+    const asMember = { ...ofOrg, principal: principalNow ?? ofOrg.principal };
     await want(`org ${orgId}`);
-    await commit(allowCommit(ofOrg, await insertGrant(ofOrg), { usedPrincipal }), allowCommit(world, grant));
+    await commit(allowCommit(asMember, await insertGrant(asMember)), allowCommit(world, grant));
     expect(await typesFor(`org ${orgId}`)).toEqual(['decision.allow']);
   });
 

@@ -14,6 +14,11 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'compromiseKey',
   'revokeApiKey',
   'revokeOrgApiKey',
+  // Less is told, or nothing is kept.
+  'disableEventSubscription',
+  'deleteEventSubscription',
+  'testEventSubscription',
+  'replayEvents',
   // Nothing of them is kept for ever.
   'startConformanceRun',
 ]);

@@ -20,6 +20,7 @@ import type { Decide } from './decide.ts';
 import { ExportTurns } from './decisions/export-turns.ts';
 import { decisionEndpoints } from './decisions.ts';
 import { entitlementEndpoints } from './entitlements.ts';
+import { eventEndpoints } from './events.ts';
 import { grantEndpoints } from './grants.ts';
 import { meEndpoints } from './me.ts';
 import { orgEndpoints } from './orgs.ts';
@@ -79,6 +80,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller((own) => usageEndpoints(own, metricsOf)),
     ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists, known })),
     ...forCaller(transparencyEndpoints),
+    ...forCaller(eventEndpoints),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
     ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),
   };

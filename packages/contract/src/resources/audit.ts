@@ -23,6 +23,11 @@ const AUDIT_ACTIONS = [
   'clock.repair',
   'restore.release',
   'service_did.change',
+  'subscription.create',
+  'subscription.rotate',
+  'subscription.disable',
+  'subscription.enable',
+  'subscription.delete',
 ] as const;
 
 export const auditAction = z

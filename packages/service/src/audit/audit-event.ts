@@ -19,6 +19,11 @@ export type AuditAction =
   | 'grant.revoke'
   | 'sandbox.create'
   | 'outcome.report'
+  | 'subscription.create'
+  | 'subscription.rotate'
+  | 'subscription.disable'
+  | 'subscription.enable'
+  | 'subscription.delete'
   | 'pause.set'
   | 'pause.lift'
   // Written by the repair itself (store-pg, clock-repair.ts).

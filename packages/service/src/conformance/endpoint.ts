@@ -1,6 +1,6 @@
 /**
- * Which endpoints a run may be started against, by the text of the URL alone (interface §Conformance). Hosts of the
- * service are refused by name here, and by address when the runner connects.
+ * Which endpoints customers may name, for conformance runs (interface §Conformance) and for events, by the text of the URL alone.
+ * Hosts of the service are refused by name here, and by address when they are connected to.
  */
 import { invalidRequest } from '../errors.ts';
 import { hostOf } from '../principals/domain.ts';
@@ -14,10 +14,16 @@ export const serviceHostsOf = ({ baseUrl, statusBaseUrl, domain }: Identity): re
 ];
 
 /**
- * The URL in its normal form. `mappedHosts`: names (or `name:port`) that development leads to loopback; they alone may
+ * The URL in its normal form. `member`: what the message names. `mappedHosts`: names (or `name:port`) that development leads to loopback; they alone may
  * be http. Throws 400.
  */
-export const parseEndpoint = (text: string, identity: Identity, mappedHosts: ReadonlySet<string>): string => {
+export const parseEndpoint = (
+  text: string,
+  identity: Identity,
+  mappedHosts: ReadonlySet<string>,
+  member = 'endpoint',
+): string => {
+  const refused = (rule: string) => invalidRequest(`${member}: ${rule}`);
   const url = URL.canParse(text) ? new URL(text) : null;
   // Whoever reads the text must see the host that is asked.
   if (url === null || (url.href !== text && url.href !== `${text}/`))
@@ -34,5 +40,3 @@ export const parseEndpoint = (text: string, identity: Identity, mappedHosts: Rea
 };
 
 const MAX_CHARS = 2048;
-
-const refused = (rule: string) => invalidRequest(`endpoint: ${rule}`);

@@ -706,6 +706,31 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   ],
 
   // Started for the caller itself; what is refused starts nothing, so that rows do not meet its limits.
+  createEventSubscription: [
+    {
+      what: 'names a host of the service',
+      outcomes: [400, 400, 403, 400, 401, 401, 401],
+      call: () => ({
+        path: '/event-subscriptions',
+        body: { url: 'https://svc.test/', types: ['decision.deny'] },
+      }),
+    },
+  ],
+  listEventSubscriptions: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 401, 401, 401],
+      call: () => ({ path: '/event-subscriptions' }),
+    },
+  ],
+  testEventSubscription: subscriptionCases('test'),
+  rotateEventSecret: subscriptionCases('rotate'),
+  disableEventSubscription: subscriptionCases('disable'),
+  enableEventSubscription: subscriptionCases('enable'),
+  deleteEventSubscription: subscriptionCases('delete'),
+  listEventDeliveries: subscriptionCases('deliveries', 404),
+  replayEvents: subscriptionCases('replay', 403, { since: '2026-01-01T00:00:00Z' }),
+
   startConformanceRun: [
     {
       what: 'names a host of the service',
@@ -721,6 +746,20 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 };
+
+/** Of a subject of nobody's: which are whose is told apart by the tests of the endpoints. */
+function subscriptionCases(action: string, orgRead = 403, body?: unknown): readonly Case[] {
+  return [
+    {
+      what: 'names a subscription of nobody',
+      outcomes: [404, 404, orgRead, 404, 401, 401, 401],
+      call: () => ({
+        path: `/event-subscriptions/whs_01M7VZGC008Q2R7V9X1C4E6H8R/${action}`,
+        ...(body === undefined ? {} : { body }),
+      }),
+    },
+  ];
+}
 
 /** A filter leaves what the key may read anyway; `rp` alone can name something that it may not. */
 function decisionListCases(path: string): readonly Case[] {

@@ -1,0 +1,49 @@
+/** `POST /event-subscriptions`: an endpoint is told of what happens from then on (protocol §15). */
+import { describe, expect, it } from 'vitest';
+import { BODY, eventOf, withReceiver } from './world.ts';
+
+const world = await withReceiver();
+
+it('tells an endpoint what happens from then on', async () => {
+  const { secret, ...created } = await world.create(world.rpKey);
+  expect(created).toMatchObject({ ...BODY, state: 'active', waiting: 0, budget_low_percent: 20 });
+  expect(secret).toMatch(/^whsec_/);
+  const receipt = await world.deny(world.rpKey);
+  await world.deliver();
+  expect(world.received).toEqual([
+    {
+      id: eventOf(receipt),
+      signatures: 2,
+      body: {
+        type: 'decision.deny',
+        timestamp: receipt.evaluated_at,
+        subscription_id: created.subscription_id,
+        data: expect.objectContaining({ receipt_id: receipt.receipt_id }),
+      },
+    },
+  ]);
+});
+
+describe('is refused', () => {
+  it.each([
+    ['a host of the service', { url: 'https://svc.test/' }],
+    ['http', { url: 'http://hooks.of.others.example/' }],
+    ['credentials', { url: 'https://a:b@hooks.example/' }],
+    ['no type', { types: [] }],
+    ['a type twice', { types: ['decision.deny', 'decision.deny'] }],
+    ['a type that there is not', { types: ['decision.maybe'] }],
+    ['a share of nothing', { budget_low_percent: 0 }],
+  ])('%s', async (_, change) => {
+    const body = { ...BODY, ...change };
+    expect((await world.call('POST', '/event-subscriptions', world.rpKey, body)).status).toBe(400);
+  });
+
+  it('an eleventh, however many ask at once', async () => {
+    const { rpKey: key } = await world.deployment.createTenants();
+    const answers = await Promise.all(
+      Array.from({ length: 14 }, () => world.call('POST', '/event-subscriptions', key, BODY)),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(4);
+  });
+});

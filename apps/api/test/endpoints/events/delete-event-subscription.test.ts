@@ -1,0 +1,32 @@
+/** `POST /event-subscriptions/{id}/delete`: one’s own, for good. */
+import { expect, it } from 'vitest';
+import { withReceiver } from './world.ts';
+
+const world = await withReceiver();
+
+it('ends a subscription with its deliveries', async () => {
+  const { subscription_id: id } = await world.create(world.rpKey);
+  const { json } = await world.act(world.rpKey, id, 'delete');
+  expect(json).toEqual({ subscription_id: id, deleted: true });
+  await world.deny(world.rpKey);
+  await world.deliver();
+  expect(world.received).toEqual([]);
+  expect(await world.list(world.rpKey)).toEqual([]);
+});
+
+it('that of somebody else is absent, for this and every other change', async () => {
+  const orgId = await world.deployment.createOrg();
+  const { rpKey: key } = await world.deployment.createTenants({ orgId });
+  const { rpKey, principalKey } = await world.deployment.createTenants();
+  const orgAdmin = await world.deployment.createKey('org:admin', orgId);
+  const orgRead = await world.deployment.createKey('org:read', orgId);
+  const { subscription_id: id } = await world.create(key);
+  for (const other of [rpKey, principalKey, orgAdmin])
+    for (const action of ['test', 'rotate', 'disable', 'enable', 'delete'])
+      expect((await world.act(other, id, action)).status).toBe(404);
+  const since = new Date().toISOString();
+  expect((await world.act(rpKey, id, 'replay', { since })).status).toBe(404);
+  const { subscription_id: ofOrg } = await world.create(orgAdmin);
+  expect((await world.act(orgRead, ofOrg, 'delete')).status).toBe(403);
+  expect(await world.list(key)).toHaveLength(1);
+});

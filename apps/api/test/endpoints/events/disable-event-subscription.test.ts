@@ -1,0 +1,16 @@
+/** `POST /event-subscriptions/{id}/disable`: nothing more is sent. */
+import { expect, it } from 'vitest';
+import { withReceiver } from './world.ts';
+
+const world = await withReceiver();
+
+it('sends nothing while it is disabled, not even a ping', async () => {
+  const { subscription_id: id } = await world.create(world.rpKey);
+  const { json } = await world.act(world.rpKey, id, 'disable');
+  expect(json).toMatchObject({ state: 'disabled', disabled_because: 'owner' });
+  expect((await world.act(world.rpKey, id, 'disable')).json).toEqual(json);
+  expect((await world.act(world.rpKey, id, 'test')).status).toBe(409);
+  await world.deny(world.rpKey);
+  await world.deliver();
+  expect(world.received).toEqual([]);
+});

@@ -1,0 +1,15 @@
+/** `POST /event-subscriptions/{id}/enable`: it goes on where it was disabled. */
+import { expect, it } from 'vitest';
+import { eventOf, withReceiver } from './world.ts';
+
+const world = await withReceiver();
+
+it('sends what was told while it was disabled', async () => {
+  const { subscription_id: id } = await world.create(world.rpKey);
+  await world.act(world.rpKey, id, 'disable');
+  const receipt = await world.deny(world.rpKey);
+  const { json } = await world.act(world.rpKey, id, 'enable');
+  expect(json).toMatchObject({ state: 'active', disabled_at: null });
+  await world.deliver();
+  expect(world.received.map((one) => one.id)).toEqual([eventOf(receipt)]);
+});

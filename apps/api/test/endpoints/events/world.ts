@@ -1,0 +1,77 @@
+/** A receiver on loopback, a deployment that reaches it, and the worker's deliverer within this process. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { deliverDue, openDeliverer, readConfig } from '@svc/process';
+import { afterAll, beforeAll } from 'vitest';
+import type { InnerNode } from '../../world/api-node.ts';
+import { type Deployment, withOwnDeployment } from '../../world/deployment.ts';
+
+export interface Received {
+  readonly id: string;
+  readonly signatures: number;
+  readonly body: { readonly type: string; readonly subscription_id: string; readonly data: object };
+}
+
+export const BODY = { url: 'https://hooks.example/', types: ['decision.deny', 'grant.revoked'] };
+
+/** Called at the top of a test file. */
+export const withReceiver = async () => {
+  const received: Received[] = [];
+  const receiver = createServer(async (request, response) => {
+    const body = JSON.parse(await text(request));
+    const signatures = String(request.headers['webhook-signature']).split(' ').length;
+    received.push({ id: String(request.headers['webhook-id']), signatures, body });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  const map = JSON.stringify({ 'hooks.example': `http://127.0.0.1:${port}` });
+  const env = { SVC_OUTBOUND_MAP: map, SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0' };
+  const deployment = withOwnDeployment(env);
+  afterAll(() => void receiver.close());
+  const call = (method: string, path: string, key: string, body?: unknown) =>
+    deployment.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+  const shared = { key: '' };
+  beforeAll(async () => {
+    shared.key = (await deployment.createTenants()).rpKey;
+  });
+  return {
+    deployment,
+    received,
+    /** The key of a relying party of the file's. */
+    get rpKey() {
+      return shared.key;
+    },
+    call,
+    create: async (key: string, body: object = BODY) =>
+      (await call('POST', '/event-subscriptions', key, body)).json,
+    act: (key: string, id: unknown, action: string, body?: unknown) =>
+      call('POST', `/event-subscriptions/${id}/${action}`, key, body),
+    list: async (key: string) =>
+      (await call('GET', '/event-subscriptions', key)).json.subscriptions as { readonly secrets: unknown }[],
+    deliveriesOf: async (key: string, id: unknown) =>
+      (await call('GET', `/event-subscriptions/${id}/deliveries`, key)).json.deliveries,
+    /** A decision; answers its Receipt. */
+    deny: async (key: string) =>
+      (await deployment.call('POST', '/verify', { key, body: { grant: '', proof: '', action: {} } })).json,
+    /** Until all has been told. */
+    deliver: () => deliverAll(deployment, map),
+  };
+};
+
+/** The id of the event that tells of this decision. */
+export const eventOf = ({ receipt_id }: Readonly<Record<string, unknown>>): string =>
+  `evt_${String(receipt_id).slice(4)}`;
+
+const deliverAll = async (deployment: Deployment<InnerNode>, map: string): Promise<void> => {
+  const deps = openDeliverer(deployment.process.service, readConfig({ SVC_OUTBOUND_MAP: map }), {
+    warn: (fields: unknown) => {
+      throw new Error(JSON.stringify(fields));
+    },
+  });
+  if (deps === null) throw new Error('no webhooks');
+  do await deliverDue(deps, new AbortController().signal);
+  while ((await deployment.sql.query('select from event_outbox limit 1')).rowCount);
+  await deliverDue(deps, new AbortController().signal);
+};

@@ -1,0 +1,219 @@
+/** Subscriptions of a caller's subject: to make, read, test, rotate, disable, enable, delete and replay (protocol §15). */
+import { encodeUlid, type OrgId } from '@svc/protocol';
+import type { OrgCaller, PrincipalCaller, RpCaller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
+import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import { parseEndpoint } from '../conformance/endpoint.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, internal, invalidRequest, notFound } from '../errors.ts';
+import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
+import type {
+  EventAudience,
+  EventDeliveryRecord,
+  EventSubscriptionRecord,
+  EventType,
+} from '../ports/events.ts';
+import type { Repositories } from '../ports/store.ts';
+import { presentSecret } from './webhook-secrets.ts';
+
+export type Subscriber = RpCaller | PrincipalCaller | OrgCaller;
+
+export interface NewSubscription {
+  readonly url: string;
+  readonly types: readonly EventType[];
+  readonly description: string | null;
+  readonly budgetLowPercent: number;
+}
+
+export interface WithSecret {
+  readonly subscription: EventSubscriptionRecord;
+  /** It leaves once, in the answer that makes it. */
+  readonly secret: string;
+}
+
+const SUBSCRIPTIONS_EACH = 10;
+/** For how long the former secret signs beside the new one. */
+const OVERLAP_HOURS = 24;
+
+/** `INVALID_REQUEST` for an URL that may not be asked, and beyond ten of one subject. */
+export const createSubscription = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  { url, ...wanted }: NewSubscription,
+  requestId: string,
+): Promise<WithSecret> => {
+  const endpoint = parseEndpoint(url, deps.identity, deps.mappedHosts, 'url');
+  const audience = audienceOf(caller);
+  const subscriptionId = `whs_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
+  const createdBy = caller.keyId;
+  return deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    if ((await tx.events.countForUpdate(audience)) >= SUBSCRIPTIONS_EACH)
+      throw invalidRequest(
+        `${caller.subject} has ${SUBSCRIPTIONS_EACH} subscriptions, which is the limit; delete one that is not needed.`,
+      );
+    const subscription = await tx.events.insert(
+      { subscriptionId, audience, url: endpoint, createdBy, ...wanted },
+      rootOf(deps),
+    );
+    await audit(deps, tx, caller, 'subscription.create', subscriptionId, requestId);
+    return withSecret(deps, subscription);
+  });
+};
+
+/** The newest first. */
+export const listSubscriptions = (
+  { store }: Pick<ServiceDeps, 'store'>,
+  caller: Subscriber,
+): Promise<readonly EventSubscriptionRecord[]> => store.events.list(audienceOf(caller));
+
+/** Answers the id of the event. */
+export const pingSubscription = (deps: ServiceDeps, caller: Subscriber, id: string): Promise<string> =>
+  deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    const { disabledAtMs } = await findOwn(tx, caller, id);
+    if (disabledAtMs !== null) throw conflict('The subscription is disabled; enable it first.');
+    return tx.events.ping(id);
+  });
+
+export const rotateSecret = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  requestId: string,
+): Promise<WithSecret & { readonly previousEndsAtMs: number }> =>
+  change(deps, caller, id, 'subscription.rotate', requestId, async (tx) => {
+    await tx.events.rotate(id, rootOf(deps), OVERLAP_HOURS);
+    const subscription = await findOwn(tx, caller, id);
+    const previousEndsAtMs = subscription.secrets[1]?.endsAtMs ?? null;
+    if (previousEndsAtMs === null) throw internal(`${id} has no former secret after a rotation`);
+    return { ...withSecret(deps, subscription), previousEndsAtMs };
+  });
+
+/** Idempotent. */
+export const disableSubscription = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  requestId: string,
+): Promise<EventSubscriptionRecord> =>
+  change(deps, caller, id, 'subscription.disable', requestId, async (tx) => {
+    await tx.events.disable(id);
+    return findOwn(tx, caller, id);
+  });
+
+/** Idempotent. */
+export const enableSubscription = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  requestId: string,
+): Promise<EventSubscriptionRecord> =>
+  change(deps, caller, id, 'subscription.enable', requestId, async (tx) => {
+    await tx.events.enable(id);
+    return findOwn(tx, caller, id);
+  });
+
+export const deleteSubscription = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  requestId: string,
+): Promise<boolean> =>
+  change(deps, caller, id, 'subscription.delete', requestId, (tx) => tx.events.delete(id));
+
+/** The newest first. */
+export const listDeliveries = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  caller: Subscriber,
+  id: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<Page<EventDeliveryRecord>> => {
+  await findOwn(store, caller, id);
+  const before = parseCursor(cursor, isPosition);
+  const beforePosition = before === undefined ? undefined : Number(before);
+  const list = (rows: number) => store.events.listDeliveries(id, { beforePosition, limit: rows });
+  return readPage(limit, list, ({ position }) => encodeCursor(String(position)));
+};
+
+export type ReplayFrom = { readonly sinceMs: number } | { readonly eventId: string };
+
+/** `NOT_FOUND` for an event that the subscription was not told of, or that is forgotten. */
+export const replayEvents = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  from: ReplayFrom,
+): Promise<EventSubscriptionRecord> =>
+  deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    await findOwn(tx, caller, id);
+    const position =
+      'eventId' in from
+        ? await tx.events.findPositionOf(id, from.eventId)
+        : await tx.events.findPositionSince(from.sinceMs);
+    if (position === null && 'eventId' in from)
+      throw notFound(`No event ${from.eventId} that this subscription was told of.`);
+    if (position !== null) await tx.events.readAgain(id, position);
+    return findOwn(tx, caller, id);
+  });
+
+const audienceOf = ({ class: kind, subject }: Subscriber): EventAudience => `${kind} ${subject}`;
+
+const findOwn = async (
+  { events }: Pick<Repositories, 'events'>,
+  caller: Subscriber,
+  id: string,
+): Promise<EventSubscriptionRecord> => {
+  const found = await events.find(audienceOf(caller), id);
+  if (found === null) throw notFound(`No subscription ${id}.`);
+  return found;
+};
+
+const change = <Result>(
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  action: AuditAction,
+  requestId: string,
+  work: (tx: Repositories) => Promise<Result>,
+): Promise<Result> =>
+  deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    await findOwn(tx, caller, id);
+    const result = await work(tx);
+    await audit(deps, tx, caller, action, id, requestId);
+    return result;
+  });
+
+const audit = (
+  deps: ServiceDeps,
+  tx: Repositories,
+  caller: Subscriber,
+  action: AuditAction,
+  target: string,
+  requestId: string,
+): Promise<void> =>
+  tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOf(caller) }));
+
+const orgOf = (caller: Subscriber): OrgId | null => {
+  if (caller.class === 'org') return caller.subject;
+  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
+};
+
+const rootOf = ({ webhookSecrets }: Pick<ServiceDeps, 'webhookSecrets'>): string => {
+  if (webhookSecrets.current === null) throw internal('no root of webhook secrets');
+  return webhookSecrets.current;
+};
+
+const withSecret = (
+  { webhookSecrets }: Pick<ServiceDeps, 'webhookSecrets'>,
+  subscription: EventSubscriptionRecord,
+): WithSecret => {
+  const [newest] = subscription.secrets;
+  const secret = newest && webhookSecrets.derive(subscription.subscriptionId, newest);
+  if (!secret) throw internal(`${subscription.subscriptionId} has no secret`);
+  return { subscription, secret: presentSecret(secret) };
+};
+
+const isPosition = (text: string | null): text is string => text !== null && /^[1-9][0-9]{0,15}$/.test(text);
