@@ -92,6 +92,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
       'receipt-keys.json',
       'sandbox-keys.json',
       'status-keys.json',
+      'webhook-key',
     ]);
     // Where a restore finds it, and not amid what a person reads.
     expect(readFileSync(join(dataDir, 'log.jsonl'), 'utf8')).toContain('"msg":"revocation"');
