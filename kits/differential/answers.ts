@@ -143,9 +143,10 @@ export const ANSWERS = {
   bundle: ({ text, document }: Texts<'text' | 'document'>): Answer => {
     const pin = { serviceDidDocument: serviceOf(document) };
     const verified = verifyBundle(textOf(text) ?? '', pin, nativeCrypto);
-    return verified.ok
-      ? [verified.receipt.decision, verified.checkpoint.day, verified.evidence.size]
-      : codesOf(verified.failures);
+    if (verified.ok) return [verified.receipt.decision, verified.checkpoint.day, verified.evidence.size];
+    // A kit is handed keys, so it has read the document before it looks at the bundle.
+    const read = readServiceKeys(document);
+    return codesOf(read.ok ? verified.failures : [...verified.failures, ...read.failures]);
   },
   merkle: ({ leaf, index, size, path, root }: Path): Answer =>
     verifyInclusion({ leafHash: bytesOf(leaf), index, size, path: path.map(bytesOf) }, bytesOf(root)),
@@ -165,10 +166,10 @@ export const ANSWERS = {
 } as const;
 
 /**
- * Whether a kit's answer is right: the same, or the name of something that is wrong. A Receipt or payload that is no strict JSON is
+ * Whether a kit's answer is right: the same, or the name of something that is wrong. A Receipt, header or payload that is no strict JSON is
  * just that to a kit, where `verifyReceipt` reads on and names the member in it.
  */
-const NO_STRICT_JSON: readonly unknown[] = ['malformed-receipt', 'payload-not-canonical'];
+const NO_STRICT_JSON: readonly unknown[] = ['malformed-receipt', 'wrong-header', 'payload-not-canonical'];
 
 export const agrees = (ours: Answer, theirs: unknown): boolean => {
   if (isJsonObject(ours) && 'codes' in ours) {

@@ -183,6 +183,10 @@ declare const answer: (response: Response) => void, refuse: (reason: string) => 
 const FRAMEWORK: Readonly<Record<string, string>> = {
   '@svc/sdk-rp/express': "declare const app: import('express').Express;",
   '@svc/sdk-rp/fastify': "declare const app: import('fastify').FastifyInstance;",
+  '@svc/sdk-rp/mcp': `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+    declare const refund: () => { content: [] };`,
+  '@svc/sdk-principal/agent':
+    "declare const mcp: import('@modelcontextprotocol/sdk/client/index.js').Client;",
 };
 
 it('the main entry points have an example, and every example compiles', () => {
@@ -209,11 +213,13 @@ const MAIN = [
   '@svc/sdk-rp/fastify requireAuthority',
   '@svc/sdk-rp/fetch createAuthorizer',
   '@svc/sdk-rp/fetch protect',
+  '@svc/sdk-rp/mcp guardTools',
   '@svc/sdk-principal createPrincipalClient',
   '@svc/sdk-principal Grants.issue',
   '@svc/sdk-principal purchase',
   '@svc/sdk-principal signerFromJwk',
   '@svc/sdk-principal/agent createAgentFetch',
+  '@svc/sdk-principal/agent createToolCaller',
   '@svc/sdk-principal/agent agentFromJwk',
   '@svc/sdk-principal/agent signProof',
   '@svc/receipts verifyReceipt',

@@ -1,0 +1,92 @@
+/**
+ * Calls of MCP tools that carry the Grant and a Proof made for this call alone. The client is that of `@modelcontextprotocol/sdk`, over
+ * whatever transport; only its `callTool` is used.
+ */
+import { type Action, parseGrant } from '@svc/protocol';
+import {
+  aFunction,
+  anObjectWith,
+  aText,
+  optionally,
+  type Rules,
+  readArgument,
+} from '@svc/sdk-core/arguments';
+import { SvcError } from '@svc/sdk-core/errors';
+import { META, toolRequest } from '@svc/sdk-core/tool-call';
+import { type Agent, anAgent } from './agent-key.ts';
+import { anAudience, signProof } from './sign-proof.ts';
+
+/** A call as `Client.callTool` takes it. */
+export interface ToolCall {
+  name: string;
+  arguments?: Record<string, unknown>;
+  _meta?: Record<string, unknown>;
+}
+
+/** What is used of a client. */
+export interface ToolClient<Rest extends unknown[], Result> {
+  /** Calls a tool. */
+  callTool(call: ToolCall, ...rest: Rest): Promise<Result>;
+}
+
+/** Who calls whose tools under which Grant. */
+export interface AgentToolsOptions<Rest extends unknown[], Result> {
+  client: ToolClient<Rest, Result>;
+  agent: Agent;
+  /** The Grant as issued to this Agent. */
+  grant: string;
+  /** DID of the relying party whose tools they are. */
+  audience: string;
+  /** Scheme, host and port under which the relying party names its tools. */
+  origin: string;
+  /** What a call does, where the relying party takes it for another Action than an `api:call`; null where it does not. */
+  action?: (call: ToolCall) => Action | null;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+const RULES: Rules<AgentToolsOptions<unknown[], unknown>> = {
+  client: anObjectWith('a client of @modelcontextprotocol/sdk', [], ['callTool']),
+  agent: anAgent,
+  grant: aText('the Grant as issued: a string'),
+  audience: anAudience,
+  origin: aText('the address of the tools as scheme://host[:port]'),
+  action: optionally(aFunction()),
+  now: optionally(aFunction()),
+};
+
+/**
+ * A `callTool` that carries authority. The Proof is good for one call with exactly these arguments; a repeated call signs another.
+ * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent
+ * @example
+ * const callTool = createToolCaller({ client: mcp, agent, grant, audience: 'did:web:shop.example', origin: 'https://shop.example' });
+ * const { isError, content } = await callTool({ name: 'refund', arguments: { order: '7' } });
+ */
+export function createToolCaller<Rest extends unknown[], Result>(
+  options: AgentToolsOptions<Rest, Result>,
+): (call: ToolCall, ...rest: Rest) => Promise<Result> {
+  const read = readArgument('createToolCaller', options as AgentToolsOptions<unknown[], unknown>, RULES);
+  const grant = parseGrant(read.grant);
+  if (!grant.ok) throw new SvcError('invalid-argument', `not a Grant: ${grant.problem}`);
+  if (grant.value.agent !== read.agent.did)
+    throw new SvcError('invalid-argument', 'the Grant is for another Agent');
+  const clock = read.now === undefined ? {} : { now: read.now };
+  return async (call, ...rest) => {
+    // As it goes over the wire: what JSON cannot say is gone, and later changes are not seen.
+    const sent = JSON.parse(JSON.stringify(call)) as ToolCall;
+    const { method, url } = toolRequest(read.origin, sent.name, sent.arguments);
+    const action = read.action?.(sent) ?? { type: 'api:call', method, resource: url };
+    const { agent, audience } = read;
+    const proof = await signProof({
+      agent,
+      grantId: grant.value.id,
+      audience,
+      method,
+      url,
+      action,
+      ...clock,
+    });
+    const _meta = { ...sent._meta, [META.grant]: read.grant, [META.proof]: proof };
+    return options.client.callTool({ ...sent, _meta }, ...rest);
+  };
+}

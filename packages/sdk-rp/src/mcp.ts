@@ -1,0 +1,206 @@
+/** A guard for MCP servers: a tool runs only where the service has allowed this very call of it. */
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import {
+  type CallToolRequest,
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js';
+import { type Action, REASON_TEXTS } from '@svc/protocol';
+import { REMEDIES } from '@svc/protocol/explain';
+import {
+  aFunction,
+  anObjectWith,
+  isText,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+  SvcError,
+} from '@svc/sdk-core';
+import { META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
+import type { SvcAuthority } from './authorize.ts';
+import { RequestMismatchError } from './request-mismatch.ts';
+import type { Verifier } from './verifier.ts';
+import type { Verdict } from './verify.ts';
+
+export type { SvcAuthority } from './authorize.ts';
+
+/** The arguments of a call as they were received, before the tool's own schema has seen them. */
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/**
+ * `free`: runs without authority. `forbidden`: never runs. `guarded`: an `api:call` of the tool's address must be allowed.
+ * With `action` the call is an Action of another kind, as a purchase whose amount and currency are among the arguments.
+ */
+export type ToolRule =
+  | 'free'
+  | 'guarded'
+  | 'forbidden'
+  | { readonly action: (args: ToolArguments) => Action | Promise<Action> };
+
+/** How the tools of a server are guarded. */
+export interface GuardOptions {
+  verifier: Pick<Verifier, 'verify'>;
+  /** Scheme, host and port under which Grants name the tools: `https://shop.example` for `https://shop.example/mcp/tools/refund/*`. */
+  origin: string;
+  /** By the tool's name. What is not named is guarded. */
+  tools?: Readonly<Record<string, ToolRule>>;
+  /** Told why a call could not be decided, which the answer does not say. One line with `console.error` unless given. */
+  onError?: (error: unknown, tool: string) => void;
+}
+
+const OPTIONS: Rules<GuardOptions> = {
+  verifier: anObjectWith('a verifier, as createVerifier makes it', [], ['verify']),
+  origin: rule(
+    'the address of the tools as scheme://host[:port], without a path',
+    (value): value is string => isText(value) && URL.canParse(value) && new URL(value).origin === value,
+  ),
+  tools: optionally(
+    rule(
+      '"free", "guarded", "forbidden" or {action} by the name of the tool',
+      (value): value is Readonly<Record<string, ToolRule>> =>
+        typeof value === 'object' && value !== null && Object.values(value).every(isToolRule),
+    ),
+  ),
+  onError: optionally(aFunction()),
+};
+
+const isToolRule = (value: unknown): boolean =>
+  value === 'free' ||
+  value === 'guarded' ||
+  value === 'forbidden' ||
+  (typeof value === 'object' && value !== null && 'action' in value && typeof value.action === 'function');
+
+const authorities = new WeakMap<object, SvcAuthority>();
+
+/**
+ * The authority of the call that a tool is running for; `extra` is what the SDK hands to the tool beside its arguments.
+ * @throws SvcError `configuration` where the tool was not guarded
+ */
+export function getToolAuthority(extra: object): SvcAuthority {
+  const authority = authorities.get(extra);
+  if (authority === undefined) throw new SvcError('configuration', 'no guard has allowed this call');
+  return authority;
+}
+
+/**
+ * Guards every tool of the server, those registered later too; call it before the first one is registered. A call carries its Grant and
+ * Proof in `_meta`, its result carries the Receipt there. What is not allowed is a tool error that says why and what to do.
+ * @throws SvcError `configuration`; Error where the server has tools already
+ * @example
+ * const server = new McpServer({ name: 'shop', version: '1.0.0' });
+ * guardTools(server, { verifier, origin: 'https://shop.example', tools: { search: 'free' } });
+ * server.registerTool('refund', { description: 'Pays an order back' }, refund);
+ */
+export function guardTools(server: McpServer | Server, options: GuardOptions): void {
+  const read = readArgument('guardTools', options, OPTIONS, 'configuration');
+  const inner = 'server' in server ? server.server : server;
+  inner.assertCanSetRequestHandler('tools/call');
+  const rules = new Map(Object.entries(read.tools ?? {}));
+  const set: (schema: unknown, handler: Handler) => void = inner.setRequestHandler.bind(inner) as never;
+  const setGuarded = (schema: unknown, handler: Handler): void => {
+    set(schema, schema === CallToolRequestSchema ? guarded(handler, rules, read) : handler);
+  };
+  inner.setRequestHandler = setGuarded as never;
+}
+
+type Handler = (request: CallToolRequest, extra: object) => Promise<CallToolResult> | CallToolResult;
+
+const guarded =
+  (handler: Handler, rules: ReadonlyMap<string, ToolRule>, options: GuardOptions): Handler =>
+  async (request, extra) => {
+    const { name } = request.params;
+    const toolRule = rules.get(name) ?? 'guarded';
+    if (toolRule === 'free') return handler(request, extra);
+    const outcome =
+      toolRule === 'forbidden'
+        ? refuse('FORBIDDEN', 'This tool is not offered to Agents.', 'Do without it: no Grant allows it.')
+        : await decide(request, toolRule, options);
+    if ('allowed' in outcome) {
+      authorities.set(extra, outcome.allowed);
+      const result = await handler(request, extra);
+      return { ...result, _meta: { ...result._meta, [META.receipt]: outcome.allowed.receipt } };
+    }
+    // What is made of a call as a task is no tool result, and has no place for an error.
+    if (request.params.task !== undefined)
+      throw new McpError(ErrorCode.InvalidRequest, textOf(outcome.refused));
+    return outcome.refused;
+  };
+
+type Outcome = { readonly allowed: SvcAuthority } | { readonly refused: CallToolResult };
+
+async function decide(request: CallToolRequest, toolRule: ToolRule, options: GuardOptions): Promise<Outcome> {
+  const { name, arguments: args = {}, _meta: meta = {} } = request.params;
+  const { [META.grant]: grant, [META.proof]: proof } = meta;
+  let called: ToolRequest;
+  let action: Action;
+  try {
+    called = toolRequest(options.origin, name, args);
+    action = typeof toolRule === 'object' ? await toolRule.action(args) : callOf(called);
+  } catch (error) {
+    tellError(options, error, name);
+    const remedy = 'Call the tool with arguments as its description has them.';
+    return refuse('INVALID_REQUEST', 'The call could not be described.', remedy);
+  }
+  if (typeof grant !== 'string' || typeof proof !== 'string') {
+    const remedy = `Sign a Proof for ${called.method} ${called.url}, and send it with the Grant in _meta as "${META.proof}" and "${META.grant}".`;
+    return refuse('UNAUTHORIZED', 'This tool takes a Grant and a Proof.', remedy);
+  }
+  try {
+    return outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
+  } catch (error) {
+    if (error instanceof RequestMismatchError) {
+      const remedy = 'Sign a new Proof for exactly these arguments.';
+      return refuse('REQUEST_MISMATCH', 'The Proof is for another call than this one.', remedy);
+    }
+    tellError(options, error, name);
+    const remedy = 'Try again later, with a new Proof.';
+    return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
+  }
+}
+
+const callOf = ({ method, url }: ToolRequest): Action => ({ type: 'api:call', method, resource: url });
+
+const outcomeOf = (verdict: Verdict): Outcome => {
+  const { receipt } = verdict;
+  if (!verdict.allowed)
+    return refuse(verdict.reason, REASON_TEXTS[verdict.reason], REMEDIES[verdict.reason], receipt);
+  const { receipt_id: receiptId, agent, grant_id: grantId, principal } = receipt;
+  return {
+    allowed: { authority: verdict.authority, receipt, receiptId, agent, principal: principal?.id, grantId },
+  };
+};
+
+const refuse = (
+  reason: string,
+  message: string,
+  remedy: string,
+  receipt?: Verdict['receipt'],
+): { readonly refused: CallToolResult } => ({
+  refused: {
+    isError: true,
+    content: [{ type: 'text', text: `${reason}: ${message} ${remedy}` }],
+    _meta: {
+      [META.refusal]: { reason, message, remedy },
+      ...(receipt === undefined ? {} : { [META.receipt]: receipt }),
+    },
+  },
+});
+
+const textOf = ({ content: [first] }: CallToolResult): string => (first?.type === 'text' ? first.text : '');
+
+/** Of an unknown error its name alone: what it says may be secret. */
+function tellError({ onError }: GuardOptions, error: unknown, tool: string): void {
+  if (onError === undefined) logError(error, tool);
+  else onError(error, tool);
+}
+
+function logError(error: unknown, tool: string): void {
+  const told = error instanceof SvcError ? `${error.kind}: ${error.message}` : String(Object(error).name);
+  console.error(
+    `[svc] a call of ${JSON.stringify(tool)} was not decided: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`,
+  );
+}
