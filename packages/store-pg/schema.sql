@@ -75,6 +75,23 @@ create table closed_days (
   day date not null,
   closed_at timestamp with time zone not null default svc_now()
 );
+create table cold_days (
+  day date not null,
+  state text not null,
+  manifest text,
+  manifest_hash text,
+  problem text,
+  recorded_at timestamp with time zone not null default svc_now(),
+  detached_at timestamp with time zone,
+  dropped_at timestamp with time zone,
+  kept_before text collate "C"
+);
+create table cold_verifications (
+  grant_id text collate "C" not null,
+  principal text collate "C" not null,
+  relying_party text collate "C" not null,
+  latest_receipt_id text collate "C" not null
+);
 create table conformance_runs (
   run_id text collate "C" not null,
   account text collate "C" not null,
@@ -578,6 +595,15 @@ alter table checkpoints add constraint checkpoints_tree_size_check CHECK ((tree_
 alter table clock_mark add constraint clock_mark_is_only_row_check CHECK (is_only_row);
 alter table clock_mark add constraint clock_mark_pkey PRIMARY KEY (is_only_row);
 alter table closed_days add constraint closed_days_pkey PRIMARY KEY (day);
+alter table cold_days add constraint cold_days_check CHECK ((((manifest IS NULL) = (state = 'broken'::text)) AND ((manifest IS NULL) = (manifest_hash IS NULL))));
+alter table cold_days add constraint cold_days_check1 CHECK (((problem IS NULL) = (state <> 'broken'::text)));
+alter table cold_days add constraint cold_days_check2 CHECK (((detached_at IS NULL) = (state <> 'cold'::text)));
+alter table cold_days add constraint cold_days_check3 CHECK (((dropped_at IS NULL) OR (detached_at IS NOT NULL)));
+alter table cold_days add constraint cold_days_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
+alter table cold_days add constraint cold_days_manifest_hash_key UNIQUE (manifest_hash);
+alter table cold_days add constraint cold_days_pkey PRIMARY KEY (day);
+alter table cold_days add constraint cold_days_state_check CHECK ((state = ANY (ARRAY['recorded'::text, 'cold'::text, 'broken'::text])));
+alter table cold_verifications add constraint cold_verifications_pkey PRIMARY KEY (grant_id, principal, relying_party);
 alter table conformance_runs add constraint conformance_runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL)));
 alter table conformance_runs add constraint conformance_runs_check1 CHECK (((lease IS NULL) = (leased_until IS NULL)));
 alter table conformance_runs add constraint conformance_runs_endpoint_check CHECK ((length(endpoint) <= 2048));
@@ -742,6 +768,7 @@ CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_did
 CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, event_id DESC) WHERE (org_id IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
+CREATE INDEX cold_days_broken ON public.cold_days USING btree (day) WHERE (state = 'broken'::text);
 CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
 CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
@@ -805,6 +832,11 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR E
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_all_but_state BEFORE UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_state();
+CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_verifications FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_verifications FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.consumption_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.consumption_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.deployment FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -1472,6 +1504,90 @@ CREATE OR REPLACE FUNCTION public.svc_day_number(p_ms bigint)
 AS $function$
   select (p_ms / 86400000)::integer;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_days_to_pack(p_hot_days integer, p_node_ms bigint, p_limit integer)
+ RETURNS SETOF date
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select p.day
+  from
+    checkpoints as p
+    join content_checks as k using (day)
+    left join cold_days as d using (day)
+  where
+    p.day + 1 + p_hot_days <= (least(svc_now(), svc_instant(p_node_ms)) at time zone 'UTC')::date
+    and k.is_intact
+    and k.checked_at > svc_now() - interval '36 hours'
+    and (d.day is null or (d.state = 'broken' and d.recorded_at < svc_now() - interval '24 hours'))
+    and not exists (select from restores as r where p.day = any (r.reinstated_days))
+    and svc_is_day_read(p.day)
+  order by p.day
+  limit p_limit;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_detach_day(p_day date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '100ms'
+AS $function$
+declare
+  v_state text;
+  v_kept_before text;
+  v_name text := 'receipts_' || to_char(p_day, 'YYYYMMDD');
+begin
+  select state, kept_before into v_state, v_kept_before from cold_days where day = p_day for update;
+  if
+    v_state is distinct from 'recorded'
+    or v_kept_before is null
+    or v_kept_before < svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC')
+  then
+    return false;
+  end if;
+  -- A repair of the clock may have them begin again below the day: it waits, or this does.
+  perform from ledger_count for share;
+  perform from evidence_naming for share;
+  if not svc_is_day_read(p_day) then
+    return false;
+  end if;
+  if to_regclass(v_name) is not null then
+    execute format('alter table receipts detach partition %I', v_name);
+    execute format('alter table %I rename to %I', v_name, 'detached_' || v_name);
+    execute
+      format(
+        'create trigger refuse_change before insert or update or delete on %I
+        for each row execute function svc_refuse_change()',
+        'detached_' || v_name
+      );
+  end if;
+  update cold_days set state = 'cold', detached_at = svc_now() where day = p_day;
+  return true;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_drop_detached_day(p_day date, p_grace_days integer, p_node_ms bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+  perform from cold_days
+  where
+    day = p_day
+    and state = 'cold'
+    and dropped_at is null
+    and detached_at < least(svc_now(), svc_instant(p_node_ms)) - make_interval(days => greatest(p_grace_days, 1))
+  for update;
+  if not found then
+    return false;
+  end if;
+  execute format('drop table if exists %I', 'detached_receipts_' || to_char(p_day, 'YYYYMMDD'));
+  update cold_days set dropped_at = svc_now() where day = p_day;
+  return true;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_emit_agent_disabled()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1691,6 +1807,9 @@ begin
     return null;
   end if;
   select grant_id into v_grant_id from receipts where receipt_id = new.receipt_id;
+  if not found then
+    v_grant_id := nullif(current_setting('svc.grant_of_cold_receipt', true), '');
+  end if;
   perform
     svc_emit_event(
       'outcome.reported',
@@ -1945,11 +2064,16 @@ declare
   v_table record;
 begin
   execute format('grant usage on schema public to %I', p_role);
+  execute format('grant execute on function svc_detach_day, svc_drop_detached_day to %I', p_role);
   for v_table in select c.oid::regclass as name, c.relname, coalesce(bit_or(t.tgtype::integer), 0) as refused
   from
     pg_class as c
     left join pg_trigger as t on t.tgrelid = c.oid and t.tgname = 'refuse_change'
-  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  where
+    c.relnamespace = 'public'::regnamespace
+    and c.relkind in ('r', 'p')
+    and not c.relispartition
+    and c.relname !~ '^detached_receipts_\d{8}$'
   group by c.oid, c.relname loop
     execute format('revoke all on %s from %I', v_table.name, p_role);
     execute
@@ -1996,6 +2120,18 @@ AS $function$
         and r.principal = p_principal
         and r.relying_party = rp.did
         and r.grant_id = p_grant_id
+    )
+    or exists (
+      select
+      from
+        cold_verifications as c
+      where
+        c.grant_id = p_grant_id
+        and c.principal = p_principal
+        and c.relying_party = any (p_relying_parties)
+        and c.latest_receipt_id >= (
+          select svc_lowest_receipt_id(allocated_at - interval '1 minute') from grants where id = p_grant_id
+        )
     );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
@@ -2004,6 +2140,19 @@ CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select to_timestamp(p_ms / 1000.0);
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_is_day_read(p_day date)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    c.counted_before >= b.day_end and e.named_before >= b.day_end
+  from
+    ledger_count as c,
+    evidence_naming as e,
+    lateral (select svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC') as day_end) as b;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
@@ -2191,6 +2340,45 @@ begin
   if found then
     delete from loose_evidence where hash = p_hash;
   end if;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_keep_verifiers(p_day date, p_limit integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  v_from text;
+  v_to text;
+  v_end text := svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC');
+begin
+  select coalesce(kept_before, svc_lowest_receipt_id(p_day::timestamp at time zone 'UTC'))
+  into v_from
+  from cold_days
+  where day = p_day and state = 'recorded'
+  for update;
+  if v_from is null or v_from >= v_end then
+    return true;
+  end if;
+  select receipt_id
+  into v_to
+  from receipts
+  where receipt_id >= v_from and receipt_id < v_end
+  order by receipt_id
+  offset p_limit
+  limit 1;
+  v_to := coalesce(v_to, v_end);
+  insert into cold_verifications as c (grant_id, principal, relying_party, latest_receipt_id)
+  select grant_id, principal, relying_party, max(receipt_id)
+  from receipts
+  where receipt_id >= v_from and receipt_id < v_to and grant_id is not null and principal is not null
+  group by 1, 2, 3
+  on conflict (grant_id, principal, relying_party) do update
+    set latest_receipt_id = excluded.latest_receipt_id
+    where c.latest_receipt_id < excluded.latest_receipt_id;
+  update cold_days set kept_before = v_to where day = p_day;
+  return v_to >= v_end;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_kept_name(p_did text, p_version bigint)
@@ -2822,12 +3010,12 @@ AS $function$
     )
     or exists (select from pauses where owner = p_org_id and scope = 'org' and is_paused);
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_production text, p_production_until timestamp with time zone, p_check_cap bigint, p_cap_since timestamp with time zone, p_reason text, p_as_of timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.svc_put_entitlement(p_org_id text, p_production text, p_production_until timestamp with time zone, p_check_cap bigint, p_cap_since timestamp with time zone, p_reason text, p_as_of timestamp with time zone, p_cold_checks bigint DEFAULT NULL::bigint)
  RETURNS boolean
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
  SET lock_timeout TO '1s'
  SET plan_cache_mode TO 'force_custom_plan'
- SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_stored entitlements;
@@ -2845,6 +3033,19 @@ begin
   if v_begins_cap then
     select checks, greatest(sealed_before, v_counted_before) into v_checks, v_counted_before
     from svc_count_sealed_checks(p_org_id, v_since);
+    -- Looked at afterwards: a day that has left since was counted, and is not counted twice.
+    if
+      (p_cold_checks is not null) <> exists (
+        select from cold_days as c
+        where
+          c.state = 'cold'
+          and c.day = (v_since at time zone 'UTC')::date
+          and v_since <> (c.day::timestamp at time zone 'UTC')
+      )
+    then
+      raise exception 'the day of % has moved', v_since using errcode = 'undefined_table';
+    end if;
+    v_checks := v_checks + coalesce(p_cold_checks, 0);
   end if;
 
   perform pg_advisory_xact_lock(8, hashtext(p_org_id));
@@ -3031,6 +3232,29 @@ begin
     return old;
   end if;
   raise exception 'DELETE on % is refused: the table is append-only', tg_table_name
+    using errcode = 'insufficient_privilege';
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if
+    new.day = old.day
+    and (
+      old.state = 'broken'
+      or (
+        (new.manifest, new.manifest_hash, new.recorded_at) is not distinct from
+        (old.manifest, old.manifest_hash, old.recorded_at)
+        and new.state != 'broken'
+      )
+    )
+  then
+    return new;
+  end if;
+  raise exception 'UPDATE on % is refused: what is recorded of a cold day stays', tg_table_name
     using errcode = 'insufficient_privilege';
 end;
 $function$;
@@ -3758,11 +3982,12 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_unseal_ledger(p_now timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
- SET lock_timeout TO '10s'
  SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '10s'
 AS $function$
 declare
   v_month date := date_trunc('month', p_now at time zone 'UTC')::date;
+  v_from date;
   v_counted_before text;
 begin
   select counted_before into strict v_counted_before from ledger_count for update;
@@ -3772,17 +3997,28 @@ begin
   if v_counted_before <= (select sealed_before from ledger_seal) then
     return false;
   end if;
-  delete from usage_counts where day >= v_month;
-  delete from usage_by_key where day >= v_month;
-  delete from usage_by_principal where day >= v_month;
-  delete from usage_by_day where day >= v_month;
+  select greatest(v_month, max(day) + 1) into v_from from cold_days where state = 'cold';
+  delete from usage_counts where day >= v_from;
+  delete from usage_by_key where day >= v_from;
+  delete from usage_by_principal where day >= v_from;
+  delete from usage_by_day where day >= v_from;
   delete from usage_monthly where month >= v_month;
   delete from usage_monthly_by_principal where month >= v_month;
+  insert into usage_monthly (month, relying_party, principal, reason, verifies)
+  select date_trunc('month', day)::date, relying_party, principal, reason, sum(verifies)
+  from usage_counts
+  where day >= v_month
+  group by 1, 2, 3, 4;
+  insert into usage_monthly_by_principal (month, principal, reason, verifies)
+  select date_trunc('month', day)::date, principal, reason, sum(verifies)
+  from usage_counts
+  where day >= v_month
+  group by 1, 2, 3;
   update usage_by_grant
-  set days = days - datemultirange(daterange(v_month, null))
-  where days && datemultirange(daterange(v_month, null));
+  set days = days - datemultirange(daterange(v_from, null))
+  where days && datemultirange(daterange(v_from, null));
   delete from usage_by_grant where isempty(days);
-  update ledger_count set counted_before = svc_lowest_receipt_id(v_month::timestamp at time zone 'UTC');
+  update ledger_count set counted_before = svc_lowest_receipt_id(v_from::timestamp at time zone 'UTC');
   return true;
 end;
 $function$;

@@ -48,6 +48,7 @@ export interface Api {
   readonly address: AddressInfo;
   readonly adminAddress: AddressInfo;
   readonly service: ServiceDeps;
+  readonly packing: OpenedService['packing'];
   readonly registry: Registry;
   /** Stops taking work, finishes what is under way, closes storage. Resolves within about 10 s. */
   close(): Promise<void>;
@@ -155,7 +156,7 @@ const listen = async (
       await admin.close();
       await closeService();
     };
-    return { address, adminAddress, service, registry, close };
+    return { address, adminAddress, service, packing: opened.packing, registry, close };
   } catch (error) {
     await admin.close();
     throw error;

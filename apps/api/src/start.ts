@@ -71,8 +71,8 @@ const start = async (): Promise<void> => {
 
 const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
   const running = await runApi({ ...DEMO, ...process.env }, logger, { ownsDataDir: true });
-  const { service, registry } = running.api;
-  const jobs = maintenanceJobs(service);
+  const { service, packing, registry } = running.api;
+  const jobs = maintenanceJobs(service, packing);
   const metrics = createJobMetrics(registry, jobs);
   const log = reportRound(logger);
   const report = (round: Round) => {

@@ -34,5 +34,12 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
   const opened = await openService({ config, secrets, databaseUrl, logger, registry });
   const close = () => opened.close().finally(() => tracing.close());
   const deliverer = openDeliverer(opened.service, config, logger);
-  return { ...opened, close, config, registry, jobs: maintenanceJobs(opened.service), deliverer };
+  return {
+    ...opened,
+    close,
+    config,
+    registry,
+    jobs: maintenanceJobs(opened.service, opened.packing),
+    deliverer,
+  };
 };

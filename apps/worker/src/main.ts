@@ -3,6 +3,7 @@ import { describeVariables, WORKER_VARIABLES } from '@svc/config';
 import {
   closeOnSignal,
   createAdminService,
+  createColdHealth,
   createContentHealth,
   createFenceMetrics,
   createJobMetrics,
@@ -28,7 +29,7 @@ import {
 import type { Logger } from 'pino';
 import { openWorker, type Worker } from './compose.ts';
 
-const HELP = `The worker of the verification service: closes days and checks their content, checks the domains of hosted
+const HELP = `The worker of the verification service: closes days and checks their content, packs old ones, checks the domains of hosted
 Principals again, completes revocations that a crash cut off, signs status lists of former keys anew, adds up usage,
 forgets what has served its time, delivers events, ends conformance runs that nobody runs, makes partitions for the days to come. Any
 number of workers may run at once.
@@ -58,11 +59,12 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
   const { config, registry, service, fence, jobs, deliverer, close } = worker;
   const metrics = createJobMetrics(registry, jobs);
   const content = createContentHealth(registry, service.store.checkpoints);
+  const cold = createColdHealth(registry, service.store.coldDays);
   createFenceMetrics(registry, fence);
   const serviceReadiness = createServiceReadiness(worker);
   const readiness = async () => {
-    const [ready, described] = await Promise.all([serviceReadiness(), content.describe()]);
-    return readinessOf(ready, metrics, described);
+    const [ready, ...days] = await Promise.all([serviceReadiness(), content.describe(), cold.describe()]);
+    return readinessOf(ready, metrics, { content: days[0], cold: days[1] });
   };
   const admin = createAdminService({ registry, logger, readiness });
   const { address, port } = await admin.listen(config.adminPort, config.adminHost);
@@ -82,10 +84,14 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
 };
 
 /** A job that fails does not make the worker unready: the others go on. */
-const readinessOf = ({ ok, checks }: Readiness, metrics: JobMetrics, content: string): Readiness => {
+const readinessOf = (
+  { ok, checks }: Readiness,
+  metrics: JobMetrics,
+  days: Readonly<Record<'content' | 'cold', string>>,
+): Readiness => {
   const failing = metrics.failing();
   const jobs = failing.length === 0 ? 'ok' : `failing: ${failing.join(', ')}`;
-  return { ok, checks: { ...checks, jobs, content } };
+  return { ok, checks: { ...checks, jobs, ...days } };
 };
 
 const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logger): Promise<number> => {

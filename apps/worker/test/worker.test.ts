@@ -232,6 +232,7 @@ it('the admin port tells that the worker lives, is ready, and what its jobs did'
         signer: 'ok',
         jobs: 'ok',
         content: 'ok',
+        cold: 'ok',
       },
     },
   ]);

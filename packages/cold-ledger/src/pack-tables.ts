@@ -56,16 +56,19 @@ export interface ProvenTables {
   readonly contentRoot: Sha256;
 }
 
-/** Reads every Receipt from the store, and answers what both trees of the day come to (protocol §12). */
+/** Reads every Receipt from the store, and answers what both trees of the day come to (protocol §12). `onRow` hears of each. */
 export const proveReceipts = async (
   store: ObjectStore,
   tables: ColdDay['tables'],
   signal?: AbortSignal,
+  onRow: (row: ReceiptRow) => void = () => {},
 ): Promise<ProvenTables> => {
   const ids = new CompactRange(nativeSha256);
   const contents = new CompactRange(nativeSha256);
   for await (const rows of new ColdDayReader(store, { tables }).receipts(signal))
-    for (const { receipt_id: id, jws } of rows) {
+    for (const row of rows) {
+      const { receipt_id: id, jws } = row;
+      onRow(row);
       ids.push(hashLeaf(id, nativeSha256));
       contents.push(hashLeaf(createHash('sha256').update(jws).digest(), nativeSha256));
     }

@@ -1,9 +1,19 @@
 /** A cold day by its manifest: one Receipt and what belongs to it, or all of it in order. */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
-import { ObjectReader } from './read-object.ts';
+import { ObjectReader, type Scan } from './read-object.ts';
 import { readReceipt } from './receipt-jws.ts';
-import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
+import {
+  type AttestationRow,
+  type ConsumptionRow,
+  type ReceiptRow,
+  type Stored,
+  TABLES,
+  type TableName,
+} from './schema.ts';
+
+/** Every receipt id is lower. */
+const BEHIND_ALL = 'drc_~';
 
 export class ColdDayReader {
   readonly #store: ObjectStore;
@@ -20,6 +30,17 @@ export class ColdDayReader {
     return found === undefined ? null : readReceipt(found);
   }
 
+  /** Those of them that are there, in the order of their ids; each group that has any is read once. */
+  async findReceipts(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReceiptRow[]> {
+    const ids = [...receiptIds].sort();
+    const found: Stored<'receipts'>[] = [];
+    for (const entry of this.#day.tables.receipts) {
+      const within = ids.filter((id) => entry.first <= id && id <= entry.last);
+      if (within.length > 0) found.push(...(await this.#open<'receipts'>(entry).findAll(within, signal)));
+    }
+    return found.map(readReceipt);
+  }
+
   /** In the order of their ordinals. */
   findAttestations(receiptId: string, signal?: AbortSignal): Promise<AttestationRow[]> {
     return this.#find('attestations', receiptId, signal);
@@ -33,9 +54,28 @@ export class ColdDayReader {
     for await (const rows of this.rows('receipts', signal)) yield rows.map(readReceipt);
   }
 
+  /** Those with this id or a higher one. */
+  async *receiptsFrom(from: string, signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
+    const names = Object.keys(TABLES.receipts) as (keyof Stored<'receipts'>)[];
+    const all = { columns: names, from, before: BEHIND_ALL, isDescending: false };
+    for await (const rows of this.scan(all, signal)) yield (rows as Stored<'receipts'>[]).map(readReceipt);
+  }
+
   /** Some thousand at a time, as they are stored. */
   async *rows<T extends TableName>(table: T, signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
     for (const entry of this.#day.tables[table]) yield* this.#open<T>(entry).groups(signal);
+  }
+
+  /** Some columns of the Receipts of a range of ids, a group at a time. */
+  async *scan<Name extends keyof Stored<'receipts'> & string>(
+    scan: Scan<Name>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Pick<Stored<'receipts'>, Name | 'receipt_id'>[]> {
+    const entries = this.#day.tables.receipts.filter(
+      ({ first, last }) => first < scan.before && last >= scan.from,
+    );
+    if (scan.isDescending) entries.reverse();
+    for (const entry of entries) yield* this.#open<'receipts'>(entry).scan(scan, signal);
   }
 
   async #find<T extends TableName>(table: T, receiptId: string, signal?: AbortSignal): Promise<Stored<T>[]> {

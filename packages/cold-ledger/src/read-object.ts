@@ -16,6 +16,14 @@ const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8.decode(bytes),
 };
 
+export interface Scan<Name extends string> {
+  /** `receipt_id` always comes with them. */
+  readonly columns: readonly Name[];
+  readonly from: string;
+  readonly before: string;
+  readonly isDescending: boolean;
+}
+
 export class ObjectReader<T extends TableName> {
   readonly #store: ObjectStore;
   readonly #entry: ObjectEntry;
@@ -35,6 +43,24 @@ export class ObjectReader<T extends TableName> {
     for (const [index, { rows }] of this.#entry.groups.entries()) yield this.#read(index, [0, rows], signal);
   }
 
+  /** Some columns of the rows from `from` (inclusive) to `before` (exclusive), group by group, in the order asked for. */
+  async *scan<Name extends keyof Stored<T> & string>(
+    { columns, from, before, isDescending }: Scan<Name>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Pick<Stored<T>, Name | ('receipt_id' & keyof Stored<T>)>[]> {
+    const { groups, last } = this.#entry;
+    const overlapping = [...groups.entries()].filter(
+      ([index, { first }]) => first < before && (groups[index + 1]?.first ?? last) >= from,
+    );
+    if (isDescending) overlapping.reverse();
+    for (const [index, { rows }] of overlapping) {
+      const group = await this.#open(index, signal);
+      const found = await this.#decode(group, [0, rows], [...new Set(['receipt_id', ...columns])]);
+      const within = found.filter(({ receipt_id: id }) => id >= from && id < before);
+      yield isDescending ? within.reverse() : within;
+    }
+  }
+
   /** The rows of a Receipt. */
   async find(receiptId: string, signal?: AbortSignal): Promise<Stored<T>[]> {
     const { groups } = this.#entry;
@@ -49,6 +75,25 @@ export class ObjectReader<T extends TableName> {
       if (from < 0) continue;
       const to = ids.findLastIndex(({ receipt_id: id }) => id === receiptId) + 1;
       found.push(...(await this.#decode(group, [from, to])));
+    }
+    return found;
+  }
+
+  /** The rows of Receipts of which each has one. */
+  async findAll(receiptIds: readonly string[], signal?: AbortSignal): Promise<Stored<T>[]> {
+    const { groups } = this.#entry;
+    const wanted = new Set(receiptIds);
+    const found: Stored<T>[] = [];
+    for (const [index, { first, rows }] of groups.entries()) {
+      const next = groups[index + 1]?.first;
+      if (!receiptIds.some((id) => id >= first && (next === undefined || id < next))) continue;
+      const group = await this.#open(index, signal);
+      const ids = await this.#decode(group, [0, rows], ['receipt_id']);
+      const places = [...ids.keys()].filter((i) => wanted.has(ids[i]?.receipt_id ?? ''));
+      const [from, to] = [places[0], places.at(-1)];
+      if (from === undefined || to === undefined) continue;
+      const decoded = await this.#decode(group, [from, to + 1]);
+      found.push(...decoded.filter(({ receipt_id: id }) => wanted.has(id)));
     }
     return found;
   }

@@ -21,6 +21,17 @@ export interface FenceConfig {
   readonly maxAgeMs: number;
 }
 
+/** Where closed days go (docs/decisions/0068-how-a-day-goes-cold.md). */
+export interface ColdConfig {
+  /** `file:///folder` or `s3://bucket/prefix`. */
+  readonly place: string;
+  /** Of the S3-compatible storage; null: Amazon's. */
+  readonly endpoint: string | null;
+  /** 0: none is packed. */
+  readonly hotDays: number;
+  readonly graceDays: number;
+}
+
 export interface SelfServeLimits {
   /** Calls of one provision key, per node. */
   readonly perMinute: number;
@@ -73,6 +84,8 @@ export interface Config {
   readonly promisesStandby: boolean;
   /** Null: none. */
   readonly fence: FenceConfig | null;
+  /** Null: nowhere. */
+  readonly cold: ColdConfig | null;
   readonly dataDir: string;
   /** Null: generate one and print it (development). */
   readonly adminToken: string | null;

@@ -114,6 +114,28 @@ export const VARIABLES = {
     standard: '1000',
     meaning: 'Nothing is decided while the fence was last confirmed longer ago than this.',
   }),
+  SVC_COLD: variable({
+    parse: values.fencePlace,
+    standard: 'none',
+    meaning:
+      'Where closed days are packed to and read from: file:///<folder> or s3://<bucket>/<prefix>, the same for every process; none: nowhere.',
+  }),
+  SVC_COLD_ENDPOINT: variable({
+    parse: values.address,
+    standard: "Amazon's, by AWS_REGION",
+    meaning: 'Address of the S3-compatible storage that SVC_COLD names.',
+  }),
+  SVC_HOT_DAYS: variable({
+    parse: values.integer(0, 10_000),
+    standard: '35',
+    meaning: 'How many days a day stays hot once it is over, before it is packed. 0: none is packed.',
+  }),
+  SVC_COLD_GRACE_DAYS: variable({
+    parse: values.integer(1, 10_000),
+    standard: '7',
+    meaning:
+      'How many days a packed day is kept in the database, beside the ledger, before it is removed there.',
+  }),
   SVC_DATA_DIR: variable({
     parse: values.path,
     standard: '.data',

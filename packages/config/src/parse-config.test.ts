@@ -41,6 +41,7 @@ describe('configuration', () => {
       databaseReadUrl: null,
       promisesStandby: false,
       fence: null,
+      cold: null,
       dataDir: '.data',
       adminToken: null,
       provisionKeys: [],
@@ -307,6 +308,20 @@ describe('production', () => {
       maxAgeMs: 1_000,
     });
     expect(faultsOf({ ...PRODUCTION, SVC_FENCE_ENDPOINT: 'http://store:9000' })).toHaveLength(1);
+  });
+
+  it('packs days only where it is said where to', () => {
+    expect(configOf({ ...PRODUCTION, SVC_HOT_DAYS: '10' }).cold).toBeNull();
+    const place = { SVC_COLD: 's3://cold/p', SVC_COLD_ENDPOINT: 'http://store:9000' };
+    const cold = { place: 's3://cold/p', endpoint: 'http://store:9000' };
+    expect(configOf({ ...PRODUCTION, ...place }).cold).toEqual({ ...cold, hotDays: 35, graceDays: 7 });
+    const days = { SVC_HOT_DAYS: '0', SVC_COLD_GRACE_DAYS: '30' };
+    expect(configOf({ ...PRODUCTION, ...place, ...days }).cold).toEqual({
+      ...cold,
+      hotDays: 0,
+      graceDays: 30,
+    });
+    expect(faultsOf({ ...PRODUCTION, SVC_COLD_ENDPOINT: 'http://store:9000' })).toHaveLength(1);
   });
 
   it('requires the sandbox keys where self-serve gives out starters', () => {

@@ -2,6 +2,7 @@
  * Environment → Config (protocol §14). Pure. All faults are reported together. No fault contains a secret.
  */
 import type {
+  ColdConfig,
   Config,
   FenceConfig,
   ParsedConfig,
@@ -78,6 +79,10 @@ export const WORKER_VARIABLES: readonly VariableName[] = [
   'SVC_FENCE',
   'SVC_FENCE_ENDPOINT',
   'SVC_FENCE_MAX_AGE_MS',
+  'SVC_COLD',
+  'SVC_COLD_ENDPOINT',
+  'SVC_HOT_DAYS',
+  'SVC_COLD_GRACE_DAYS',
   'SVC_DATA_DIR',
   'SVC_STATUS_KEYS',
   'SVC_WEBHOOK_KEYS',
@@ -197,6 +202,8 @@ const crossFaults = (read: Read): string[] => {
     faults.push('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS: without a key nobody can sign up');
   if (read.SVC_FENCE_ENDPOINT !== undefined && !read.SVC_FENCE?.startsWith('s3:'))
     faults.push('SVC_FENCE_ENDPOINT needs SVC_FENCE=s3://<bucket>/<prefix>');
+  if (read.SVC_COLD_ENDPOINT !== undefined && !read.SVC_COLD?.startsWith('s3:'))
+    faults.push('SVC_COLD_ENDPOINT needs SVC_COLD=s3://<bucket>/<prefix>');
   return faults;
 };
 
@@ -221,6 +228,7 @@ const serviceConfigOf = (read: Read): ServiceConfig => ({
     read.DATABASE_URL === undefined ? { kind: 'embedded' } : { kind: 'external', url: read.DATABASE_URL },
   promisesStandby: read.SVC_SYNCHRONOUS_STANDBY ?? false,
   fence: fenceOf(read),
+  cold: coldOf(read),
   dataDir: read.SVC_DATA_DIR ?? '.data',
   webhookKeys: read.SVC_WEBHOOK_KEYS ?? [],
   statusKeysPath: read.SVC_STATUS_KEYS ?? null,
@@ -258,6 +266,15 @@ const fenceOf = (read: Read): FenceConfig | null => {
   const place = read.SVC_FENCE ?? 'none';
   if (place === 'none') return null;
   return { place, endpoint: read.SVC_FENCE_ENDPOINT ?? null, maxAgeMs: read.SVC_FENCE_MAX_AGE_MS ?? 1_000 };
+};
+
+const coldOf = (read: Read): ColdConfig | null => {
+  const place = read.SVC_COLD ?? 'none';
+  if (place === 'none') return null;
+  return {
+    ...{ place, endpoint: read.SVC_COLD_ENDPOINT ?? null },
+    ...{ hotDays: read.SVC_HOT_DAYS ?? 35, graceDays: read.SVC_COLD_GRACE_DAYS ?? 7 },
+  };
 };
 
 const selfServeLimits = (read: Read): SelfServeLimits => ({

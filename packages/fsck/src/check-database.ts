@@ -68,7 +68,10 @@ export const checkDatabase = async (options: CheckDatabaseOptions): Promise<Chec
   client.on('error', () => {});
   await client.connect();
   try {
+    const { rows } = await client.query(`select to_regclass('public.receipts') is not null as exists`);
     await client.query('begin isolation level repeatable read read only');
+    // Before the snapshot: a day that left the ledger after it would be in neither place.
+    if (rows[0]?.exists === true) await client.query('lock table public.receipts in access share mode');
     await client.query(CATALOG_SEARCH_PATH);
     refuseUnmigrated(await compareSchema(queryOn(client)));
     return await runChecks(client, options);

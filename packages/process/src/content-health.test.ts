@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { createContentHealth } from './content-health.ts';
+import { createColdHealth, createContentHealth } from './content-health.ts';
 
 const health = (listBroken: () => Promise<string[]>) => {
   const registry = new Registry();
@@ -21,4 +21,11 @@ it('says that it cannot tell when storage does not answer', async () => {
   const blind = health(() => Promise.reject(new Error('gone')));
   expect(await blind.registry.metrics()).toContain('svc_content_broken_days -1');
   expect(await blind.health.describe()).toBe('unknown');
+});
+
+it('names days that could not be packed apart from them', async () => {
+  const registry = new Registry();
+  const listBroken = async () => [{ day: '2026-01-01', problem: 'its ids lead elsewhere' }];
+  expect(await createColdHealth(registry, { listBroken }).describe()).toBe('broken: 2026-01-01');
+  expect(await registry.metrics()).toContain('svc_cold_broken_days 1');
 });

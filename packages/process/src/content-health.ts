@@ -1,5 +1,5 @@
 /** Days whose receipts are no longer what was published (protocol §12), where an operator looks: metrics and health. */
-import { type CheckpointRepository, withinMs } from '@svc/service';
+import { type CheckpointRepository, type ColdDayRepository, type Day, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';
 
@@ -13,11 +13,38 @@ const NAMED = 5;
 export const createContentHealth = (
   registry: Registry,
   checkpoints: Pick<CheckpointRepository, 'listBroken'>,
+): ContentHealth =>
+  brokenDays(
+    registry,
+    {
+      name: 'svc_content_broken_days',
+      help: 'Published days whose receipts did not lead to their roots when last read; -1: storage does not answer.',
+    },
+    () => checkpoints.listBroken(),
+  );
+
+/** Days that were to be packed and are not what was published. */
+export const createColdHealth = (
+  registry: Registry,
+  coldDays: Pick<ColdDayRepository, 'listBroken'>,
+): ContentHealth =>
+  brokenDays(
+    registry,
+    {
+      name: 'svc_cold_broken_days',
+      help: 'Closed days that are not packed, since they did not lead to their roots; -1: storage does not answer.',
+    },
+    async () => (await coldDays.listBroken()).map(({ day }) => day),
+  );
+
+const brokenDays = (
+  registry: Registry,
+  metric: { readonly name: string; readonly help: string },
+  list: () => Promise<readonly Day[]>,
 ): ContentHealth => {
-  const broken = () => withinMs(HEALTH_ANSWER_MS, checkpoints.listBroken(), () => null).catch(() => null);
+  const broken = () => withinMs(HEALTH_ANSWER_MS, list(), () => null).catch(() => null);
   new Gauge({
-    name: 'svc_content_broken_days',
-    help: 'Published days whose receipts did not lead to their roots when last read; -1: storage does not answer.',
+    ...metric,
     registers: [registry],
     async collect() {
       this.set((await broken())?.length ?? -1);

@@ -20,7 +20,7 @@ export {
 } from './conformance/runner.ts';
 export { createRunTransport } from './conformance/transport.ts';
 export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
-export { type ContentHealth, createContentHealth } from './content-health.ts';
+export { type ContentHealth, createColdHealth, createContentHealth } from './content-health.ts';
 export { dropSecrets } from './drop-secrets.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export {

@@ -1,5 +1,8 @@
 /** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
+
+import type { PackDaysDeps } from '@svc/cold-ledger';
 import type { ServiceConfig, SigningSecrets } from '@svc/config';
+import { openObjects } from '@svc/object-store';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
 import {
@@ -9,6 +12,7 @@ import {
   Holds,
   KeyRing,
   managedPrincipalDid,
+  type ObjectStore,
   pooledRandom,
   SANDBOX_SLUG,
   type ServiceDeps,
@@ -16,7 +20,7 @@ import {
   type Store,
   WebhookSecrets,
 } from '@svc/service';
-import { createStore } from '@svc/store-pg';
+import { createStore, readDayRows } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
@@ -37,6 +41,8 @@ export interface OpenedService {
   readonly service: ServiceDeps;
   /** Null: the deployment has none. */
   readonly fence: Fence | null;
+  /** What packs closed days; null: nothing does. */
+  readonly packing: PackDaysDeps | null;
   /** Null: the deployment promises no standby, or nobody watches. */
   readonly standby: StandbyHealth | null;
   close(): Promise<void>;
@@ -73,7 +79,9 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
   const log = countedLog(logger, count, kept);
   const onReplicaChange = createReplicaReporter(log);
-  const store = createStore({ databaseUrl, databaseReadUrl, onError, onReplicaChange });
+  const cold = config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint);
+  const objects = cold?.objects ?? null;
+  const store = createStore({ databaseUrl, databaseReadUrl, objects, onError, onReplicaChange });
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
@@ -106,22 +114,39 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     };
     if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
     const { fence, close: closeFence } = await openFence(service, config);
+    const packing = cold === null ? null : packingOf(service, config, cold.objects, databaseUrl);
     const close = async () => {
       await closeFence();
       keys.stop();
       clock.stop();
       await store.close();
+      cold?.close();
       await secrets.signers.close();
     };
     const isWatched = registry !== undefined && config.promisesStandby;
     const standby = isWatched ? createStandbyHealth(registry, store) : null;
-    return { service: { ...service, ...outsideOf(config) }, fence, standby, close };
+    return { service: { ...service, ...outsideOf(config) }, fence, packing, standby, close };
   } catch (error) {
     await store.close();
+    cold?.close();
     await secrets.signers.close();
     throw error;
   }
 };
+
+const packingOf = (
+  service: Omit<PackDaysDeps, 'objects' | 'hotDays' | 'graceDays' | 'readDayRows'>,
+  { cold }: Pick<ServiceConfig, 'cold'>,
+  objects: ObjectStore,
+  databaseUrl: string,
+): PackDaysDeps | null =>
+  cold === null || cold.hotDays === 0
+    ? null
+    : {
+        ...service,
+        ...{ objects, hotDays: cold.hotDays, graceDays: cold.graceDays },
+        readDayRows: (day, work) => readDayRows(databaseUrl, day, work),
+      };
 
 const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceDeps['log'] => ({
   info: (event, fields) => (event === 'revocation' ? kept : logger).info(fields, event),

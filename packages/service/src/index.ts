@@ -70,6 +70,7 @@ export * from './ports/audit.ts';
 export * from './ports/checkpoints.ts';
 export * from './ports/claims.ts';
 export * from './ports/clock.ts';
+export * from './ports/cold-days.ts';
 export * from './ports/conformance.ts';
 export * from './ports/consumption.ts';
 export * from './ports/decisions.ts';

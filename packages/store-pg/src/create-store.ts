@@ -2,8 +2,9 @@
  * The Store over PostgreSQL: small pools so that no kind of work can use up another's connections. Commits stay few, since
  * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
  */
-import { type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
+import { type ObjectStore, type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
 import { clockStore } from './clock-store.ts';
+import { ColdReader } from './cold/cold-reader.ts';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { describeHealth } from './describe-health.ts';
@@ -78,6 +79,8 @@ export interface StoreOptions {
   readonly databaseUrl: string;
   /** A streaming replica for reports, or several. */
   readonly databaseReadUrl?: string | null;
+  /** Where cold days are; null: whatever needs one of them is `unavailable`. */
+  readonly objects?: ObjectStore | null;
   readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
@@ -139,6 +142,7 @@ export function createStore(options: StoreOptions): Store {
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
+  const cold = new ColdReader(options.objects ?? null);
   const silent = new SilentConnections(databaseUrl);
   const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
     new DeadlinePool({
@@ -242,16 +246,19 @@ export function createStore(options: StoreOptions): Store {
   };
   const storeAs = (tenant: Tenant | null): Store => {
     const ownDatabase = pooledDatabase(reads, admin, tenant);
-    const own = repositories(ownDatabase, pooledDatabase(ledgerReads, admin, tenant));
+    const own = repositories(ownDatabase, cold, pooledDatabase(ledgerReads, admin, tenant));
     return Object.assign(own, shared, {
       as: rememberedAs,
       async report(work) {
-        const read = await replica?.report((session) => work(repositories(session)), tenant);
+        const read = await replica?.report((session) => work(repositories(session, cold)), tenant);
         return read ? read.value : work(own);
       },
       transaction(work, options = {}) {
         const { lane = 'admin', ...limits } = options;
-        return runTransaction(pools[lane], (session) => work(repositories(session)), { ...limits, tenant });
+        return runTransaction(pools[lane], (session) => work(repositories(session, cold)), {
+          ...limits,
+          tenant,
+        });
       },
       verify: verifyStore({
         database: ownDatabase,

@@ -1,6 +1,7 @@
 /** PostgreSQL storage (15 or later): schema, repositories, the commit of decisions, the revocation barrier. */
 export { checkReplica, checkServer } from './check-server.ts';
 export { type ClockRepair, type ClockState, readClockState, repairClock } from './clock-repair.ts';
+export { readDayRows } from './cold/day-rows.ts';
 export { createRunStore, type RunStore, type RunStoreOptions } from './create-run-store.ts';
 export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
 export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';

@@ -5,6 +5,7 @@ export const DAY_MS = 86_400_000;
 
 const FIRST_MS = 0;
 const LAST_MS = 2 ** 48 - 1;
+const LAST_DAY = Date.parse('9999-12-31') / DAY_MS;
 
 /** No receipt of this instant or later has a lower id. What lies outside the times of ids is taken to their ends. */
 export const lowestReceiptId = (ms: number): string =>
@@ -20,9 +21,16 @@ export const dayNumberOf = (receiptId: string): number => {
 /** The lowest id of a day. */
 export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);
 
+/** `YYYY-MM-DD`. */
+export const dateOfDay = (dayNumber: number): string =>
+  new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
+
+/** Ids of later years name the last day of the year 9999: what has no day of four digits is of no day that there is. */
+export const dayOfId = (receiptId: string): string => dateOfDay(Math.min(dayNumberOf(receiptId), LAST_DAY));
+
 /** The table that has the receipts of a day (migrations/0001-foundation/05-partitions.sql). */
 export const partitionOfDay = (dayNumber: number): string =>
-  `receipts_${new Date(dayNumber * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+  `receipts_${dateOfDay(dayNumber).replaceAll('-', '')}`;
 
 export const higherId = (a: string, b: string): string => (a > b ? a : b);
 export const lowerId = (a: string, b: string): string => (a < b ? a : b);

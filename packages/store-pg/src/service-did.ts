@@ -57,7 +57,8 @@ export interface IssuedUnderDid {
 export const countIssued = (databaseUrl: string): Promise<IssuedUnderDid> =>
   withClient(databaseUrl, async (client) => {
     const { rows } = await client.query<IssuedUnderDid>(
-      `select (select count(*) from receipts)::float8 as receipts, (select count(*) from checkpoints)::float8 as checkpoints,
+      `select ((select count(*) from receipts) + (select coalesce(sum(tree_size), 0) from checkpoints join cold_days using (day)
+          where state = 'cold'))::float8 as receipts, (select count(*) from checkpoints)::float8 as checkpoints,
         (select count(*) from grants)::float8 as grants,
         (select count(*) from principals where kind = 'managed')::float8 as "managedPrincipals"`,
     );

@@ -9,7 +9,7 @@ export interface LoggedEvent {
 }
 
 const ROOT = new URL('../../../../', import.meta.url);
-const PACKAGES = ['service', 'process', 'store-pg', 'outbound', 'fence'].map(
+const PACKAGES = ['service', 'process', 'store-pg', 'cold-ledger', 'outbound', 'fence'].map(
   (name) => `packages/${name}/src/`,
 );
 const PROGRAMS = ['api', 'worker', 'conformance-runner'].map((name) => `apps/${name}/src/`);

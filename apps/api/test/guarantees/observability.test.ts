@@ -6,6 +6,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { routes } from '@svc/contract';
 import {
   ALARMING_EVENTS,
+  createColdHealth,
   createFenceMetrics,
   createJobMetrics,
   createReplicaMetrics,
@@ -101,6 +102,7 @@ beforeAll(async () => {
   const jobs = createJobMetrics(registry, maintenanceJobs(deployment.process.service));
   jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
   createRunReporter(pino({ enabled: false }), registry);
+  createColdHealth(registry, deployment.process.service.store.coldDays);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
   const state = { fault: null, behindMs: 0, reads: { replica: 1, primary: 1 } };
   createReplicaMetrics(registry, { describeReplica: () => state });

@@ -1,5 +1,6 @@
 /** Invariants between tables, each a query for the rows that violate it. */
 import type { Check } from '../check.ts';
+import { COLD_DAYS } from '../cold-days.ts';
 
 export interface Rule {
   readonly name: string;
@@ -132,14 +133,16 @@ const RULES: readonly Rule[] = [
     countSql: 'select count(*) from attestations',
     faultSql: `
       select a.attestation_id as "where",
-        case when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id
-          when c.correction_of is not null then 'it corrects a correction'
+        case when c.correction_of is not null then 'it corrects a correction'
+          when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id
           else 'it is not what its Receipt says' end as problem
       from attestations a
       left join receipts r on r.receipt_id = a.receipt_id
       left join attestations c on c.attestation_id = a.correction_of
-      where r.receipt_id is null or c.correction_of is not null or a.relying_party <> r.relying_party
-        or a.principal is distinct from r.principal or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision`,
+      where c.correction_of is not null
+        or ((r.receipt_id is null or a.relying_party <> r.relying_party or a.principal is distinct from r.principal
+            or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision)
+          and not (r.receipt_id is null and (a.evaluated_at at time zone 'UTC')::date in (${COLD_DAYS})))`,
   },
   {
     name: 'restored budgets',
@@ -180,7 +183,8 @@ const RULES: readonly Rule[] = [
         select count(*) as checks from relying_parties rp join receipts r on r.relying_party = rp.did
         where rp.org_id = e.org_id and r.production_check and r.evaluated_at >= e.cap_since
       ) c
-      where e.check_cap is not null and e.checks_since_cap <> c.checks`,
+      where e.check_cap is not null and e.checks_since_cap <> c.checks
+        and not exists (select from (${COLD_DAYS}) as k where k.day >= (e.cap_since at time zone 'UTC')::date)`,
   },
 ];
 

@@ -1,5 +1,6 @@
 /** The stored sums (store-pg, migrations/0001-foundation/07-usage.sql) equal a recount of the Receipts. */
 import type { Check } from '../check.ts';
+import { COLD_DAYS } from '../cold-days.ts';
 import { ruleCheck } from './rules.ts';
 
 /** The Receipts included in the sums, with the day and month they are grouped by. */
@@ -15,6 +16,9 @@ interface Sums {
   /** What it aggregates: the Receipts, or a table that is checked itself. */
   readonly of: string;
 }
+
+/** Sums of days whose Receipts are there to be counted. */
+const OF_HOT_DAYS = `where day not in (${COLD_DAYS})`;
 
 const RECEIPTS = `(select *, 1 as verifies from (${COUNTED}) as r) as counted`;
 const FINEST = `(select *, date_trunc('month', day)::date as month from usage_counts) as finest`;
@@ -38,7 +42,7 @@ const sumCheck = ({ table, by, of }: Sums): Check =>
       select ${by.split(',', 1)[0]}::text as "where",
         'stored are ' || sum(stored) || ', counted ' || sum(counted) || ': ' || concat_ws(', ', ${by}) as problem
       from (
-        select ${by}, verifies as stored, 0 as counted from ${table}
+        select ${by}, verifies as stored, 0 as counted from ${table} ${of === RECEIPTS ? OF_HOT_DAYS : ''}
         union all select ${by}, 0, verifies from ${of}
       ) as both_ways
       group by ${by} having sum(stored) <> sum(counted)`,
@@ -54,7 +58,7 @@ export const usageChecks: readonly Check[] = [
       select day::text as "where", 'stored are ' || sum(stored) || ', counted ' || sum(counted) || ': '
         || concat_ws(', ', relying_party, key_id, reason) as problem
       from (
-        select day, relying_party, key_id, reason, production_checks as stored, 0 as counted from usage_by_key
+        select day, relying_party, key_id, reason, production_checks as stored, 0 as counted from usage_by_key ${OF_HOT_DAYS}
         union all select day, relying_party, key_id, reason, 0, 1 from (${COUNTED}) as r where production_check
       ) as both_ways
       group by day, relying_party, key_id, reason having sum(stored) <> sum(counted)`,
@@ -68,10 +72,16 @@ export const usageChecks: readonly Check[] = [
         select grant_id, principal, range_agg(daterange(day, day + 1)) as days
         from (select distinct grant_id, principal, day from (${COUNTED}) as r where grant_id is not null) as d
         group by grant_id, principal
+      ), stored as (
+        select grant_id, principal, days - c.cold as days
+        from usage_by_grant, (
+          select coalesce(range_agg(daterange(day, day + 1)), '{}') as cold from (${COLD_DAYS}) as d
+        ) as c
+        where not isempty(days - c.cold)
       )
       select coalesce(n.grant_id, u.grant_id) as "where",
         'stored are the days ' || coalesce(u.days, '{}') || ', counted ' || coalesce(n.days, '{}') as problem
-      from named n full join usage_by_grant u
+      from named n full join stored u
         on n.grant_id = u.grant_id and n.principal is not distinct from u.principal
       where n.days is distinct from u.days`,
   }),

@@ -1,4 +1,5 @@
 /** The jobs of a deployment and their intervals. */
+import { type PackDaysDeps, packDays } from '@svc/cold-ledger';
 import {
   checkContent,
   clearOldActions,
@@ -20,7 +21,11 @@ import type { Job } from './loop.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
+/** `packing`: null where no days are packed. */
+export const maintenanceJobs = (
+  service: ServiceDeps,
+  packing: PackDaysDeps | null = null,
+): readonly Job[] => [
   {
     name: 'close-days',
     everyMs: 5 * MINUTE,
@@ -98,4 +103,12 @@ export const maintenanceJobs = (service: ServiceDeps): readonly Job[] => [
       return {};
     },
   },
+  ...(packing === null ? [] : [packDaysJob(packing)]),
 ];
+
+/** Behind the others: it takes only days that they are done with. */
+const packDaysJob = (packing: PackDaysDeps): Job => ({
+  name: 'pack-days',
+  everyMs: 60 * MINUTE,
+  run: async (stop) => ({ ...(await packDays(packing, stop)) }),
+});

@@ -10,6 +10,7 @@ import type { AuditRepository } from './audit.ts';
 import type { CheckpointRepository } from './checkpoints.ts';
 import type { ClaimRepository } from './claims.ts';
 import type { ClockStore } from './clock.ts';
+import type { ColdDayRepository } from './cold-days.ts';
 import type { ConformanceRunRepository } from './conformance.ts';
 import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
@@ -147,6 +148,7 @@ export interface Repositories {
   readonly outcomes: OutcomeRepository;
   readonly consumption: ConsumptionRepository;
   readonly checkpoints: CheckpointRepository;
+  readonly coldDays: ColdDayRepository;
   readonly usage: UsageRepository;
   readonly serviceKeys: ServiceKeyRepository;
   readonly selfServe: SelfServeRepository;

@@ -15,12 +15,14 @@ import { runSql, withSession } from '@svc/testkit/store/session';
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { mostPartitionsLocked } from '../../test/partition-locks.ts';
+import { ColdReader } from '../cold/cold-reader.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import { searchDecisions } from './search-decisions.ts';
 
 const stores = withStores();
 
+const cold = new ColdReader(null);
 const ID = 'receipt_id as "receiptId"';
 const FIRST_MS = Date.parse('2026-02-01T00:00:00Z');
 const DAYS = 45;
@@ -186,14 +188,14 @@ it('no statement locks the partitions of more than a month, whatever is looked f
     ]);
     for (const filter of searches) {
       const most = await mostPartitionsLocked(stores.url, (database) =>
-        searchDecisions(database, filter, ID, 5_001),
+        searchDecisions({ database, cold }, filter, ID, 5_001),
       );
       expect(most).toBeLessThanOrEqual(31);
     }
   }
   const ids = rows.map(({ id }) => id);
   const exported = await mostPartitionsLocked(stores.url, (database) =>
-    decisionRepository(database).listForExport(ids),
+    decisionRepository(database, cold).listForExport(ids),
   );
   expect(exported).toBeLessThanOrEqual(31);
 });

@@ -10,11 +10,16 @@
  * migrations/0001-foundation/07-usage.sql) no receipt is ever stored any more and the sums are complete. It is read first,
  * so it may be too low by the time the rest is read, and never too high; what is above it is read next, so whatever was
  * stored when the search began is found.
+ *
+ * Cold days are all counted (`svc_detach_day`), and their partitions are named by no statement. Where one has moved since the
+ * search began, a statement fails by a name that is gone, or the day's manifest is not found, and the search begins anew.
  */
 import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { type DecisionListFilter, StoreError } from '@svc/service';
+import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { firstIdOfDay, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
+import { searchColdDay } from './cold-days.ts';
 import type { Search } from './search.ts';
 import { daysWithAny, everyMonth, type Range, type Span } from './spans.ts';
 import { spanStatement } from './statements.ts';
@@ -23,24 +28,48 @@ export interface Found {
   readonly receiptId: ReceiptId;
 }
 
-/** The newest `limit` rows of the filter, or all there are. `columns` of the receipts: `receipt_id as "receiptId"`, … */
-export async function searchDecisions<Row extends Found>(
-  database: Database,
+/** Where Receipts are. */
+export interface Ledger {
+  readonly database: Database;
+  readonly cold: ColdReader;
+}
+
+/**
+ * The newest `limit` rows of the filter, or all there are. `columns` of the receipts, of those that lists show:
+ * `receipt_id as "receiptId"`, …; rows of cold days have all of them.
+ */
+export const searchDecisions = async <Row extends Found>(
+  ledger: Ledger,
+  filter: DecisionListFilter,
+  columns: string,
+  limit: number,
+): Promise<Row[]> =>
+  filter.relyingParties?.length === 0
+    ? []
+    : againIfMoved(() => searchOnce<Row>(ledger, filter, columns, limit));
+
+async function searchOnce<Row extends Found>(
+  ledger: Ledger,
   filter: DecisionListFilter,
   columns: string,
   limit: number,
 ): Promise<Row[]> {
-  if (filter.relyingParties?.length === 0) return [];
-  const read: ReadSpan<Row> = (search, span, most) =>
-    database.read<Row>(spanStatement(search, span, columns, most));
-  const { uncounted, counted } = await findRanges(database, filter);
+  const { database } = ledger;
+  const read: ReadSpan<Row> = async (search, span, most) => {
+    const [part] = span.parts;
+    if (span.density !== 'cold' || part?.day === undefined)
+      return database.read<Row>(spanStatement(search, span, columns, most));
+    return (await searchColdDay(ledger, search, { ...part, day: part.day }, most)) as unknown as Row[];
+  };
+  const { uncounted, counted, coldDays } = await findRanges(database, filter);
   const newest = await readSpans(read, filter, () => everyMonth(uncounted), limit);
   const missing = limit - newest.length;
   if (missing === 0) return newest;
 
   const older: Row[][] = [];
   for (const search of await searchesOfCounted(database, filter)) {
-    const days = (lacking: () => number) => daysWithAny(database, search, counted, lacking);
+    const days = (lacking: () => number) =>
+      daysWithAny(database, search, { range: counted, coldDays }, lacking);
     older.push(await readSpans(read, search, days, missing));
   }
   // Each is in order by itself, and no receipt is in two of them.
@@ -115,8 +144,8 @@ async function listIssuers(database: Database, grantId: GrantId): Promise<(DidWe
 async function findRanges(
   database: Database,
   { sinceMs, untilMs, beforeId }: DecisionListFilter,
-): Promise<{ readonly uncounted: Range; readonly counted: Range }> {
-  const ledger = await findLedger(database);
+): Promise<{ readonly uncounted: Range; readonly counted: Range; readonly coldDays: ReadonlySet<number> }> {
+  const ledger = await findBounds(database);
   const from = [firstIdOfDay(ledger.firstDay)];
   const before = [firstIdOfDay(ledger.lastDay + 1)];
   if (sinceMs !== undefined) from.push(lowestReceiptId(sinceMs));
@@ -124,25 +153,33 @@ async function findRanges(
   if (beforeId !== undefined) before.push(beforeId);
   const all = { from: from.reduce(higherId), before: before.reduce(lowerId) };
   const split = higherId(all.from, lowerId(all.before, ledger.countedBefore));
-  return { uncounted: { ...all, from: split }, counted: { ...all, before: split } };
+  return {
+    ...{ uncounted: { ...all, from: split }, counted: { ...all, before: split } },
+    coldDays: new Set(ledger.coldDays),
+  };
 }
 
-interface Ledger {
+interface Bounds {
   readonly countedBefore: string;
-  /** Of the partitions; 0 and −1 while there are none. */
+  /** Of the partitions and cold days; 0 and −1 while there are none. */
   readonly firstDay: number;
   readonly lastDay: number;
+  readonly coldDays: readonly number[];
 }
 
-async function findLedger(database: Database): Promise<Ledger> {
+async function findBounds(database: Database): Promise<Bounds> {
   const partition = (order: 'asc' | 'desc') => `(
     select to_date(right(relname, 8), 'YYYYMMDD') - date '1970-01-01' from pg_class
     where relname >= 'receipts_' and relname < 'receipts_a' and relname ~ '^receipts_\\d{8}$'
       and relkind = 'r' and relnamespace = current_schema()::regnamespace
     order by relname ${order} limit 1)`;
-  const [row] = await database.read<Ledger>({
-    text: `select counted_before as "countedBefore", coalesce(${partition('asc')}, 0) as "firstDay",
-      coalesce(${partition('desc')}, -1) as "lastDay" from ledger_count`,
+  const [row] = await database.read<Bounds>({
+    text: `select counted_before as "countedBefore",
+      coalesce(least(${partition('asc')}, cold.days[1]), 0) as "firstDay",
+      coalesce(${partition('desc')}, cold.days[array_upper(cold.days, 1)], -1) as "lastDay", cold.days as "coldDays"
+      from ledger_count, (
+        select array(select day - date '1970-01-01' from cold_days where state = 'cold' order by day) as days
+      ) as cold`,
     values: [],
   });
   if (row === undefined) throw new StoreError('refused', 'the ledger has no count');

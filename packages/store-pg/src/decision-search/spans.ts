@@ -21,9 +21,9 @@ export interface Span {
   readonly parts: readonly Part[];
   /**
    * How many of its receipts are looked for. Of few, all are gathered; of many, enough are met on the way down; where it
-   * is not known, the planner weighs one against the other.
+   * is not known, the planner weighs one against the other. Of one day that is cold, its objects are read.
    */
-  readonly density: 'few' | 'many' | 'unknown';
+  readonly density: 'few' | 'many' | 'unknown' | 'cold';
 }
 
 /** More partitions than this are never planned or locked by one statement. */
@@ -40,22 +40,29 @@ export function* everyMonth({ from, before }: Range): Generator<Span> {
   }
 }
 
-/** Days that hold any, as many at a time as fill the page. `lacking` tells how many ids that takes. */
+/**
+ * Days that hold any, as many at a time as fill the page, and each cold one by itself. `lacking` tells how many ids that takes.
+ */
 export async function* daysWithAny(
   database: Database,
   search: Search,
-  range: Range,
+  { range, coldDays }: { readonly range: Range; readonly coldDays: ReadonlySet<number> },
   lacking: () => number,
 ): AsyncGenerator<Span> {
   let group: DayCount[] = [];
   let verifies = 0;
   for await (const day of countedDays(database, search, range)) {
+    const isCold = coldDays.has(day.number);
     // A day that is walked through stands alone: the walk would read the others to their ends.
-    const endsGroup = verifies >= lacking() || group.length === MOST_DAYS || isDense(day, search);
+    const endsGroup = verifies >= lacking() || group.length === MOST_DAYS || isDense(day, search) || isCold;
     if (group.length > 0 && endsGroup) {
       yield spanOf(group, range, search);
       group = [];
       verifies = 0;
+    }
+    if (isCold) {
+      yield { ...spanOf([day], range, search), density: 'cold' };
+      continue;
     }
     group.push(day);
     verifies += isDense(day, search) ? Number.POSITIVE_INFINITY : day.verifies;

@@ -1,6 +1,7 @@
 /** Closed days, their Merkle tiles and their checkpoints. Published rows never change (triggers refuse it). */
+import { createHash } from 'node:crypto';
 import { TILE_HASHES } from '@svc/merkle';
-import { encodeUlid, type ReceiptId } from '@svc/protocol';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
 import {
   type CheckpointRecord,
   type CheckpointRepository,
@@ -10,17 +11,20 @@ import {
   StoreError,
   type TileRecord,
 } from '@svc/service';
+import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
+import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
-const columns = `day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",
+/** Of `CheckpointRecord`. */
+export const checkpointColumns = `day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",
   first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
   content_root as "contentRoot", svc_ms(created_at) as "createdAtMs"`;
 
 const tileColumns = `level, index, hashes, first_receipt_ids as "firstReceiptIds"`;
 
-export function checkpointRepository(database: Database): CheckpointRepository {
+export function checkpointRepository(database: Database, cold: ColdReader): CheckpointRepository {
   const findOne = async (where: string, values: readonly unknown[]): Promise<CheckpointRecord | null> => {
-    const text = `select ${columns} from checkpoints where ${where}`;
+    const text = `select ${checkpointColumns} from checkpoints where ${where}`;
     return (await database.read<CheckpointRecord>({ text, values }))[0] ?? null;
   };
   const find = (day: Day) => findOne('day = $1', [day]);
@@ -39,16 +43,19 @@ export function checkpointRepository(database: Database): CheckpointRepository {
     },
     list: (after, limit) =>
       database.read<CheckpointRecord>({
-        text: `select ${columns} from checkpoints where $1::date is null or day > $1 order by day limit $2`,
+        text: `select ${checkpointColumns} from checkpoints where $1::date is null or day > $1 order by day limit $2`,
         values: [after, limit],
       }),
     async closeDay(day) {
       const text = 'select svc_close_day($1) as closed';
       return (await database.write<{ closed: boolean }>({ text, values: [day] }))[0]?.closed === true;
     },
-    listLeaves: (day, start, limit) => listLeaves(database, 'content_hash', day, start, limit),
+    listLeaves: (day, start, limit) =>
+      againIfMoved(() => listLeaves({ database, cold }, 'content_hash', day, start, limit)),
     listLeavesAgain: (day, start, limit) =>
-      listLeaves(database, `sha256(convert_to(jws, 'UTF8'))`, day, start, limit),
+      againIfMoved(() =>
+        listLeaves({ database, cold }, `sha256(convert_to(jws, 'UTF8'))`, day, start, limit),
+      ),
     async insert(checkpoint, tiles) {
       const [row] = await database.write<{ inserted: number }>(insertStatement(checkpoint, tiles));
       if (row?.inserted === 1) return true;
@@ -78,10 +85,11 @@ export function checkpointRepository(database: Database): CheckpointRepository {
     },
     listDueForCheck: (hours, limit) =>
       database.read<CheckpointRecord>({
-        text: `select ${columns} from checkpoints
+        text: `select ${checkpointColumns} from checkpoints
           left join content_checks using (day)
           where (checked_at is null or checked_at < clock_timestamp() - make_interval(hours => $1))
             and not exists (select from restores where checkpoints.day = any (reinstated_days))
+            and not exists (select from cold_days as c where c.day = checkpoints.day and c.state = 'cold')
           order by checked_at nulls first, day limit $2`,
         values: [hours, limit],
       }),
@@ -100,15 +108,12 @@ export function checkpointRepository(database: Database): CheckpointRepository {
   };
 }
 
-const DAY_MS = 86_400_000;
 const RECEIPT_ID_LENGTH = 30;
 const HASH_LENGTH = 32;
 
-const lowestReceiptId = (ms: number) => `drc_${encodeUlid(ms, new Uint8Array(10))}`;
-
-/** Ids and hashes are of fixed length, so a whole run arrives as two values. */
+/** Ids and hashes are of fixed length, so a whole run arrives as two values; of a cold day the hash of its manifest does. */
 async function listLeaves(
-  database: Database,
+  ledger: { readonly database: Database; readonly cold: ColdReader },
   contentHash: string,
   day: Day,
   start: LeafStart,
@@ -117,14 +122,20 @@ async function listLeaves(
   const startMs = Date.parse(`${day}T00:00:00Z`);
   const at = start !== null && 'at' in start ? start.at : '';
   const after = start !== null && 'after' in start ? start.after : '';
-  const [row] = await database.read<{ ids: string | null; hashes: Buffer | null }>({
+  const [row] = await ledger.database.read<{
+    ids: string | null;
+    hashes: Buffer | null;
+    cold: Sha256 | null;
+  }>({
     text: `select string_agg(receipt_id, '' order by receipt_id) as ids,
-        string_agg(content_hash, ''::bytea order by receipt_id) as hashes
+        string_agg(content_hash, ''::bytea order by receipt_id) as hashes,
+        (select manifest_hash from cold_days where day = $6 and state = 'cold') as cold
       from (select receipt_id, ${contentHash} as content_hash from receipts
         where receipt_id >= $1 and receipt_id < $2 and receipt_id >= $3 and receipt_id > $4
         order by receipt_id limit $5) as run`,
-    values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit],
+    values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit, day],
   });
+  if (row !== undefined && row.cold !== null) return listColdLeaves(ledger, row.cold, { at, after, limit });
   const ids = row?.ids ?? '';
   const hashes = row?.hashes ?? Buffer.alloc(0);
   const count = ids.length / RECEIPT_ID_LENGTH;
@@ -134,6 +145,26 @@ async function listLeaves(
     contentHashes: places.map((i) => hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH)),
   };
 }
+
+/** Hashes are of what is in the store, whichever are asked for. */
+const listColdLeaves = (
+  { database, cold }: { readonly database: Database; readonly cold: ColdReader },
+  hash: Sha256,
+  { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
+): Promise<LeafRun> =>
+  cold.read(database, hash, async (day, signal) => {
+    const receiptIds: ReceiptId[] = [];
+    const contentHashes: Uint8Array[] = [];
+    const from = at > after ? at : after;
+    for await (const rows of day.receiptsFrom(from, signal))
+      for (const { receipt_id: id, jws } of rows) {
+        if (id <= after) continue;
+        receiptIds.push(id as ReceiptId);
+        contentHashes.push(createHash('sha256').update(jws).digest());
+        if (receiptIds.length === limit) return { receiptIds, contentHashes };
+      }
+    return { receiptIds, contentHashes };
+  });
 
 // The day before must be the one that is named, unless this is the first day of all.
 const insertSql = `

@@ -1,8 +1,12 @@
 /** Decisions as lists show them. Columns are an index of the Receipt, never an authority. */
-import type { DecisionExportRecord, DecisionRecord, DecisionRepository } from '@svc/service';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
+import type { Day, DecisionExportRecord, DecisionRecord, DecisionRepository } from '@svc/service';
+import { againIfMoved, type ColdReader, findColdDays } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
-import { type Found, searchDecisions } from '../decision-search/search-decisions.ts';
+import { decisionOf } from '../decision-search/cold-days.ts';
+import { type Found, type Ledger, searchDecisions } from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
+import { dayOfId } from '../receipt-ids.ts';
 
 const id = 'receipt_id as "receiptId"';
 const summary = `${id}, decision, reason, svc_ms(evaluated_at) as "evaluatedAtMs", principal,
@@ -14,18 +18,52 @@ const exported = `${summary}, jws,
   (select coalesce(sum(400 + length(concat(evidence_ref, note, reporter_signature))), 0)
    from attestations a where a.receipt_id = receipts.receipt_id) as "outcomeChars"`;
 
-export function decisionRepository(database: Database): DecisionRepository {
+export function decisionRepository(database: Database, cold: ColdReader): DecisionRepository {
+  const ledger = { database, cold };
   return {
-    list: (filter, limit) => searchDecisions<DecisionRecord>(database, filter, summary, limit),
+    list: (filter, limit) => searchDecisions<DecisionRecord>(ledger, filter, summary, limit),
     async listIds(filter, limit) {
-      const found = await searchDecisions<Found>(database, filter, id, limit);
+      const found = await searchDecisions<Found>(ledger, filter, id, limit);
       return found.map(({ receiptId }) => receiptId);
     },
-    async listForExport(ids) {
-      const rows: DecisionExportRecord[] = [];
-      for (const statement of byIdsStatements(ids, exported))
-        rows.push(...(await database.read<DecisionExportRecord>(statement)));
-      return rows;
-    },
+    listForExport: (ids) => againIfMoved(() => listForExport(ledger, ids)),
   };
+}
+
+async function listForExport(ledger: Ledger, ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]> {
+  const { database } = ledger;
+  const hashes = await findColdDays(database, [...new Set(ids.map(dayOfId))]);
+  const rows = await listCold(ledger, ids, hashes);
+  for (const statement of byIdsStatements(
+    ids.filter((one) => !hashes.has(dayOfId(one))),
+    exported,
+  ))
+    rows.push(...(await database.read<DecisionExportRecord>(statement)));
+  return hashes.size === 0 ? rows : rows.sort((a, b) => (a.receiptId > b.receiptId ? -1 : 1));
+}
+
+const charsSql = `
+  select receipt_id as "receiptId", sum(400 + length(concat(evidence_ref, note, reporter_signature))) as chars
+  from attestations where receipt_id = any ($1::text[]) group by receipt_id`;
+
+/** Those of cold days, in any order. Their outcomes are in the database, as everybody's. */
+async function listCold(
+  { database, cold }: Ledger,
+  ids: readonly ReceiptId[],
+  hashes: ReadonlyMap<Day, Sha256>,
+): Promise<DecisionExportRecord[]> {
+  const rows: Omit<DecisionExportRecord, 'outcomeChars'>[] = [];
+  for (const [day, hash] of hashes)
+    await cold.read(database, hash, async (reader, signal) => {
+      const found = await reader.findReceipts(
+        ids.filter((one) => dayOfId(one) === day),
+        signal,
+      );
+      rows.push(...found.map((row) => ({ ...decisionOf(row), jws: row.jws })));
+    });
+  if (rows.length === 0) return [];
+  const values = [rows.map(({ receiptId }) => receiptId)];
+  const found = await database.read<{ receiptId: ReceiptId; chars: number }>({ text: charsSql, values });
+  const chars = new Map(found.map((one) => [one.receiptId, one.chars]));
+  return rows.map((row) => ({ ...row, outcomeChars: chars.get(row.receiptId) ?? 0 }));
 }

@@ -1,6 +1,9 @@
 /** Entitlements of orgs (interface §Entitlement); `svc_put_entitlement` keeps order and count. */
-import type { EntitlementRecord, EntitlementRepository } from '@svc/service';
+import type { OrgId } from '@svc/protocol';
+import type { EntitlementPush, EntitlementRecord, EntitlementRepository } from '@svc/service';
+import { againIfMoved, type ColdReader, findColdDays } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
+import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
 /** A row `e` as JSON. */
 export const entitlementJson = `json_build_object('orgId', e.org_id, 'production', e.production,
@@ -10,9 +13,9 @@ export const entitlementJson = `json_build_object('orgId', e.org_id, 'production
 
 const putSql = `
   select svc_put_entitlement($1, $2, to_timestamp($3 / 1000.0), $4, to_timestamp($5 / 1000.0), $6,
-    to_timestamp($7 / 1000.0)) as applied`;
+    to_timestamp($7 / 1000.0), $8) as applied`;
 
-export function entitlementRepository(database: Database): EntitlementRepository {
+export function entitlementRepository(database: Database, cold: ColdReader): EntitlementRepository {
   return {
     async find(orgId) {
       const rows = await database.read<{ entitlement: EntitlementRecord }>({
@@ -21,21 +24,45 @@ export function entitlementRepository(database: Database): EntitlementRepository
       });
       return rows[0]?.entitlement ?? null;
     },
-    async put(orgId, push) {
-      const [row] = await database.write<{ applied: boolean }>({
-        text: putSql,
-        values: [
-          orgId,
-          push.production,
-          push.productionUntilMs,
-          push.checkCap,
-          push.capSinceMs,
-          push.reason,
-          push.asOfMs,
-        ],
-      });
-      if (row === undefined) throw new Error('svc_put_entitlement answered no row');
-      return row.applied;
-    },
+    put: (orgId, push) =>
+      againIfMoved(async () => {
+        const checks = push.checkCap === null ? null : await countColdChecks({ database, cold }, orgId, push);
+        const values = [
+          ...[orgId, push.production, push.productionUntilMs, push.checkCap, push.capSinceMs, push.reason],
+          ...[push.asOfMs, checks],
+        ];
+        const [row] = await database.write<{ applied: boolean }>({ text: putSql, values });
+        if (row === undefined) throw new Error('svc_put_entitlement answered no row');
+        return row.applied;
+      }),
   };
+}
+
+/** The production checks of an org in the rest of the day in which its cap begins; null where that day is in the database. */
+async function countColdChecks(
+  { database, cold }: { readonly database: Database; readonly cold: ColdReader },
+  orgId: OrgId,
+  { capSinceMs }: EntitlementPush,
+): Promise<number | null> {
+  const sinceMs = Math.max(capSinceMs ?? 0, 0);
+  const untilMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
+  if (sinceMs === untilMs) return null;
+  const day = new Date(sinceMs).toISOString().slice(0, 10);
+  const [hash] = (await findColdDays(database, [day])).values();
+  if (hash === undefined) return null;
+  const members = await database.read<{ did: string }>({
+    text: 'select did from relying_parties where org_id = $1',
+    values: [orgId],
+  });
+  const dids = new Set(members.map(({ did }) => did));
+  let checks = 0;
+  const scan = {
+    ...{ columns: ['relying_party', 'production_check'] as const, isDescending: false },
+    ...{ from: lowestReceiptId(sinceMs), before: lowestReceiptId(untilMs) },
+  };
+  await cold.read(database, hash, async (reader, signal) => {
+    for await (const rows of reader.scan(scan, signal))
+      for (const row of rows) if (row.production_check && dids.has(row.relying_party)) checks += 1;
+  });
+  return checks;
 }

@@ -1,16 +1,29 @@
-/** Stored Receipts by id; the partition follows from the id. */
+/** Stored Receipts by id; the partition, and the day it may have gone cold with, follow from the id. */
+import type { DidWeb, ReceiptId, Sha256 } from '@svc/protocol';
 import type { ReceiptRecord, ReceiptRepository } from '@svc/service';
+import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
+import { dayOfId } from '../receipt-ids.ts';
 
-export function receiptRepository(database: Database): ReceiptRepository {
-  return {
-    async find(receiptId) {
-      const rows = await database.read<ReceiptRecord>({
-        text: `select receipt_id as "receiptId", relying_party as "relyingParty", jws
-          from receipts where receipt_id = $1`,
-        values: [receiptId],
-      });
-      return rows[0] ?? null;
-    },
+// One statement: a day is in its partition or cold in every snapshot, and never both or neither.
+const findSql = `
+  select receipt_id as "receiptId", relying_party as "relyingParty", jws, null as hash
+  from receipts where receipt_id = $1
+  union all
+  select null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
+
+type Found = ReceiptRecord | { readonly receiptId: null; readonly hash: Sha256 };
+
+export function receiptRepository(database: Database, cold: ColdReader): ReceiptRepository {
+  const find = async (receiptId: ReceiptId): Promise<ReceiptRecord | null> => {
+    const [found] = await database.read<Found>({ text: findSql, values: [receiptId, dayOfId(receiptId)] });
+    if (found === undefined) return null;
+    if (found.receiptId !== null) {
+      const { relyingParty, jws } = found;
+      return { receiptId, relyingParty, jws };
+    }
+    const row = await cold.find(database, found.hash, receiptId);
+    return row && { receiptId, relyingParty: row.relying_party as DidWeb, jws: row.jws };
   };
+  return { find: (receiptId) => againIfMoved(() => find(receiptId)) };
 }

@@ -1,10 +1,12 @@
 import type { Repositories } from '@svc/service';
+import type { ColdReader } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { agentRepository } from './agents.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { auditRepository } from './audit.ts';
 import { checkpointRepository } from './checkpoints.ts';
 import { claimRepository } from './claims.ts';
+import { coldDayRepository } from './cold-days.ts';
 import { conformanceRunRepository } from './conformance-runs.ts';
 import { consumptionRepository } from './consumption.ts';
 import { decisionRepository } from './decisions.ts';
@@ -24,7 +26,7 @@ import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
 import { usageRepository } from './usage.ts';
 
-type Make<R> = (database: Database, ledger: Database) => R;
+type Make<R> = (database: Database, ledger: Database, cold: ColdReader) => R;
 
 const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> } = {
   orgs: orgRepository,
@@ -36,15 +38,16 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   grants: grantRepository,
   statusLists: statusListRepository,
   pauses: pauseRepository,
-  entitlements: entitlementRepository,
+  entitlements: (database, _, cold) => entitlementRepository(database, cold),
   evidence: evidenceRepository,
   audit: auditRepository,
-  receipts: receiptRepository,
-  decisions: (_, ledger) => decisionRepository(ledger),
-  outcomes: (_, ledger) => outcomeRepository(ledger),
+  receipts: (database, _, cold) => receiptRepository(database, cold),
+  decisions: (_, ledger, cold) => decisionRepository(ledger, cold),
+  outcomes: (_, ledger, cold) => outcomeRepository(ledger, cold),
   consumption: (_, ledger) => consumptionRepository(ledger),
-  checkpoints: (_, ledger) => checkpointRepository(ledger),
-  usage: (_, ledger) => usageRepository(ledger),
+  checkpoints: (_, ledger, cold) => checkpointRepository(ledger, cold),
+  coldDays: coldDayRepository,
+  usage: (_, ledger, cold) => usageRepository(ledger, cold),
   serviceKeys: serviceKeyRepository,
   selfServe: selfServeRepository,
   conformanceRuns: conformanceRunRepository,
@@ -54,17 +57,19 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
 
 const DATABASE = Symbol('database');
 const LEDGER = Symbol('ledger');
+const COLD = Symbol('cold');
 
 interface Lazy {
   readonly [DATABASE]: Database;
   readonly [LEDGER]: Database;
+  readonly [COLD]: ColdReader;
 }
 
 const makeWhenAsked = (name: string, make: Make<unknown>): PropertyDescriptor => ({
   enumerable: true,
   configurable: true,
   get(this: Lazy) {
-    const value = make(this[DATABASE], this[LEDGER]);
+    const value = make(this[DATABASE], this[LEDGER], this[COLD]);
     Object.defineProperty(this, name, { value, enumerable: true });
     return value;
   },
@@ -78,7 +83,7 @@ const DESCRIPTORS: PropertyDescriptorMap = Object.fromEntries(
  * All repositories over pools, with one for long reads of the ledger, or over one transaction. Each is made when it is
  * first asked for: a call needs two or three.
  */
-export const repositories = (database: Database, ledger = database): Repositories => {
-  const lazy: Lazy = { [DATABASE]: database, [LEDGER]: ledger };
+export const repositories = (database: Database, cold: ColdReader, ledger = database): Repositories => {
+  const lazy: Lazy = { [DATABASE]: database, [LEDGER]: ledger, [COLD]: cold };
   return Object.defineProperties(lazy, DESCRIPTORS) as Lazy & Repositories;
 };

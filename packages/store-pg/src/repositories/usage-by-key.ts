@@ -7,15 +7,15 @@ import type { Day, DayCount, DayKeyCount, DecisionFilter } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database, Statement } from '../database.ts';
 import { DAY_MS } from '../receipt-ids.ts';
-import { countsSql, type Sums } from './usage-statements.ts';
+import { type Counted, countsSql, type Sums } from './usage-statements.ts';
 
 /** See `UsageRepository.countByDayAndKey`. */
 export async function countByDayAndKey(
   database: Database,
   filter: DecisionFilter,
-  countedBefore: string,
+  counted: Counted,
 ): Promise<{ days: DayCount[]; keys: DayKeyCount[] }> {
-  const rows = await database.read<ListRow>(keyStatement(filter, countedBefore));
+  const rows = await database.read<ListRow>(keyStatement(filter, counted));
   const [days, keys]: [DayCount[], DayKeyCount[]] = [[], []];
   const dayOf = rememberDays();
   for (const { kind, name, list } of rows)
@@ -48,7 +48,7 @@ const rememberDays = () => {
   };
 };
 
-function keyStatement(filter: DecisionFilter, countedBefore: string): Statement {
+function keyStatement(filter: DecisionFilter, counted: Counted): Statement {
   const parameters = new Conditions();
   const sums: Sums = {
     table: filter.principal === undefined ? 'usage_by_key' : 'usage_counts',
@@ -59,7 +59,7 @@ function keyStatement(filter: DecisionFilter, countedBefore: string): Statement 
     with counted as materialized (
       select day, key_id, reason, grouping(key_id) = 1 as is_of_reason, sum(verifies) as verifies,
         coalesce(sum(verifies) filter (where reason is null), 0) as allow
-      from (${countsSql(sums, filter, countedBefore, parameters)}) as part
+      from (${countsSql(sums, filter, counted, parameters)}) as part
       group by grouping sets ((day, reason), (day, key_id))
     )
     select 'reason' as kind, reason as name, ${list} from counted where is_of_reason group by reason

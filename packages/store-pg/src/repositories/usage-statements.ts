@@ -1,17 +1,27 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
+import type { DidWeb } from '@svc/protocol';
 import type { ApartTenants, DecisionFilter } from '@svc/service';
+import type { CountedRow, MsRange } from '../cold/count-days.ts';
 import { Conditions } from '../conditions.ts';
 import { type DailySums, dailySumsOf } from '../daily-sums.ts';
 import type { Statement } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
 /** One row for each day and reason. */
-export function dayStatement(filter: DecisionFilter, countedBefore: string): Statement {
+export function dayStatement(filter: DecisionFilter, counted: Counted): Statement {
   const parameters = new Conditions();
   const sums: Sums = { table: dailySumsOf(filter), columns: ['day', 'reason'] };
   const text = `select day::text, reason, sum(verifies)::bigint as verifies
-    from (${countsSql(sums, filter, countedBefore, parameters)}) as part group by day, reason`;
+    from (${countsSql(sums, filter, counted, parameters)}) as part group by day, reason`;
   return { text, values: parameters.values };
+}
+
+/** What the statement is given beside the filter. */
+export interface Counted {
+  /** As it was read before: see `usageRepository`. */
+  readonly before: string;
+  /** Of the days asked for in part, those of cold ones; of them the database has none. */
+  readonly coldRows: readonly CountedRow[];
 }
 
 /** Where sums are stored, and what they are asked by: columns of the table, which the receipts have too. */
@@ -38,9 +48,9 @@ const STATED_PRINCIPAL = `case when reason is distinct from '${UNVERIFIED}' then
  * Everything that was counted about Principals. A correction has the Receipt of what it corrects, so one filter finds
  * both. `ordinal` 1 stands once for each Receipt with an outcome.
  */
-export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, countedBefore: string): Statement {
+export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, counted: Counted): Statement {
   const parameters = new Conditions();
-  const counts = countsSql(principalSums(filter), filter, countedBefore, parameters);
+  const counts = countsSql(principalSums(filter), filter, counted, parameters);
   const since = parameters.parameter(filter.sinceMs);
   const until = parameters.parameter(filter.untilMs);
   const reported = [
@@ -100,27 +110,68 @@ const UNCOUNTED = 'receipt_id >= (select counted_before from ledger_count)';
 export function countsSql(
   sums: Sums,
   { sinceMs, untilMs, ...filter }: DecisionFilter,
-  countedBefore: string,
+  { before: countedBefore, coldRows }: Counted,
   parameters: Conditions,
 ): string {
+  const cold = coldSql(sums, filter, coldRows, parameters);
   const conditions = conditionsOf(filter, parameters);
   const receipts = (from: string, to: string, ...more: string[]) => {
     // Their index of Principals is one of hashes.
     const indexed = given('hashtext(principal) = hashtext(?)', filter.principal, parameters);
     return receiptsSql(sums, [from, to], [...conditions, ...indexed, ...more], parameters);
   };
-  const wholeFromMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
-  const wholeToMs = Math.floor(untilMs / DAY_MS) * DAY_MS;
-  const [since, until] = [lowestReceiptId(sinceMs), lowestReceiptId(untilMs)];
-  if (wholeFromMs >= wholeToMs) return receipts(since, until);
-
-  const [wholeFrom, wholeTo] = [lowestReceiptId(wholeFromMs), lowestReceiptId(wholeToMs)];
-  const uncountedFrom = countedBefore > wholeFrom ? countedBefore : wholeFrom;
-  const parts = storedSql(sums, [wholeFromMs, wholeToMs], conditions, parameters);
-  if (uncountedFrom < wholeTo) parts.push(receipts(uncountedFrom, wholeTo, UNCOUNTED));
-  if (since < wholeFrom) parts.push(receipts(since, wholeFrom));
-  if (wholeTo < until) parts.push(receipts(wholeTo, until));
+  const { whole, partial } = splitDays({ sinceMs, untilMs });
+  const parts = [...cold];
+  if (whole !== null) {
+    const [wholeFrom, wholeTo] = [lowestReceiptId(whole[0]), lowestReceiptId(whole[1])];
+    const uncountedFrom = countedBefore > wholeFrom ? countedBefore : wholeFrom;
+    parts.push(...storedSql(sums, whole, conditions, parameters));
+    if (uncountedFrom < wholeTo) parts.push(receipts(uncountedFrom, wholeTo, UNCOUNTED));
+  }
+  for (const [fromMs, toMs] of partial) parts.push(receipts(lowestReceiptId(fromMs), lowestReceiptId(toMs)));
   return parts.join('\n      union all\n      ');
+}
+
+/** The days that are asked for as a whole, and what is asked for of others. */
+export function splitDays({ sinceMs, untilMs }: Pick<DecisionFilter, 'sinceMs' | 'untilMs'>): {
+  readonly whole: MsRange | null;
+  readonly partial: readonly MsRange[];
+} {
+  const fromMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
+  const toMs = Math.floor(untilMs / DAY_MS) * DAY_MS;
+  if (fromMs >= toMs) return { whole: null, partial: [[sinceMs, untilMs]] };
+  const partial: MsRange[] = [
+    [sinceMs, fromMs],
+    [toMs, untilMs],
+  ];
+  return { whole: [fromMs, toMs], partial: partial.filter(([from, to]) => from < to) };
+}
+
+/** The counts of rows that are given, as a part of the statement; none where there are none. */
+function coldSql(
+  { columns }: Sums,
+  { relyingParties, principal, keyId }: Pick<DecisionFilter, 'relyingParties' | 'principal' | 'keyId'>,
+  rows: readonly CountedRow[],
+  parameters: Conditions,
+): string[] {
+  const counts = new Map<string, { readonly row: CountedRow; verifies: number }>();
+  for (const row of rows) {
+    const isAsked =
+      (relyingParties === null || relyingParties.includes(row.relying_party as DidWeb)) &&
+      (principal === undefined || row.principal === principal) &&
+      (keyId === undefined || row.key_id === keyId);
+    if (!isAsked) continue;
+    const name = JSON.stringify(columns.map((column) => row[column]));
+    const count = counts.get(name) ?? { row, verifies: 0 };
+    count.verifies += 1;
+    counts.set(name, count);
+  }
+  if (counts.size === 0) return [];
+  const list = [...counts.values()].map(({ row, verifies }) => ({ ...row, verifies }));
+  return [
+    `select ${columns.join(', ')}, verifies from json_to_recordset(${parameters.parameter(JSON.stringify(list))}::json)
+      as cold (day date, key_id text collate "C", principal text collate "C", reason text, verifies bigint)`,
+  ];
 }
 
 /** Whole months from their own table, the days before and after them from the daily one. */

@@ -8,24 +8,40 @@
  */
 import {
   type DayCount,
+  type DecisionFilter,
   type PrincipalFigure,
   StoreError,
   type TenantSummary,
   type UsageRepository,
 } from '@svc/service';
-import type { Database, Statement } from '../database.ts';
+import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
+import { withColdRows } from '../cold/count-days.ts';
+import type { Database } from '../database.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
-import { dayStatement, figuresStatement, totalStatement } from './usage-statements.ts';
+import {
+  type Counted,
+  dayStatement,
+  figuresStatement,
+  splitDays,
+  totalStatement,
+} from './usage-statements.ts';
 
-export function usageRepository(database: Database): UsageRepository {
-  const count = async <Row extends object>(build: (countedBefore: string) => Statement): Promise<Row[]> =>
-    database.read<Row>(build(await findCountedBefore(database)));
+export function usageRepository(database: Database, cold: ColdReader): UsageRepository {
+  /** `work` counts in one statement; of days that are asked for in part the rows of cold ones are handed to it. */
+  const counting = <T>(filter: DecisionFilter, work: (counted: Counted) => Promise<T>): Promise<T> =>
+    againIfMoved(() =>
+      withColdRows({ database, cold }, splitDays(filter).partial, async (coldRows) =>
+        work({ before: await findCountedBefore(database), coldRows }),
+      ),
+    );
   return {
-    countByDay: (filter) => count<DayCount>((countedBefore) => dayStatement(filter, countedBefore)),
-    countByDayAndKey: async (filter) => countByDayAndKey(database, filter, await findCountedBefore(database)),
+    countByDay: (filter) =>
+      counting(filter, (counted) => database.read<DayCount>(dayStatement(filter, counted))),
+    countByDayAndKey: (filter) => counting(filter, (counted) => countByDayAndKey(database, filter, counted)),
     figuresByPrincipal: (filter) =>
-      count<PrincipalFigure>((countedBefore) => figuresStatement(filter, countedBefore)),
-    countAll: (apart) => count<DayCount>((countedBefore) => totalStatement(apart, countedBefore)),
+      counting(filter, (counted) => database.read<PrincipalFigure>(figuresStatement(filter, counted))),
+    countAll: async (apart) =>
+      database.read<DayCount>(totalStatement(apart, await findCountedBefore(database))),
     async summarizeTenants({ orgs, subjects }) {
       const [row] = await database.read<{ summary: TenantSummary }>({
         text: tenantsSql,

@@ -17,6 +17,8 @@ export interface CatalogObject {
 }
 
 const OURS = `n.nspname = 'public'`;
+/** Not a partition, nor one that has left the ledger and waits for its end. */
+const OF_NO_DAY = `not c.relispartition and c.relname !~ '^detached_receipts_\\d{8}$'`;
 const NO_EXTENSION = (oid: string, catalog: string) =>
   `not exists (select from pg_depend e where e.classid = '${catalog}'::regclass and e.objid = ${oid} and e.deptype = 'e')`;
 
@@ -30,7 +32,7 @@ const RELATIONS = `
       (select string_agg('public may ' || a.privilege_type, ' ' order by a.privilege_type)
         from aclexplode(c.relacl) a where a.grantee = 0)) as definition
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where ${OURS} and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not c.relispartition
+  where ${OURS} and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f') and ${OF_NO_DAY}
     and ${NO_EXTENSION('c.oid', 'pg_class')}`;
 
 const COLUMNS = `
@@ -43,7 +45,7 @@ const COLUMNS = `
   from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
     left join pg_collation l on l.oid = a.attcollation
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-  where ${OURS} and c.relkind in ('r', 'p') and not c.relispartition and a.attnum > 0 and not a.attisdropped
+  where ${OURS} and c.relkind in ('r', 'p') and ${OF_NO_DAY} and a.attnum > 0 and not a.attisdropped
     and ${NO_EXTENSION('c.oid', 'pg_class')}`;
 
 const TYPES = `
@@ -63,7 +65,7 @@ const TYPES = `
 const CONSTRAINTS = `
   select 'constraint', c.relname || '.' || k.conname, c.relname, pg_get_constraintdef(k.oid)
   from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
-  where ${OURS} and not c.relispartition and k.contype in ('p', 'u', 'f', 'c', 'x')
+  where ${OURS} and ${OF_NO_DAY} and k.contype in ('p', 'u', 'f', 'c', 'x')
     and ${NO_EXTENSION('c.oid', 'pg_class')}`;
 
 const INDEXES = `
@@ -71,7 +73,7 @@ const INDEXES = `
     regexp_replace(pg_get_indexdef(i.indexrelid), ' WITH \\([^)]*\\)', '') || case when i.indisvalid then '' else ' invalid' end
   from pg_index i join pg_class c on c.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
     join pg_namespace n on n.oid = c.relnamespace
-  where ${OURS} and c.relkind in ('r', 'p') and not c.relispartition
+  where ${OURS} and c.relkind in ('r', 'p') and ${OF_NO_DAY}
     and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
     and ${NO_EXTENSION('c.oid', 'pg_class')}`;
 
@@ -86,14 +88,14 @@ const FUNCTIONS = `
 const TRIGGERS = `
   select 'trigger', c.relname || '.' || t.tgname, c.relname, pg_get_triggerdef(t.oid) || ' ' || t.tgenabled::text
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-  where ${OURS} and not c.relispartition and not t.tgisinternal
+  where ${OURS} and ${OF_NO_DAY} and not t.tgisinternal
     and ${NO_EXTENSION('c.oid', 'pg_class')}`;
 
 /** Those of partitions and of foreign keys. */
 const OFF = `
   select 'disabled trigger', c.relname || '.' || t.tgname, c.relname, t.tgenabled::text
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-  where ${OURS} and t.tgenabled <> 'O' and (c.relispartition or t.tgisinternal)`;
+  where ${OURS} and t.tgenabled <> 'O' and (not (${OF_NO_DAY}) or t.tgisinternal)`;
 
 const RULES = `
   select 'rule', c.relname || '.' || r.rulename, c.relname, pg_get_ruledef(r.oid) || ' ' || r.ev_enabled::text
@@ -111,7 +113,7 @@ const CHILDREN = `
   select 'child table', p.relname || '.' || c.relname, p.relname, 'inherits'
   from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
     join pg_namespace n on n.oid = p.relnamespace
-  where ${OURS} and c.relkind in ('r', 'p', 'f') and not c.relispartition`;
+  where ${OURS} and c.relkind in ('r', 'p', 'f') and ${OF_NO_DAY}`;
 
 const PARTS = [
   RELATIONS,

@@ -1,0 +1,127 @@
+/**
+ * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that nobody names
+ * and a day that is read from the database as before; the next round finds the objects and goes on.
+ */
+import { createHash } from 'node:crypto';
+import { objectName } from '@svc/object-store';
+import type { Sha256 } from '@svc/protocol';
+import type { CheckpointRecord, Day, ObjectStore, ServiceDeps } from '@svc/service';
+import { buildServiceDidDocument } from '@svc/service';
+import { readServiceKeys } from '@svc/transparency';
+import { assertSure, leaveDays } from './leave-days.ts';
+import { type ColdDay, signColdDay, verifyColdDay } from './manifest.ts';
+import { type PackedDay, packDay } from './pack-day.ts';
+import type { DayRows } from './pack-tables.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import type { Sizes } from './write-table.ts';
+
+/** Runs `work` on the rows of a day, all of one moment. */
+export type ReadDayRows = <T>(day: Day, work: (rows: DayRows) => Promise<T>) => Promise<T>;
+
+export interface PackDaysDeps extends Pick<ServiceDeps, 'clock' | 'crypto' | 'holds' | 'identity' | 'log'> {
+  readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
+  readonly objects: ObjectStore;
+  readonly readDayRows: ReadDayRows;
+  /** How long a day stays in the ledger once it is over, and how long it is kept beside it after that. */
+  readonly hotDays: number;
+  readonly graceDays: number;
+  /** Of objects; the usual ones unless given. */
+  readonly sizes?: Sizes;
+}
+
+export interface PackedDays {
+  readonly packed: number;
+  readonly broken: number;
+  /** Days that are read from their objects from now on. */
+  readonly detached: number;
+  /** Days that are not in the database any more. */
+  readonly dropped: number;
+}
+
+/**
+ * Packs every day that is due, the oldest first, has those that are packed leave the ledger, and removes what left it long ago. Begins none once `stop` is aborted, nor while something holds decisions. Rejects with
+ * `ObjectStoreError` or `StoreError` where one of the two fails, and leaves that day to the next round.
+ */
+export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
+  const count = { packed: 0, broken: 0, detached: 0, dropped: 0 };
+  while (!stop.aborted) {
+    await assertSure(deps);
+    const [due] = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), 1);
+    if (due === undefined) break;
+    const outcome = await packOne(deps, due, stop);
+    if (outcome === 'stopped') break;
+    count[outcome] += 1;
+  }
+  const left = await leaveDays(deps, stop);
+  return { ...count, ...left };
+};
+
+const packOne = async (
+  deps: PackDaysDeps,
+  checkpoint: CheckpointRecord,
+  stop: AbortSignal,
+): Promise<'packed' | 'broken' | 'stopped'> => {
+  const { objects, readDayRows, sizes, store, log } = deps;
+  const { day } = checkpoint;
+  const options = { signal: stop, ...(sizes === undefined ? {} : { sizes }) };
+  let packed: PackedDay;
+  try {
+    packed = await readDayRows(day, (rows) => packDay(objects, day, rows, options));
+  } catch (error) {
+    if (stop.aborted) return 'stopped';
+    throw error;
+  }
+  const problem = problemOf(packed, checkpoint);
+  if (problem !== null) {
+    log.error('cold.broken', { day, problem });
+    await store.coldDays.markBroken({ day, problem });
+    return 'broken';
+  }
+  const manifest = await sign(deps, checkpoint, packed.tables);
+  const bytes = Buffer.from(manifest);
+  const name = objectName(`${day}/manifests`, bytes, 'jws');
+  await objects.put(name, bytes, stop);
+  if (Buffer.compare(await objects.get(name, stop), bytes) !== 0)
+    throw new Error(`${name} was not given back as it was stored`);
+  const manifestHash = sha256(bytes);
+  // False: another node was faster. Both have named the same rows.
+  if (await store.coldDays.record(day, { manifest, manifestHash }))
+    log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash });
+  return 'packed';
+};
+
+/** Null: what was read back is what was published. */
+const problemOf = (
+  { treeSize, root, contentRoot, difference }: PackedDay,
+  published: CheckpointRecord,
+): string | null => {
+  if (treeSize !== published.treeSize)
+    return `it has ${treeSize} Receipts, and its checkpoint says ${published.treeSize}`;
+  if (root !== published.root) return `its ids lead to ${root}, and its checkpoint says ${published.root}`;
+  if (contentRoot !== published.contentRoot)
+    return `its Receipts lead to ${contentRoot}, and its content root is ${published.contentRoot}`;
+  return difference === null ? null : `what was read back differs in ${difference}`;
+};
+
+/** Rejects where the service's own published keys do not verify what was signed: then nobody could. */
+const sign = async (
+  { clock, crypto, identity }: PackDaysDeps,
+  { day, treeSize, root, contentRoot, hash }: CheckpointRecord,
+  tables: ColdDay['tables'],
+): Promise<string> => {
+  const manifest = await signColdDay(
+    {
+      ...{ iss: identity.did, day, iat: Math.floor(clock.nowMs() / 1000), schema: SCHEMA_VERSION, tables },
+      ...{ tree_size: treeSize, root, content_root: contentRoot, checkpoint_hash: hash, replaces: null },
+    },
+    identity.statusKeys.signer,
+  );
+  const read = readServiceKeys(buildServiceDidDocument(identity));
+  if (!read.ok) throw new Error('the keys of the service cannot be read');
+  const verified = verifyColdDay(manifest, read.keys, crypto);
+  if (!verified.ok) throw new Error(`the manifest of ${day} does not verify: ${verified.problem}`);
+  return manifest;
+};
+
+const sha256 = (bytes: Uint8Array): Sha256 =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}` as Sha256;

@@ -1,0 +1,44 @@
+/** Days that have left the database, or are about to (docs/decisions/0068-how-a-day-goes-cold.md). */
+import type { Sha256 } from '@svc/protocol';
+import type { CheckpointRecord, Day } from './checkpoints.ts';
+
+/** The signed manifest of a day as a compact JWS, and the SHA-256 of its bytes. */
+export interface ColdManifest {
+  readonly manifest: string;
+  readonly manifestHash: Sha256;
+}
+
+export interface BrokenDay {
+  readonly day: Day;
+  /** What did not lead to what was published. */
+  readonly problem: string;
+}
+
+export interface ColdDayRepository {
+  /**
+   * Days that may be packed, the oldest first: closed `hotDays` ago by no later time than `nowMs`, found intact lately, and read
+   * by everything that reads all Receipts one after another.
+   */
+  listDue(hotDays: number, nowMs: number, limit: number): Promise<CheckpointRecord[]>;
+  /** Records that the objects of a day are there and proven. False, and nothing changed, where one is recorded already. */
+  record(day: Day, manifest: ColdManifest): Promise<boolean>;
+  /** Records that the Receipts of a day did not lead to its roots; unless a manifest of it is recorded. */
+  markBroken(day: BrokenDay): Promise<void>;
+  /** Ascending. */
+  listBroken(): Promise<BrokenDay[]>;
+  /** Days that are recorded and still in the database, ascending. */
+  listToDetach(limit: number): Promise<Day[]>;
+  /** Reads about `limit` further Receipts of a recorded day for what stays in the database of them. True: all are read. */
+  keepVerifiers(day: Day, limit: number): Promise<boolean>;
+  /**
+   * From then on the day is read from its objects. False, and nothing changed, where it is not recorded, is not kept, or something
+   * reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
+   */
+  detach(day: Day): Promise<boolean>;
+  /** Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending. */
+  listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
+  /** Removes what was kept. False, and nothing changed, where it is not time. */
+  drop(day: Day, graceDays: number, nowMs: number): Promise<boolean>;
+  /** Null: none is recorded. */
+  findManifest(day: Day): Promise<ColdManifest | null>;
+}

@@ -1,0 +1,111 @@
+/** Receipts of days that have left the database, out of the objects that their recorded manifests name. */
+import { ColdDayReader, parseColdDay, type ReceiptRow } from '@svc/cold-ledger';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
+import { type Day, type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
+import type { Database } from '../database.ts';
+
+/** Of one call, however many objects it reads. */
+const READ_MS = 20_000;
+/** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
+const MAX_CHARS = 4_194_304;
+
+export class ColdReader {
+  readonly #objects: ObjectStore | null;
+  /** By the hash of the manifest, the latest used last. */
+  readonly #readers = new Map<Sha256, { readonly reader: ColdDayReader; readonly chars: number }>();
+  #chars = 0;
+
+  /** Null: this process was not told where cold days are, so it cannot answer for them. */
+  constructor(objects: ObjectStore | null) {
+    this.#objects = objects;
+  }
+
+  /**
+   * Runs `work` on a day as its manifest has it. Rejects with `StoreError` `unavailable` where the objects cannot be read: what is
+   * there and cannot be read is never said to be absent.
+   */
+  async read<T>(
+    database: Database,
+    hash: Sha256,
+    work: (day: ColdDayReader, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const objects = this.#objects;
+    if (objects === null) throw new StoreError('unavailable', 'SVC_COLD is not set, and there are cold days');
+    const reader = await this.#open(database, hash, objects);
+    try {
+      return await work(reader, AbortSignal.timeout(READ_MS));
+    } catch (error) {
+      if (error instanceof ObjectStoreError || (error instanceof Error && error.name === 'TimeoutError'))
+        throw new StoreError('unavailable', `cold days: ${error.message}`, { cause: error });
+      throw error;
+    }
+  }
+
+  /** Null: there is no such Receipt in that day. */
+  find(database: Database, hash: Sha256, receiptId: ReceiptId): Promise<ReceiptRow | null> {
+    return this.read(database, hash, (day, signal) => day.findReceipt(receiptId, signal));
+  }
+
+  async #open(database: Database, hash: Sha256, objects: ObjectStore): Promise<ColdDayReader> {
+    const known = this.#readers.get(hash);
+    if (known !== undefined) {
+      this.#readers.delete(hash);
+      this.#readers.set(hash, known);
+      return known.reader;
+    }
+    // A manifest that was replaced between two statements is still there, as its objects are.
+    const [row] = await database.read<{ manifest: string }>({
+      text: 'select manifest from cold_days where manifest_hash = $1',
+      values: [hash],
+    });
+    if (row === undefined) throw new DayMovedError();
+    const opened = {
+      reader: new ColdDayReader(objects, parseColdDay(row.manifest)),
+      chars: row.manifest.length,
+    };
+    if (!this.#readers.has(hash)) this.#chars += opened.chars;
+    this.#readers.set(hash, opened);
+    for (const [oldest, { chars }] of this.#readers) {
+      if (this.#chars <= MAX_CHARS || oldest === hash) break;
+      this.#readers.delete(oldest);
+      this.#chars -= chars;
+    }
+    return opened.reader;
+  }
+}
+
+/** A day left the database, or came back to it, between two statements. */
+export class DayMovedError extends StoreError {
+  constructor() {
+    super('unavailable', 'a day has moved between the database and the store of cold days');
+  }
+}
+
+const UNDEFINED_TABLE = '42P01';
+const ATTEMPTS = 4;
+
+/** What names the partition of a day, or the manifest of one, is made anew where it is found to have moved. */
+export const againIfMoved = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isMoved(error)) throw error;
+    }
+};
+
+const isMoved = (error: unknown): boolean =>
+  error instanceof DayMovedError ||
+  (error instanceof StoreError && (error.cause as { code?: string } | undefined)?.code === UNDEFINED_TABLE);
+
+/** The manifests of those among these days that are cold. */
+export const findColdDays = async (
+  database: Database,
+  days: readonly Day[],
+): Promise<ReadonlyMap<Day, Sha256>> => {
+  const rows = await database.read<{ day: Day; hash: Sha256 }>({
+    text: `select day::text as day, manifest_hash as hash from cold_days where state = 'cold' and day = any ($1::date[])`,
+    values: [days],
+  });
+  return new Map(rows.map(({ day, hash }) => [day, hash]));
+};

@@ -1,0 +1,350 @@
+/** The same ledger hot, and with any of its days cold: whoever asks is answered the same, to the byte. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { packDays } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
+import {
+  type DecisionFilter,
+  type DecisionListFilter,
+  getInclusion,
+  listLeaves,
+  type ObjectStore,
+  ObjectStoreError,
+  type Store,
+} from '@svc/service';
+import { tamper } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  bringBack,
+  createColdWorld,
+  DAYS,
+  DUE,
+  GRANTS,
+  KEYS,
+  PRINCIPALS,
+  packingOf,
+  REASONS,
+  type Receipt,
+  RPS,
+  serviceOf,
+} from '../../test/cold-world.ts';
+import { createStore } from '../create-store.ts';
+import type { Database } from '../database.ts';
+import { toStoreError } from '../errors.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
+import { decisionRepository } from '../repositories/decisions.ts';
+import { receiptRepository } from '../repositories/receipts.ts';
+import { usageRepository } from '../repositories/usage.ts';
+import { columnTypes } from '../type-parsers.ts';
+import { ColdReader } from './cold-reader.ts';
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
+let objects: ObjectStore;
+let reading: Store;
+let world: readonly Receipt[];
+beforeAll(async () => {
+  world = await createColdWorld(stores.url, stores.first);
+  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
+  reading = createStore({ databaseUrl: stores.url, objects, deadlines: patient });
+});
+afterAll(async () => {
+  await reading?.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Has these days leave the ledger, and all others be in it. */
+const makeCold = async (days: readonly string[]): Promise<void> => {
+  await bringBack(stores.url);
+  const deps = packingOf(stores.url, stores.first, objects);
+  const { coldDays, checkpoints } = stores.first;
+  const some = { ...coldDays, detach: async (day: string) => days.includes(day) && coldDays.detach(day) };
+  await packDays({ ...deps, store: { coldDays: some, checkpoints } }, new AbortController().signal);
+};
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.parse(DAYS[0] ?? '');
+const instant = fc.oneof(
+  fc.integer({ min: START_MS - DAY_MS, max: START_MS + (DAYS.length + 1) * DAY_MS }),
+  fc.integer({ min: 0, max: DAYS.length }).map((day) => START_MS + day * DAY_MS),
+);
+const members = {
+  sinceMs: instant,
+  untilMs: instant,
+  decision: fc.constantFrom('ALLOW' as const, 'DENY' as const),
+  reason: fc.constantFrom(...REASONS),
+  principal: fc.constantFrom(...PRINCIPALS),
+  grantId: fc.constantFrom(...GRANTS),
+  keyId: fc.constantFrom(...KEYS),
+  beforeId: instant.map(lowestReceiptId),
+};
+const relyingParties = fc.oneof(fc.constant(null), fc.subarray(RPS));
+const listFilter = fc
+  .subarray(Object.keys(members) as (keyof typeof members)[], { maxLength: 3 })
+  .chain((names) =>
+    fc.record({ relyingParties, ...Object.fromEntries(names.map((name) => [name, members[name]])) }),
+  ) as fc.Arbitrary<DecisionListFilter>;
+const usageFilter = fc
+  .record(
+    {
+      sinceMs: instant,
+      untilMs: instant,
+      relyingParties,
+      principal: members.principal,
+      keyId: members.keyId,
+    },
+    { requiredKeys: ['sinceMs', 'untilMs', 'relyingParties'] },
+  )
+  .map(({ sinceMs, untilMs, ...filter }) => ({
+    ...filter,
+    sinceMs: Math.min(sinceMs, untilMs),
+    untilMs: Math.max(sinceMs, untilMs),
+  })) as fc.Arbitrary<DecisionFilter>;
+
+/** Rows whose order nothing promises. */
+const anyOrder = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort();
+
+/** Whatever can be asked of old decisions, as text. */
+const ask = async (
+  store: Store,
+  lists: readonly [DecisionListFilter, number][],
+  counts: readonly DecisionFilter[],
+) => {
+  const deps = serviceOf(store);
+  const answers: unknown[] = [];
+  for (const [filter, limit] of lists) {
+    answers.push(await store.decisions.list(filter, limit));
+    const ids = await store.decisions.listIds(filter, limit);
+    answers.push(ids, await store.decisions.listForExport(ids));
+  }
+  for (const filter of counts) {
+    const { days, keys } = await store.usage.countByDayAndKey(filter);
+    answers.push(anyOrder(await store.usage.countByDay(filter)), anyOrder(days), anyOrder(keys));
+    const { keyId: _, ...ofAllKeys } = filter;
+    answers.push(anyOrder(await store.usage.figuresByPrincipal(ofAllKeys)));
+  }
+  answers.push(anyOrder(await store.usage.countAll({ orgs: [], subjects: [] })));
+  for (const [i, { id }] of world.entries()) {
+    if (i % 3 !== 0) continue;
+    answers.push(await store.receipts.find(id), await store.outcomes.listOfReceipts([id]));
+    answers.push(await getInclusion(deps, id));
+  }
+  for (const day of DAYS) {
+    const { checkpoint, text } = await listLeaves(deps, day);
+    answers.push(checkpoint.root);
+    for await (const part of text) answers.push(part);
+    const start = { after: lowestReceiptId(Date.parse(day) + DAY_MS / 2) as ReceiptId };
+    const { receiptIds, contentHashes } = await store.checkpoints.listLeavesAgain(day, start, 7);
+    answers.push(
+      receiptIds,
+      contentHashes.map((hash) => Buffer.from(hash).toString('hex')),
+    );
+  }
+  answers.push(await store.receipts.find(lowestReceiptId(START_MS + 1) as ReceiptId));
+  return answers.map((answer) => JSON.stringify(answer));
+};
+
+it('lists with any filter and cursor, exports, counts, Receipts, proofs and leaves: hot, and with any days cold', async () => {
+  const [lists = [], counts = []] = [
+    fc.sample(fc.tuple(listFilter, fc.constantFrom(1, 3, 20, 201)), {
+      numRuns: sampled({ quick: 40, deep: 600 }),
+      seed: 3,
+    }),
+    fc.sample(usageFilter, { numRuns: sampled({ quick: 15, deep: 200 }), seed: 4 }),
+  ];
+  await bringBack(stores.url);
+  const hot = await ask(stores.first, lists, counts);
+  expect(hot.length).toBeGreaterThan(200);
+  expect(hot.join('').length).toBeGreaterThan(50_000);
+  const subsets = [
+    DUE,
+    ...fc.sample(fc.subarray([...DUE], { minLength: 1 }), {
+      numRuns: sampled({ quick: 1, deep: 12 }),
+      seed: 5,
+    }),
+  ];
+  for (const days of subsets) {
+    await makeCold(days);
+    const [state] = await runSql<{ days: string[] }>(
+      stores.url,
+      `select coalesce(array_agg(day::text order by day), '{}') as days from cold_days where state = 'cold'`,
+    );
+    expect(state?.days).toEqual([...days].sort());
+    expect(await ask(reading, lists, counts)).toEqual(hot);
+  }
+}, 120_000);
+
+/** Runs `work` on a session on which days move after the n-th statement. */
+const whileMoving = async <T>(
+  n: number,
+  move: () => Promise<void>,
+  work: (database: Database) => Promise<T>,
+): Promise<{ readonly value: T; readonly statements: number }> => {
+  const session = new pg.Client({ connectionString: stores.url, types: columnTypes });
+  await session.connect();
+  let statements = 0;
+  const run: Database['read'] = async ({ text, values }) => {
+    const { rows } = await session.query(text, [...values]).catch((error: unknown) => {
+      throw toStoreError(error, 'nothing');
+    });
+    statements += 1;
+    if (statements === n) await move();
+    return rows as never[];
+  };
+  try {
+    return { value: await work({ read: run, write: run }), statements };
+  } finally {
+    await session.end();
+  }
+};
+
+it('days that leave or come back between any two statements of a list, an export or a count: nothing is missing or twice', async () => {
+  const cold = new ColdReader(objects);
+  const all = { relyingParties: null };
+  const range = { ...all, sinceMs: START_MS + DAY_MS / 2, untilMs: START_MS + 2.5 * DAY_MS };
+  const ids = world
+    .map(({ id }) => id)
+    .sort()
+    .reverse();
+  const works: readonly ((database: Database) => Promise<unknown>)[] = [
+    (database) => decisionRepository(database, cold).list(all, 500),
+    (database) => decisionRepository(database, cold).listForExport(ids.slice(-40)),
+    async (database) => anyOrder(await usageRepository(database, cold).countByDay(range)),
+    (database) => receiptRepository(database, cold).find(ids.at(-1) as ReceiptId),
+  ];
+  for (const work of works) {
+    await bringBack(stores.url);
+    const { value: hot, statements } = await whileMoving(0, async () => {}, work);
+    for (let n = 1; n <= statements; n++) {
+      expect((await whileMoving(n, () => makeCold(DUE), work)).value).toEqual(hot);
+      expect((await whileMoving(n, () => bringBack(stores.url), work)).value).toEqual(hot);
+    }
+  }
+}, 120_000);
+
+describe('with cold days', () => {
+  beforeAll(() => makeCold(DUE));
+  const allowed = () => {
+    const found = world.find(({ at, reason }) => at < START_MS + DAY_MS && reason === null);
+    if (found === undefined) throw new Error('no ALLOW');
+    return found;
+  };
+
+  it('an outcome is reported on a cold Receipt, and is as one on a hot Receipt', async () => {
+    const { id, at, rp, principal, grant } = allowed();
+    await tamper(stores.url, `insert into event_wants values ('outcome.reported', $1, 'sub', 0)`, [
+      `rp ${rp}`,
+    ]);
+    const report = (attestationId: string, ordinal: number) => ({
+      ...{
+        attestationId,
+        receiptId: id,
+        ordinal,
+        type: 'cancelled' as const,
+        occurredAt: '2026-01-01T00:00:00Z',
+      },
+      ...{ evidenceRef: null, note: 'x', correctionOf: null, reporterSignature: null, resolution: null },
+      ...{ lossAmount: null, currency: null, consumption: null },
+    });
+    const stored = await reading.transaction((tx) => tx.outcomes.insert(report('oat_cold', 50)));
+    expect(stored).toMatchObject({ receiptId: id, reporter: rp, ordinal: 50, note: 'x' });
+    const rows = await runSql(
+      stores.url,
+      `select principal, decision, svc_ms(evaluated_at)::float8 as at from attestations where attestation_id = 'oat_cold'`,
+    );
+    expect(rows).toEqual([{ principal, decision: 'ALLOW', at }]);
+    const emitted = await runSql<{ data: string }>(stores.url, 'select data from event_outbox');
+    expect(emitted.map(({ data }) => JSON.parse(data).grant_id)).toEqual([grant]);
+    const none = { ...report('oat_none', 1), receiptId: lowestReceiptId(START_MS + 1) as ReceiptId };
+    expect(await reading.transaction((tx) => tx.outcomes.insert(none))).toBeNull();
+  });
+
+  it('who has verified a Grant since it was allocated is known as before, and heard of what becomes of it', async () => {
+    for (const [i, id] of GRANTS.entries())
+      await tamper(
+        stores.url,
+        `insert into grants (id, principal, agent, status_list_url, status_index, allocated_at)
+         values ($1, $2, 'agent', 'url', $3, to_timestamp($4 / 1000.0))`,
+        [id, PRINCIPALS[0], i + 1, START_MS + (2 + i / 3) * DAY_MS],
+      );
+    const asked = GRANTS.flatMap((grant) => PRINCIPALS.flatMap((of) => RPS.map((rp) => [[rp], of, grant])));
+    const ask = async () => {
+      const answers: unknown[] = [];
+      for (const values of asked)
+        answers.push(...(await runSql(stores.url, 'select svc_has_verified($1, $2, $3) as known', values)));
+      return answers;
+    };
+    // Of hot days nothing is left that could tell.
+    await tamper(stores.url, 'create table kept as select * from receipts; delete from receipts');
+    const cold = await ask();
+    await bringBack(stores.url);
+    await tamper(stores.url, 'delete from cold_verifications');
+    const hot = await ask();
+    await tamper(stores.url, 'insert into receipts select * from kept; drop table kept');
+    await makeCold(DUE);
+    expect(cold).toEqual(hot);
+    expect(new Set(hot.map((one) => JSON.stringify(one))).size).toBe(2);
+  });
+
+  it('a cap that begins within a cold day counts what lies behind that moment, there too', async () => {
+    const org = 'org_cold' as OrgId;
+    await reading.orgs.insert({ orgId: org, slug: 'cold', name: 'Cold' });
+    for (const did of RPS.slice(0, 2))
+      await runSql(
+        stores.url,
+        `insert into relying_parties (did, kind, name, org_id, proof_window_seconds, verify_rate_limit_per_minute, profile)
+         values ($1, 'managed', $1, $2, 120, 600, 'svc-base-v1')`,
+        [did, org],
+      );
+    const sinceMs = START_MS + DAY_MS / 2 + 1;
+    const right = world.filter(
+      ({ at, rp, counted }) => counted && at >= sinceMs && RPS.slice(0, 2).includes(rp as DidWeb),
+    ).length;
+    expect(right).toBeGreaterThan(10);
+    const push = {
+      ...{
+        production: 'allowed' as const,
+        productionUntilMs: null,
+        checkCap: 1_000,
+        reason: 'paid' as const,
+      },
+      ...{ capSinceMs: sinceMs, asOfMs: Date.now() },
+    };
+    expect(await reading.entitlements.put(org, push)).toBe(true);
+    expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
+  });
+
+  it('where the store of cold days is away or not known, cold days are unavailable, never absent, and hot ones as before', async () => {
+    const gone = async () => {
+      throw new ObjectStoreError('unavailable', 'no such store');
+    };
+    const failing = createStore({
+      databaseUrl: stores.url,
+      objects: { ...objects, get: gone, getRange: gone },
+    });
+    const unknown = createStore({ databaseUrl: stores.url });
+    try {
+      const hot = world.at(-1);
+      const cold = allowed();
+      for (const store of [failing, unknown]) {
+        await expect(store.receipts.find(cold.id)).rejects.toMatchObject({ kind: 'unavailable' });
+        await expect(store.decisions.list({ relyingParties: null }, 500)).rejects.toMatchObject({
+          kind: 'unavailable',
+        });
+        expect((await store.receipts.find(hot?.id ?? cold.id))?.receiptId).toBe(hot?.id);
+        expect(await store.decisions.list({ relyingParties: null }, 3)).toHaveLength(3);
+      }
+    } finally {
+      await Promise.all([failing.close(), unknown.close()]);
+    }
+  });
+});

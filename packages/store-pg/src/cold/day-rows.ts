@@ -1,0 +1,90 @@
+/** The rows of a day out of PostgreSQL, as they are packed. */
+import { type DayRows, TABLES, type TableName } from '@svc/cold-ledger';
+import type { Day } from '@svc/service';
+import type { ClientBase } from 'pg';
+import { clientConfig, openClient } from '../client.ts';
+import { toStoreError } from '../errors.ts';
+import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+
+const BATCH = 4_096;
+/** Of a statement, connecting included. Between two of them a store of objects may take its time. */
+const STATEMENT_MS = 30_000;
+const BETWEEN_MS = 600_000;
+/** What orders the rows of one Receipt. */
+const SECOND = { receipts: null, attestations: 'ordinal', consumption_events: 'version' } as const;
+/** Of the stored form; the table has the JWS in one piece. */
+const PARTS = new Set(['header', 'payload', 'signature']);
+
+/**
+ * Runs `work` on the rows of a day, all of one moment, on a connection of its own. Rejects with `StoreError` where the database fails,
+ * else as `work` does.
+ */
+export const readDayRows = async <T>(
+  databaseUrl: string,
+  day: Day,
+  work: (rows: DayRows) => Promise<T>,
+): Promise<T> => {
+  const client = await openClient({
+    ...clientConfig(databaseUrl, STATEMENT_MS, { idle_in_transaction_session_timeout: `${BETWEEN_MS}` }),
+    // As text: an amount may be beyond the safe integers.
+    types: undefined,
+    connectionTimeoutMillis: STATEMENT_MS,
+    query_timeout: STATEMENT_MS,
+  }).catch((error: unknown) => {
+    throw toStoreError(error, 'nothing');
+  });
+  client.on('error', () => {});
+  try {
+    await ask(client, 'begin isolation level repeatable read read only');
+    return await work(rowsOf(client, day));
+  } finally {
+    client.destroy();
+  }
+};
+
+type Row = Record<string, unknown>;
+
+const ask = async (session: ClientBase, text: string, values: unknown[] = []): Promise<Row[]> => {
+  try {
+    return (await session.query<Row>(text, values)).rows;
+  } catch (error) {
+    throw toStoreError(error, 'nothing');
+  }
+};
+
+const rowsOf = (session: ClientBase, day: Day): DayRows => {
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  const firstId = lowestReceiptId(startMs);
+  const endId = lowestReceiptId(startMs + DAY_MS);
+  const read = async function* (table: TableName): AsyncGenerator<never[]> {
+    const columns = Object.entries(TABLES[table]).filter(([name]) => !PARTS.has(name));
+    const list = columns.map(([name, kind]) =>
+      kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint as ${name}` : name,
+    );
+    const second = SECOND[table];
+    const key = second === null ? 'receipt_id' : `receipt_id, ${second}`;
+    const integers = columns.flatMap(([name, kind]) => (/^(instant|integer)/.test(kind) ? [name] : []));
+    let [id, ordinal] = ['', '-1'];
+    for (;;) {
+      const rows = await ask(
+        session,
+        `select ${list.join(', ')} from ${table}
+         where receipt_id >= $1 and receipt_id < $2 and ${second === null ? 'receipt_id > $4' : `(${key}) > ($4, $5::bigint)`}
+         order by ${key} limit $3`,
+        [firstId, endId, BATCH, id, ...(second === null ? [] : [ordinal])],
+      );
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      for (const row of rows)
+        for (const name of integers) if (row[name] !== null) row[name] = BigInt(String(row[name]));
+      id = String(last.receipt_id);
+      if (second !== null) ordinal = String(last[second]);
+      yield rows as never[];
+    }
+  };
+  return {
+    receipts: () => read('receipts'),
+    attestations: () => read('attestations'),
+    consumptionEvents: () => read('consumption_events'),
+  };
+};

@@ -1,0 +1,66 @@
+/** Days that are packed, or could not be. What is recorded of one stays (a trigger refuses anything else). */
+import type { BrokenDay, CheckpointRecord, ColdDayRepository, ColdManifest, Day } from '@svc/service';
+import type { Database } from '../database.ts';
+import { checkpointColumns } from './checkpoints.ts';
+
+const recordSql = `
+  insert into cold_days (day, state, manifest, manifest_hash) values ($1, 'recorded', $2, $3)
+  on conflict (day) do update
+    set state = excluded.state, manifest = excluded.manifest, manifest_hash = excluded.manifest_hash, problem = null,
+      recorded_at = excluded.recorded_at
+    where cold_days.state = 'broken'
+  returning true as "isRecorded"`;
+
+const markBrokenSql = `
+  insert into cold_days (day, state, problem) values ($1, 'broken', $2)
+  on conflict (day) do update set problem = excluded.problem, recorded_at = excluded.recorded_at
+    where cold_days.state = 'broken'`;
+
+const isOverSql = `state = 'cold' and dropped_at is null
+  and detached_at < least(svc_now(), svc_instant($3)) - make_interval(days => greatest($2::integer, 1))`;
+
+export function coldDayRepository(database: Database): ColdDayRepository {
+  const listDays = async (where: string, values: readonly unknown[]): Promise<Day[]> => {
+    const text = `select day::text as day from cold_days where ${where} order by cold_days.day limit $1`;
+    return (await database.read<{ day: Day }>({ text, values })).map(({ day }) => day);
+  };
+  return {
+    listDue: (hotDays, nowMs, limit) =>
+      database.read<CheckpointRecord>({
+        text: `select ${checkpointColumns} from checkpoints
+          where day = any (array(select svc_days_to_pack($1, $2, $3))) order by checkpoints.day`,
+        values: [hotDays, Math.floor(nowMs), limit],
+      }),
+    async record(day, { manifest, manifestHash }) {
+      const values = [day, manifest, manifestHash];
+      return (await database.write<{ isRecorded: true }>({ text: recordSql, values })).length > 0;
+    },
+    async markBroken({ day, problem }) {
+      await database.write({ text: markBrokenSql, values: [day, problem] });
+    },
+    listBroken: () =>
+      database.read<BrokenDay>({
+        text: `select day::text as day, problem from cold_days where state = 'broken' order by cold_days.day`,
+        values: [],
+      }),
+    listToDetach: (limit) => listDays(`state = 'recorded'`, [limit]),
+    async keepVerifiers(day, limit) {
+      const text = 'select svc_keep_verifiers($1, $2) as "isDone"';
+      return (await database.write<{ isDone: boolean }>({ text, values: [day, limit] }))[0]?.isDone === true;
+    },
+    async detach(day) {
+      const text = 'select svc_detach_day($1) as "isDone"';
+      return (await database.write<{ isDone: boolean }>({ text, values: [day] }))[0]?.isDone === true;
+    },
+    listToDrop: (graceDays, nowMs, limit) => listDays(isOverSql, [limit, graceDays, Math.floor(nowMs)]),
+    async drop(day, graceDays, nowMs) {
+      const text = 'select svc_drop_detached_day($1, $2, $3) as "isDone"';
+      const values = [day, graceDays, Math.floor(nowMs)];
+      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
+    },
+    async findManifest(day) {
+      const text = `select manifest, manifest_hash as "manifestHash" from cold_days where day = $1 and manifest is not null`;
+      return (await database.read<ColdManifest>({ text, values: [day] }))[0] ?? null;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/** A ledger of closed days with whatever a day may have, and what packs them. */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { PackDaysDeps } from '@svc/cold-ledger';
+import { type DidWeb, encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  checkContent,
+  closeDays,
+  Holds,
+  type ObjectStore,
+  parseKeySet,
+  type ServiceDeps,
+  type Store,
+} from '@svc/service';
+import { daysAgo, moveFirstDay, tamper } from '@svc/testkit';
+import { withSession } from '@svc/testkit/store/session';
+import type { Client } from 'pg';
+import type { Database } from '../src/database.ts';
+import { readDayRows } from '../src/index.ts';
+
+export const HOT_DAYS = 3;
+/** Small, so that a day of some rows has several groups and objects. */
+const SIZES = { rowsPerGroup: 8, rowsPerObject: 16 };
+
+/** Receipts of each day, the oldest first; the last is yesterday. Those over for three days are three. */
+const COUNTS = [30, 0, 41, 9, 12, 6];
+export const DAYS = COUNTS.map((_, i) => daysAgo(COUNTS.length - i));
+export const DUE = DAYS.slice(0, COUNTS.length - HOT_DAYS);
+
+export const RPS = ['big', 'small', 'tiny'].map((name) => `did:web:${name}.example` as DidWeb);
+export const PRINCIPALS = ['acme', 'corp'].map((name) => `did:web:${name}.example` as DidWeb);
+export const KEYS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];
+export const REASONS = ['GRANT_MALFORMED', 'ISSUER_UNVERIFIED', 'PROOF_REPLAYED'];
+export const GRANTS = ['1', '2', '3'].map((end) => `urn:svc:grant:01K${end.repeat(23)}`);
+
+const DAY_MS = 86_400_000;
+
+/** Repeatable, so that a failure can be looked into; ids are not. */
+const randomFrom = (seed: number) => {
+  let state = seed;
+  return (below: number): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+};
+
+const newReceipt = (atMs: number, random: (below: number) => number) => {
+  const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
+  const id = `drc_${encodeUlid(atMs, randomBytes(10))}` as ReceiptId;
+  const reason = random(3) === 0 ? pick(REASONS) : null;
+  const isKnown = reason === null || reason === 'PROOF_REPLAYED';
+  const hasAction = reason !== 'GRANT_MALFORMED';
+  const text = [`{"alg":"EdDSA"}`, `{"receipt_id":"${id}","n":${random(1_000)}}`].map(encodeBase64urlText);
+  return {
+    ...{
+      id,
+      at: atMs,
+      reason,
+      rp: pick([RPS[0], RPS[0], RPS[0], RPS[1], RPS[2]]),
+      key: pick([...KEYS, null]),
+    },
+    principal: isKnown ? pick(PRINCIPALS) : null,
+    grant: hasAction ? pick(GRANTS) : null,
+    action: hasAction ? pick(['commerce:purchase', 'api:call']) : null,
+    amount: hasAction && random(2) === 0 ? 10_000 + random(90_000) : null,
+    counted: random(2) === 0,
+    // Mostly as they are signed, and also what is none.
+    jws: random(5) === 0 ? `jws of ${id}` : `${text.join('.')}.${randomBytes(64).toString('base64url')}`,
+  };
+};
+
+export type Receipt = ReturnType<typeof newReceipt>;
+
+/** Inserts the world and closes its days; all of it is sealed, counted and read for what it names. */
+export const createColdWorld = async (url: string, store: Store): Promise<readonly Receipt[]> => {
+  await moveFirstDay(url, DAYS[0] ?? '');
+  const random = randomFrom(11);
+  const receipts = [...COUNTS, 5].flatMap((count, i) => {
+    const startMs = Date.parse(daysAgo(COUNTS.length - i));
+    // Of today only what is past.
+    const lengthMs = i === COUNTS.length ? Math.max(1, Date.now() - startMs - 10_000) : DAY_MS;
+    return Array.from({ length: count }, () => newReceipt(startMs + random(lengthMs), random));
+  });
+  await withSession(url, async (session) => {
+    await session.query('select svc_ensure_receipt_partitions($1, $2)', [DAYS[0], daysAgo(0)]);
+    const column = (name: keyof Receipt) => receipts.map((one) => one[name]);
+    await session.query(
+      `insert into receipts (receipt_id, relying_party, principal, grant_id, key_id, decision, reason, evaluated_at,
+         action_type, amount, currency, jws, content_hash, production_check)
+       select id, rp, principal, grant_id, key, case when reason is null then 'ALLOW' else 'DENY' end, reason,
+         to_timestamp(ms / 1000.0), action, amount, case when amount is not null then 'EUR' end, jws,
+         sha256(convert_to(jws, 'UTF8')), counted
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[],
+         $9::bigint[], $10::text[], $11::boolean[])
+         as row (id, rp, principal, grant_id, key, reason, ms, action, amount, jws, counted)`,
+      (
+        [
+          'id',
+          'rp',
+          'principal',
+          'grant',
+          'key',
+          'reason',
+          'at',
+          'action',
+          'amount',
+          'jws',
+          'counted',
+        ] as const
+      ).map(column),
+    );
+    await session.query(
+      `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision,
+         type, occurred_at, note, loss_amount, currency)
+       select 'oat_' || receipt_id || n, receipt_id, n, relying_party, principal, evaluated_at, decision,
+         case n when 1 then 'fulfilled' else 'loss_reported' end, '2026-01-01T00:00:00Z', 'note', 100, 'EUR'
+       from receipts, generate_series(1, 2) n where hashtext(receipt_id) % 4 = 0`,
+    );
+    await session.query(
+      `insert into consumption_events (grant_id, version, key, delta_total, delta_period, delta_uses, cause, cause_id,
+         receipt_id, recorded_at)
+       select grant_id, row_number() over (partition by grant_id order by receipt_id), 'sha256:key', amount, 0, 1,
+         'consume', receipt_id, receipt_id, evaluated_at
+       from receipts where decision = 'ALLOW' and amount is not null and grant_id is not null`,
+    );
+  });
+  const stop = new AbortController().signal;
+  const deps = serviceOf(store);
+  await closeDays(deps, stop);
+  await checkContent(deps, stop);
+  while (!(await store.usage.seal(Date.now())));
+  while ((await store.usage.countSealed(1_000)) > 0);
+  while ((await store.evidence.nameFromReceipts(1_000)) > 0);
+  return receipts;
+};
+
+const DID = 'did:web:svc.example';
+const keySet = (purpose: 'receipt' | 'status') => {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return parseKeySet({ keys: [{ ...jwk, kid: `${purpose}-1` }] }, purpose, DID);
+};
+const identity = { did: DID, receiptKeys: keySet('receipt'), statusKeys: keySet('status') };
+
+/** Of the service, as far as days need it. */
+export const serviceOf = (store: Store): ServiceDeps => {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const clock = { nowMs: () => Date.now(), resync: async () => {} };
+  return {
+    store,
+    clock,
+    log,
+    crypto: nativeCrypto,
+    holds: new Holds(log),
+    identity,
+  } as unknown as ServiceDeps;
+};
+
+export const packingOf = (url: string, store: Store, objects: ObjectStore): PackDaysDeps => ({
+  ...serviceOf(store),
+  ...{ objects, hotDays: HOT_DAYS, graceDays: 1, sizes: SIZES },
+  readDayRows: (day, work) => readDayRows(url, day, work),
+});
+
+/** Every day is in the ledger again, as if none had ever been packed; what was dropped is lost. */
+export const bringBack = (url: string): Promise<void> =>
+  tamper(
+    url,
+    `do $$
+     declare v_day date;
+     begin
+       for v_day in select to_date(right(relname, 8), 'YYYYMMDD') from pg_class
+         where relname ~ '^detached_receipts_\\d{8}$' loop
+         execute format('drop trigger refuse_change on %I', 'detached_receipts_' || to_char(v_day, 'YYYYMMDD'));
+         execute format('alter table %I rename to %I', 'detached_receipts_' || to_char(v_day, 'YYYYMMDD'),
+           'receipts_' || to_char(v_day, 'YYYYMMDD'));
+         execute format('alter table receipts attach partition %I for values from (%L) to (%L)',
+           'receipts_' || to_char(v_day, 'YYYYMMDD'), svc_lowest_receipt_id(v_day::timestamp at time zone 'UTC'),
+           svc_lowest_receipt_id((v_day + 1)::timestamp at time zone 'UTC'));
+       end loop;
+       delete from cold_days;
+     end $$`,
+  );
+
+/** On one session, whatever the rights of a store are. */
+export const databaseOn = (session: Client): Database => {
+  const run: Database['read'] = async ({ text, values }) =>
+    (await session.query(text, [...values])).rows as never[];
+  return { read: run, write: run };
+};
