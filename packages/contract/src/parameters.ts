@@ -1,6 +1,6 @@
 /** Parameters that several routes share. */
 import { z } from 'zod';
-import { didWeb } from './formats.ts';
+import { didWeb, instant } from './formats.ts';
 
 /** Interface §Principal lifecycle: whom a Principal key or an org:admin key acts for. */
 export const actingFor = z.strictObject({
@@ -16,3 +16,14 @@ export const didParams = z.strictObject({
     example: 'did:web:shop.example',
   }),
 });
+
+/** The period that is counted (interface §Limits). */
+export const statsRange = {
+  since: instant.optional().meta({
+    description: 'Decisions evaluated at this instant or later. Unless given: 29 days ago, 00:00 UTC.',
+  }),
+  until: instant.optional().meta({
+    description:
+      'Decisions evaluated before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC.',
+  }),
+};

@@ -32,6 +32,7 @@ import {
   type UsageFilter,
 } from '@svc/sdk-core';
 import { type Agents, createAgents } from './agents.ts';
+import { createOwnDecisions, type OwnDecisions } from './decisions.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createOwnRecord, type OwnRecord } from './own-record.ts';
 import { disablePatience, revocationPatience } from './patience.ts';
@@ -78,6 +79,8 @@ export interface PrincipalClient {
    * await client.pauses.resume({ scope: 'agent', subject: agent.did });
    */
   readonly pauses: Pauses<'grant' | 'agent' | 'principal'>;
+  /** What was decided about this Principal's own Grants. */
+  readonly decisions: OwnDecisions;
   /** The API keys of this Principal. */
   readonly apiKeys: ApiKeys;
   /** This Principal itself. */
@@ -116,6 +119,7 @@ export function createPrincipalClient(options: PrincipalClientOptions): Principa
     keys: createSigningKeys(transport, patience),
     agents: createAgents(transport, disablePatience(timeoutMs)),
     pauses: createPauses(transport, patience),
+    decisions: createOwnDecisions(transport),
     apiKeys: createApiKeys(transport),
     principals: createOwnRecord(transport),
     directory: createDirectory(transport, readPrincipalView),

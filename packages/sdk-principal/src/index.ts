@@ -13,6 +13,9 @@ export {
   type CallOptions,
   type ConsumptionBalance,
   type ConsumptionEvent,
+  type DecisionList,
+  type DecisionStats,
+  type DecisionSummary,
   type Directory,
   type DirectoryFilter,
   type GrantConsumption,
@@ -37,6 +40,7 @@ export {
 export type { Agents, DisabledAgent } from './agents.ts';
 export { type ApiCallLimits, apiCall, type PurchaseLimits, purchase } from './capabilities.ts';
 export { createPrincipalClient, type PrincipalClient, type PrincipalClientOptions } from './client.ts';
+export type { OwnDecisionFilter, OwnDecisions } from './decisions.ts';
 export type { Ed25519PrivateJwk } from './ed25519.ts';
 export type { GrantRequest } from './grant-draft.ts';
 export type { GrantFilter, Grants, IssuedGrant } from './grants.ts';

@@ -33,7 +33,7 @@ export function createOwnRecord(transport: Transport): OwnRecord {
 }
 
 /** The service says whose key this is, so no DID has to be configured. */
-async function ownPath(transport: Transport, call: CallOptions): Promise<string> {
+export async function ownPath(transport: Transport, call: CallOptions): Promise<string> {
   const { role, subject } = await getMe(transport, call);
   if (role !== 'principal') throw new SvcError('configuration', `the API key is not a Principal's: ${role}`);
   return `/principals/${didInPath(subject)}`;

@@ -23,6 +23,7 @@ export type { DecisionQuery } from './decisions/decision-page.ts';
 export * from './decisions/export-decisions.ts';
 export * from './decisions/get-decision.ts';
 export * from './decisions/list-decisions.ts';
+export * from './decisions/own-decisions.ts';
 export * from './deps.ts';
 export * from './entitlements/entitlement.ts';
 export * from './entitlements/entitlement-policy.ts';

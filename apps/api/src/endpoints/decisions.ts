@@ -1,10 +1,23 @@
 /** Decisions: one, a page of them, and whole pages with their Receipts (interface §Decisions). */
-import { exportDecisions, getDecision, listDecisions, type ServiceDeps } from '@svc/service';
+import {
+  type Caller,
+  type DecisionExport,
+  exportDecisions,
+  exportOwnDecisions,
+  getDecision,
+  getDecisionStats,
+  getOwnDecision,
+  listDecisions,
+  listOwnDecisions,
+  type RecordedDecision,
+  type ServiceDeps,
+} from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { exportCsv, exportNdjson } from './decisions/export-text.ts';
 import type { ExportTurns } from './decisions/export-turns.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
 import { presentAttestation } from './outcomes.ts';
+import { presentDecisionStats } from './usage.ts';
 
 const FORMATS = {
   ndjson: { contentType: 'application/x-ndjson', text: exportNdjson, fileName: 'decisions.ndjson' },
@@ -22,25 +35,51 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
     return { status: 200, body };
   },
 
-  exportDecisions: async ({ caller, query: { format, ...query } }) => {
-    const { rowCount, nextCursor, batches } = await exportDecisions(deps, caller, query);
-    const { contentType, text, fileName } = FORMATS[format];
-    return {
-      status: 200,
-      stream: turns.take(caller, text(batches)),
-      contentType,
-      headers: {
-        'X-Svc-Rows': String(rowCount),
-        'X-Svc-Next-Cursor': nextCursor ?? '',
-        'Content-Disposition': `attachment; filename="${fileName}"`,
-      },
-    };
-  },
+  exportDecisions: async ({ caller, query: { format, ...query } }) =>
+    answerExport(turns, caller, format, await exportDecisions(deps, caller, query)),
 
   /** The Receipt stands in the answer byte for byte as it was answered when the decision was made. */
-  getDecision: async ({ caller, params, query }) => {
-    const { receiptText, outcomes } = await getDecision(deps, caller, params.receipt_id, query.rp);
-    const outcomesText = JSON.stringify(outcomes.map(presentAttestation));
-    return { status: 200, rawBody: `{"receipt":${receiptText},"outcomes":${outcomesText}}` };
+  getDecision: async ({ caller, params, query }) =>
+    answerDecision(await getDecision(deps, caller, params.receipt_id, query.rp)),
+
+  listPrincipalDecisions: async ({ caller, params, query }) => {
+    const { items, nextCursor } = await listOwnDecisions(deps, caller, { ...query, of: params.did });
+    const body = { decisions: items.map(presentDecisionSummary), next_cursor: nextCursor };
+    return { status: 200, body };
   },
+
+  exportPrincipalDecisions: async ({ caller, params, query: { format, ...query } }) =>
+    answerExport(turns, caller, format, await exportOwnDecisions(deps, caller, { ...query, of: params.did })),
+
+  getPrincipalDecisionStats: async ({ caller, params, query }) => {
+    const stats = await getDecisionStats(deps, caller, { ...query, of: params.did });
+    return { status: 200, body: presentDecisionStats(stats) };
+  },
+
+  getPrincipalDecision: async ({ caller, params }) =>
+    answerDecision(await getOwnDecision(deps, caller, params.did, params.receipt_id)),
 });
+
+const answerExport = (
+  turns: ExportTurns,
+  caller: Caller,
+  format: keyof typeof FORMATS,
+  { rowCount, nextCursor, batches }: DecisionExport,
+) => {
+  const { contentType, text, fileName } = FORMATS[format];
+  return {
+    status: 200,
+    stream: turns.take(caller, text(batches)),
+    contentType,
+    headers: {
+      'X-Svc-Rows': String(rowCount),
+      'X-Svc-Next-Cursor': nextCursor ?? '',
+      'Content-Disposition': `attachment; filename="${fileName}"`,
+    },
+  } as const;
+};
+
+const answerDecision = ({ receiptText, outcomes }: RecordedDecision) => {
+  const outcomesText = JSON.stringify(outcomes.map(presentAttestation));
+  return { status: 200, rawBody: `{"receipt":${receiptText},"outcomes":${outcomesText}}` } as const;
+};

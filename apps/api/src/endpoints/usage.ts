@@ -72,7 +72,7 @@ const presentDay = ({ day, reasons, keys, ...counts }: UsageOfDay): UsageBody['d
     : { keys: Object.fromEntries([...keys].map(([id, of]) => [id ?? UNKNOWN_KEY, presentCounts(of)])) }),
 });
 
-const presentDecisionStats = (stats: DecisionStats): StatsBody => {
+export const presentDecisionStats = (stats: DecisionStats): StatsBody => {
   const { relyingParties, totals, principals } = stats;
   return {
     ...presentRange(stats),

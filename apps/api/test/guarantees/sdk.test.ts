@@ -144,6 +144,22 @@ describe('a Principal', () => {
     expect((await client.pauses.page()).pauses).toEqual([]);
   });
 
+  it('reads what was decided about its Grants', async () => {
+    const { client, did } = await createPrincipal('reading');
+    const [shop, agent] = [await createRelyingParty('reading'), await createAgent()];
+    const held = await client.grants.issue({ agent: agent.did, capabilities });
+    for (let i = 0; i < 3; i++) expect(await outcomeOf(shop, agent, held)).toBe('ALLOW');
+    await client.grants.revoke(held.grantId);
+    expect(await outcomeOf(shop, agent, held)).toBe('AUTHORITY_REVOKED');
+    const listed = await collect(client.decisions.list({ limit: 2, rp: shop.did, grantId: held.grantId }));
+    expect(listed.map(({ reason }) => reason)).toEqual(['AUTHORITY_REVOKED', null, null, null]);
+    expect(await collect(client.decisions.list({ decision: 'DENY', since: new Date(0) }))).toHaveLength(1);
+    expect(await client.decisions.stats()).toMatchObject({
+      totals: { verifies: 4, allow: 3 },
+      principals: [{ principal: did, reasons: { AUTHORITY_REVOKED: 1 } }],
+    });
+  });
+
   it('may not touch the keys of another', async () => {
     const { client } = await createPrincipal('meddling');
     const { did } = await createPrincipal('meddled');

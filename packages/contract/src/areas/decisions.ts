@@ -10,8 +10,10 @@ import {
   queryInteger,
   receiptId,
 } from '../formats.ts';
+import { didParams, statsRange } from '../parameters.ts';
 import { decision, decisionExportRow, decisionList } from '../resources/decision.ts';
 import { reasonCode } from '../resources/receipt.ts';
+import { decisionStats } from '../resources/usage.ts';
 import { defineRoute, json, stream } from '../route.ts';
 
 /** Each narrows what the key may read; all that are given must hold. */
@@ -29,7 +31,33 @@ const filters = {
   cursor: cursor.optional(),
 };
 
+const {
+  principal: _,
+  key_id: __,
+  ...ownFilters
+} = {
+  ...filters,
+  rp: didWeb.optional().meta({ description: 'Only what this relying party asked.' }),
+};
+
+const NOT_ITS_PRINCIPAL = 'Not a Principal whose decisions this key may read.';
+const OWN = [
+  'About the Principal’s own Grants, whoever asked: decisions whose P3 is true. A Grant that only names it is not its own. For the',
+  'Principal and its org. Which key of a relying party asked, and the words of its reports, stay with the relying party.',
+].join('\n');
+
 const NOT_ITS_RP = 'The relying party asked for is not one this key may read.';
+
+const exportedRows = {
+  200: stream(['application/x-ndjson', 'text/csv; charset=utf-8; header=present'], 'One page of rows.', {
+    lineSchemas: { 'application/x-ndjson': decisionExportRow },
+    headers: {
+      'X-Svc-Rows': 'How many rows the body has.',
+      'X-Svc-Next-Cursor': 'The `cursor` of the next page; empty on the last.',
+      'Content-Disposition': 'A file name for those who save it.',
+    },
+  }),
+};
 
 export const decisionRoutes = {
   listDecisions: defineRoute({
@@ -70,16 +98,7 @@ export const decisionRoutes = {
       format: z.enum(['ndjson', 'csv']).default('ndjson'),
       limit: queryInteger(1, 5_000, 5_000),
     }),
-    responses: {
-      200: stream(['application/x-ndjson', 'text/csv; charset=utf-8; header=present'], 'One page of rows.', {
-        lineSchemas: { 'application/x-ndjson': decisionExportRow },
-        headers: {
-          'X-Svc-Rows': 'How many rows the body has.',
-          'X-Svc-Next-Cursor': 'The `cursor` of the next page; empty on the last.',
-          'Content-Disposition': 'A file name for those who save it.',
-        },
-      }),
-    },
+    responses: exportedRows,
     errors: { NOT_FOUND: NOT_ITS_RP },
   }),
 
@@ -100,5 +119,68 @@ export const decisionRoutes = {
     }),
     responses: { 200: json(decision, 'The Receipt and its outcomes.') },
     errors: { NOT_FOUND: "Not one of this relying party's decisions." },
+  }),
+
+  listPrincipalDecisions: defineRoute({
+    method: 'get',
+    path: '/principals/{did}/decisions',
+    tag: 'Decisions',
+    summary: 'List the decisions on a Principal’s Grants',
+    description: `${OWN}\n\nOtherwise as \`GET /decisions\`.`,
+    auth: ['principal', 'org'],
+    limiter: 'authenticated',
+    params: didParams,
+    query: z.strictObject({ ...ownFilters, limit: pageLimit }),
+    responses: { 200: json(decisionList, 'One page of decisions.') },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+  }),
+
+  exportPrincipalDecisions: defineRoute({
+    method: 'get',
+    path: '/principals/{did}/decisions/export',
+    tag: 'Decisions',
+    summary: 'Export the decisions on a Principal’s Grants',
+    description: `${OWN}\n\nOtherwise as \`GET /decisions/export\`.`,
+    auth: ['principal', 'org'],
+    limiter: 'authenticated',
+    params: didParams,
+    query: z.strictObject({
+      ...ownFilters,
+      format: z.enum(['ndjson', 'csv']).default('ndjson'),
+      limit: queryInteger(1, 5_000, 5_000),
+    }),
+    responses: exportedRows,
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+  }),
+
+  getPrincipalDecisionStats: defineRoute({
+    method: 'get',
+    path: '/principals/{did}/decisions/stats',
+    tag: 'Decisions',
+    summary: 'Count the decisions on a Principal’s Grants',
+    description: [
+      OWN,
+      '',
+      'Otherwise as `GET /decisions/stats`, but that decisions made while its domain was not proven are counted under its name.',
+    ].join('\n'),
+    auth: ['principal', 'org'],
+    limiter: 'authenticated',
+    params: didParams,
+    query: z.strictObject({ ...statsRange, rp: ownFilters.rp }),
+    responses: { 200: json(decisionStats, 'The statistics.') },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+  }),
+
+  getPrincipalDecision: defineRoute({
+    method: 'get',
+    path: '/principals/{did}/decisions/{receipt_id}',
+    tag: 'Decisions',
+    summary: 'Get one decision on a Principal’s Grant',
+    description: `The Receipt as it was signed, and what was later reported about it. ${OWN}`,
+    auth: ['principal', 'org'],
+    limiter: 'authenticated',
+    params: z.strictObject({ ...didParams.shape, receipt_id: receiptId }),
+    responses: { 200: json(decision, 'The Receipt and its outcomes.') },
+    errors: { NOT_FOUND: 'Not a decision about a Grant of this Principal.' },
   }),
 } as const;

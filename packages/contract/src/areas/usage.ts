@@ -1,18 +1,9 @@
 /** Counts of decisions: for a caller, for an observer, for everybody (interface §Endpoints; §Limits, Usage range). */
 import { z } from 'zod';
-import { apiKeyId, didWeb, instant, queryInteger } from '../formats.ts';
+import { apiKeyId, didWeb, queryInteger } from '../formats.ts';
+import { statsRange } from '../parameters.ts';
 import { decisionStats, metrics, usage } from '../resources/usage.ts';
 import { defineRoute, json } from '../route.ts';
-
-const range = {
-  since: instant.optional().meta({
-    description: 'Decisions evaluated at this instant or later. Unless given: 29 days ago, 00:00 UTC.',
-  }),
-  until: instant.optional().meta({
-    description:
-      'Decisions evaluated before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC.',
-  }),
-};
 
 const rp = didWeb.optional().meta({ description: 'One relying party. Org keys: a member (default: all).' });
 
@@ -32,7 +23,7 @@ export const usageRoutes = {
     auth: ['rp', 'principal', 'org', 'observer', 'admin'],
     limiter: 'authenticated',
     query: z.strictObject({
-      ...range,
+      ...statsRange,
       rp,
       principal: didWeb.optional().meta({ description: 'One Principal. Org keys: a member.' }),
       key_id: apiKeyId.optional().meta({ description: 'Verifies made with this API key alone.' }),
@@ -57,7 +48,7 @@ export const usageRoutes = {
     auth: ['rp', 'org', 'observer', 'admin'],
     limiter: 'authenticated',
     query: z.strictObject({
-      ...range,
+      ...statsRange,
       rp,
       principal: didWeb.optional().meta({ description: 'One Principal.' }),
     }),

@@ -8,6 +8,7 @@ import { forbidden, notFound } from '../errors.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import type { DecisionFilter } from '../ports/usage.ts';
 import type { Caller } from './caller.ts';
+import { mayReadPrincipal } from './reading.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 export type Scope = Pick<DecisionFilter, 'relyingParties' | 'principal'>;
@@ -30,6 +31,21 @@ export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Prom
     return { relyingParties: rp === undefined ? null : await membersAmong(deps, caller, rp), principal };
   }
   return relyingPartyScope(deps, caller, asked);
+};
+
+/**
+ * What was decided about the Principal's own Grants, wherever; `rp` narrows it. For the Principal and its org. A row of the ledger
+ * names it where P3 is true and nowhere else, so a Grant that was forged under its name is none of its own.
+ */
+export const principalScope = async (
+  { store }: Deps,
+  caller: Caller,
+  did: DidWeb,
+  rp: DidWeb | undefined,
+): Promise<Scope> => {
+  const principal = await store.principals.find(did);
+  if (principal === null || !mayReadPrincipal(caller, principal)) throw noPrincipal(did);
+  return { relyingParties: rp === undefined ? null : [rp], principal: did };
 };
 
 /** Decisions by relying party; `principal` narrows them. */

@@ -10,7 +10,7 @@ import {
   type ReceiptId,
 } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { relyingPartyScope } from '../access/decision-scope.ts';
+import { principalScope, relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type { DecisionListFilter } from '../ports/decisions.ts';
@@ -25,6 +25,8 @@ export interface DecisionQuery {
   readonly decision?: 'ALLOW' | 'DENY' | undefined;
   readonly reason?: ReasonCode | undefined;
   readonly principal?: DidWeb | undefined;
+  /** Whose own decisions they are, in place of a relying party's. */
+  readonly of?: DidWeb | undefined;
   readonly grant_id?: GrantId | undefined;
   readonly rp?: DidWeb | undefined;
   readonly key_id?: ApiKeyId | undefined;
@@ -49,15 +51,17 @@ export const findPage = async <Item>(
 };
 
 const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promise<DecisionListFilter> => {
-  const { since, until, decision, reason, principal, rp, cursor } = query;
-  const { relyingParties } = await relyingPartyScope(deps, caller, { rp });
+  const { since, until, decision, reason, principal, of, rp, cursor } = query;
+  const scope =
+    of === undefined
+      ? await relyingPartyScope(deps, caller, { rp, principal })
+      : await principalScope(deps, caller, of, rp);
   return {
-    relyingParties,
+    ...scope,
     sinceMs: since,
     untilMs: until,
     decision,
     reason,
-    principal,
     grantId: query.grant_id,
     keyId: query.key_id,
     beforeId: parseCursor(cursor, isReceiptId),

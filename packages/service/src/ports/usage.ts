@@ -16,6 +16,11 @@ export interface DecisionFilter {
   readonly keyId?: ApiKeyId | undefined;
 }
 
+export interface FigureFilter extends Omit<DecisionFilter, 'keyId'> {
+  /** Names Principals also where T2 is false, as their own usage does. */
+  readonly withUnverified?: boolean;
+}
+
 /** `reason` is null for ALLOW. */
 export interface DayCount {
   readonly day: Day;
@@ -76,7 +81,7 @@ export interface UsageRepository {
   /** The same, and at most one row for each day and key. */
   countByDayAndKey(filter: DecisionFilter): Promise<{ days: DayCount[]; keys: DayKeyCount[] }>;
   /** Outcomes count with their decision, whenever they were reported. */
-  figuresByPrincipal(filter: Omit<DecisionFilter, 'keyId'>): Promise<PrincipalFigure[]>;
+  figuresByPrincipal(filter: FigureFilter): Promise<PrincipalFigure[]>;
   /** All decisions ever made, but those of relying parties among these tenants. */
   countAll(apart: ApartTenants): Promise<DayCount[]>;
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;

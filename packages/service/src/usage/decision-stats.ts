@@ -1,7 +1,7 @@
 /** Decisions and what came of them, by Principal (interface §DecisionStats). */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { relyingPartyScope } from '../access/decision-scope.ts';
+import { principalScope, relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { PrincipalFigure } from '../ports/usage.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
@@ -10,6 +10,8 @@ import { parseRange, type Range, type RangeQuery } from './range.ts';
 export interface DecisionStatsQuery extends RangeQuery {
   readonly rp?: DidWeb | undefined;
   readonly principal?: DidWeb | undefined;
+  /** Whose own decisions are counted, in place of a relying party's: also those before its domain was proven. */
+  readonly of?: DidWeb | undefined;
 }
 
 export interface PrincipalStats extends Counts {
@@ -37,7 +39,11 @@ export const getDecisionStats = async (
   query: DecisionStatsQuery,
 ): Promise<DecisionStats> => {
   const range = parseRange(query, deps.clock.nowMs());
-  const scope = await relyingPartyScope(deps, caller, query);
+  const { of } = query;
+  const scope =
+    of === undefined
+      ? await relyingPartyScope(deps, caller, query)
+      : { ...(await principalScope(deps, caller, of, query.rp)), withUnverified: true };
   const figures = await deps.store.report(({ usage }) => usage.figuresByPrincipal({ ...range, ...scope }));
   const principals = addUp(figures);
   return { ...range, relyingParties: scope.relyingParties, totals: totalsOf(principals), principals };

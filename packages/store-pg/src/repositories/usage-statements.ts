@@ -1,6 +1,6 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
 import type { DidWeb } from '@svc/protocol';
-import type { ApartTenants, DecisionFilter } from '@svc/service';
+import type { ApartTenants, DecisionFilter, FigureFilter } from '@svc/service';
 import type { CountedRow, MsRange } from '../cold/count-days.ts';
 import { Conditions } from '../conditions.ts';
 import { type DailySums, dailySumsOf } from '../daily-sums.ts';
@@ -48,8 +48,12 @@ const STATED_PRINCIPAL = `case when reason is distinct from '${UNVERIFIED}' then
  * Everything that was counted about Principals. A correction has the Receipt of what it corrects, so one filter finds
  * both. `ordinal` 1 stands once for each Receipt with an outcome.
  */
-export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, counted: Counted): Statement {
+export function figuresStatement(
+  { withUnverified = false, ...filter }: FigureFilter,
+  counted: Counted,
+): Statement {
   const parameters = new Conditions();
+  const isNarrowed = filter.principal !== undefined && !withUnverified;
   const counts = countsSql(principalSums(filter), filter, counted, parameters);
   const since = parameters.parameter(filter.sinceMs);
   const until = parameters.parameter(filter.untilMs);
@@ -68,9 +72,9 @@ export function figuresStatement(filter: Omit<DecisionFilter, 'keyId'>, counted:
       where ${reported}
       group by principal, type, currency
     )
-    select ${STATED_PRINCIPAL} as principal, 'verifies' as figure, reason as name, sum(verifies)::bigint as amount
+    select ${withUnverified ? 'principal' : STATED_PRINCIPAL} as principal, 'verifies' as figure, reason as name, sum(verifies)::bigint as amount
     from (${counts}) as part
-    ${filter.principal === undefined ? '' : `where reason is distinct from '${UNVERIFIED}'`}
+    ${isNarrowed ? `where reason is distinct from '${UNVERIFIED}'` : ''}
     group by 1, reason
     union all
     select principal, 'outcomes', type, sum(in_force)::bigint

@@ -212,6 +212,22 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     },
   ],
 
+  listPrincipalDecisions: ownDecisionCases(''),
+  exportPrincipalDecisions: ownDecisionCases('/export'),
+  getPrincipalDecisionStats: ownDecisionCases('/stats'),
+  getPrincipalDecision: [
+    {
+      what: 'names a Principal and a decision on its Grant',
+      outcomes: [401, own(200), members(200), members(200), 401, 401, 401],
+      call: ({ principal, receiptId }) => ({ path: `/principals/${principal}/decisions/${receiptId}` }),
+    },
+    {
+      what: 'names a decision, for the Principal of the caller',
+      outcomes: [401, own(200), own(200), own(200), 401, 401, 401],
+      call: ({ receiptId }, { principal }) => ({ path: `/principals/${principal}/decisions/${receiptId}` }),
+    },
+  ],
+
   pause: pauseCases('/pauses'),
   resume: pauseCases('/pauses/resume'),
   listPauses: [
@@ -843,6 +859,23 @@ function pauseCases(path: '/pauses' | '/pauses/resume'): readonly Case[] {
       what: 'names an org',
       outcomes: [403, 403, 403, members(200), 401, 401, 401],
       call: ({ orgId }) => ({ path, body: { scope: 'org', subject: orgId } }),
+    },
+  ];
+}
+
+function ownDecisionCases(part: '' | '/export' | '/stats'): readonly Case[] {
+  return [
+    {
+      what: 'names a Principal',
+      outcomes: [401, own(200), members(200), members(200), 401, 401, 401],
+      call: ({ principal }) => ({ path: `/principals/${principal}/decisions${part}` }),
+    },
+    {
+      what: 'names a relying party, for the Principal of the caller: it narrows what is its own',
+      outcomes: [401, 200, 200, 200, 401, 401, 401],
+      call: ({ relyingParty }, { principal }) => ({
+        path: `/principals/${principal}/decisions${part}?rp=${relyingParty}`,
+      }),
     },
   ];
 }

@@ -1,0 +1,18 @@
+/** `GET /principals/{did}/decisions/export` (protocol §13): a Principal reads what was decided about its own Grants. Who may call: access matrix. */
+import { expect, it } from 'vitest';
+import { withOwnDecisions } from '../../world/own-decisions.ts';
+
+const world = withOwnDecisions();
+
+it('exports them with their Receipts and outcomes, without the words of the relying party', async () => {
+  const { text, headers } = await world.get('/export');
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { receipt: { receipt_id: string }; outcomes: { type: string }[] });
+  expect(headers['x-svc-rows']).toBe(String(world.expected.length));
+  expect(rows.map(({ receipt }) => receipt.receipt_id)).toEqual(world.expected);
+  expect(rows.flatMap(({ outcomes }) => outcomes.map(({ type }) => type))).toEqual(['dispute_opened']);
+  expect(text).not.toContain('a secret of the shop');
+  expect((await world.get('/export?format=csv')).text).not.toContain('a secret of the shop');
+});

@@ -1,0 +1,13 @@
+/** `GET /principals/{did}/decisions/{receipt_id}` (protocol §13): a Principal reads what was decided about its own Grants. Who may call: access matrix. */
+import { expect, it } from 'vitest';
+import { type Row, withOwnDecisions } from '../../world/own-decisions.ts';
+
+const world = withOwnDecisions();
+
+it('shows one of them as it was signed, and nobody a decision on a forged Grant as its own', async () => {
+  const [newest = ''] = world.expected;
+  const { json, text } = await world.get(`/${newest}`);
+  expect((json.receipt as Row).receipt_id).toBe(newest);
+  expect(text).not.toContain('a secret of the shop');
+  expect((await world.get(`/${world.forged}`)).status).toBe(404);
+});

@@ -1,0 +1,75 @@
+/**
+ * What was decided about a Principal's own Grants, for it and its org (protocol §13): as relying parties read theirs, without what is
+ * between a relying party and its own books: which of its keys asked, and the words of its reports.
+ */
+import { type DidWeb, isJsonObject, parseStrictJson, type ReceiptId } from '@svc/protocol';
+import { receiptTextOf } from '@svc/receipts';
+import type { Caller } from '../access/caller.ts';
+import { principalScope } from '../access/decision-scope.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { internal, notFound } from '../errors.ts';
+import type { Page } from '../paging/page.ts';
+import type { DecisionRecord } from '../ports/decisions.ts';
+import type { AttestationRecord } from '../ports/outcomes.ts';
+import type { DecisionQuery } from './decision-page.ts';
+import { type DecisionExport, type ExportedDecision, exportDecisions } from './export-decisions.ts';
+import type { RecordedDecision } from './get-decision.ts';
+import { listDecisions } from './list-decisions.ts';
+
+type Deps = Pick<ServiceDeps, 'store'>;
+export type OwnDecisionQuery = Omit<DecisionQuery, 'principal' | 'key_id' | 'of'> & { readonly of: DidWeb };
+
+export const listOwnDecisions = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  query: OwnDecisionQuery,
+): Promise<Page<DecisionRecord>> => {
+  const { items, nextCursor } = await listDecisions(deps, caller, query);
+  return { items: items.map(withoutKey), nextCursor };
+};
+
+export const exportOwnDecisions = async (
+  deps: Deps,
+  caller: Caller,
+  query: OwnDecisionQuery,
+): Promise<DecisionExport> => {
+  const { batches, ...found } = await exportDecisions(deps, caller, query);
+  return { ...found, batches: asOwn(batches) };
+};
+
+async function* asOwn(
+  batches: AsyncIterable<readonly ExportedDecision[]>,
+): AsyncGenerator<readonly ExportedDecision[]> {
+  for await (const rows of batches)
+    yield rows.map((row) => ({ ...withoutKey(row), outcomes: row.outcomes.map(withoutWords) }));
+}
+
+export const getOwnDecision = async (
+  deps: Deps,
+  caller: Caller,
+  did: DidWeb,
+  receiptId: ReceiptId,
+): Promise<RecordedDecision> => {
+  const { store } = deps;
+  await principalScope(deps, caller, did, undefined);
+  const receipt = await store.receipts.find(receiptId);
+  const text = receipt === null ? null : receiptTextOf(receipt.jws);
+  if (receipt !== null && text === null) throw internal(`stored receipt ${receiptId}`);
+  if (receipt === null || text === null || principalOf(text) !== did)
+    throw notFound(`No decision ${receiptId} about a Grant of this Principal.`);
+  const outcomes = await store.outcomes.listOfReceipts([receiptId]);
+  return { receiptText: text, jws: receipt.jws, outcomes: outcomes.map(withoutWords) };
+};
+
+/** A Receipt has a Principal where P3 is true, and only there (protocol §8). */
+const principalOf = (text: string): unknown => {
+  const json = parseStrictJson(text);
+  const principal = json.ok && isJsonObject(json.value) ? json.value.principal : undefined;
+  return principal !== undefined && isJsonObject(principal) ? principal.id : undefined;
+};
+
+const withoutKey = <Row extends DecisionRecord>(row: Row): Row => ({ ...row, keyId: null });
+const withoutWords = (one: AttestationRecord): AttestationRecord => ({
+  ...one,
+  ...{ evidenceRef: null, note: null, reporterSignature: null },
+});
