@@ -11,7 +11,6 @@ declare const app: { use(path: string, handle: (c: Context, next: () => Promise<
 
 const preambles = [
   '',
-  `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
   `${verifier}; import fastify from 'fastify'; import { getAuthority, requireAuthority } from '@svc/sdk-rp/fastify';
    const app = fastify()`,
   `${verifier}; import { createAuthorizer, protect } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';
@@ -19,6 +18,7 @@ const preambles = [
   `${verifier}; import type { Action, Capability, Receipt } from '@svc/sdk-rp';
    declare const grant: string, proof: string, url: string, action: Action;
    declare const proceed: (authority: Capability, receipt: Receipt) => void, refuse: (reason: string) => void`,
+  `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
   verifier,
 ];
 

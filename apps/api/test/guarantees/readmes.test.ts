@@ -46,7 +46,7 @@ const EXECUTED: Readonly<Record<string, number>> = {
   protocol: 1,
   receipts: 4,
   'sdk-principal': 3,
-  'sdk-rp': 5,
+  'sdk-rp': 6,
   'status-list': 1,
   testing: 1,
   transparency: 2,
@@ -145,6 +145,21 @@ it('conformance runs the vectors against an endpoint', async () => {
   }
 });
 
+it('sdk-rp: what a dry run tells', async () => {
+  const { baseUrl } = deployment.process;
+  const verifier = rpSdk.createVerifier({
+    baseUrl,
+    apiKey: tenants.rpKey,
+    serviceDid: serviceDidDocument.id,
+    relyingParty: tenants.rpDid,
+  });
+  const { printed } = await runBlock(blocksOf('sdk-rp')[4], {
+    modules,
+    given: { verifier, ...decided.asked },
+  });
+  expect(printed).toEqual([expect.stringMatching(/^T5 .*The Agent must sign a new Proof/)]);
+});
+
 it('sdk-rp: keys and records', async () => {
   const { baseUrl } = deployment.process;
   const verifier = rpSdk.createVerifier({
@@ -155,7 +170,7 @@ it('sdk-rp: keys and records', async () => {
   });
   const exported: string[] = [];
   const process = { stdout: { write: (text: string) => exported.push(text) } };
-  const { printed } = await runBlock(blocksOf('sdk-rp')[4], {
+  const { printed } = await runBlock(blocksOf('sdk-rp')[5], {
     modules,
     given: { verifier, process },
     replaced: {
