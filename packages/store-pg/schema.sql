@@ -850,6 +850,8 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_name AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'slug', 'org:');
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('slug', 'org:');
+CREATE TRIGGER emit_event AFTER UPDATE OF is_paused ON public.pauses FOR EACH ROW WHEN ((old.is_paused IS DISTINCT FROM new.is_paused)) EXECUTE FUNCTION svc_emit_pause();
+CREATE TRIGGER emit_first_event AFTER INSERT ON public.pauses FOR EACH ROW WHEN (new.is_paused) EXECUTE FUNCTION svc_emit_pause();
 CREATE TRIGGER note_revoked AFTER INSERT OR DELETE OR UPDATE OF is_paused ON public.pauses FOR EACH ROW EXECUTE FUNCTION svc_note_pause();
 CREATE TRIGGER emit_event AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state = ANY (ARRAY['retired'::text, 'compromised'::text])))) EXECUTE FUNCTION svc_emit_key_state();
 CREATE TRIGGER note_revoked AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'key:');
@@ -1830,6 +1832,43 @@ begin
         v_grant_id
       )
     );
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_pause()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_data json := json_build_object('scope', new.scope, 'subject', new.subject, 'paused', new.is_paused);
+  v_audiences text[];
+begin
+  if new.scope in ('org', 'service') then
+    v_audiences := array(
+      select distinct audience
+      from event_wants
+      where type = 'pause.changed' and (new.scope = 'service' or audience = 'org ' || new.owner)
+    );
+    if new.scope = 'service' and cardinality(v_audiences) > 0 then
+      v_audiences := array['everyone'];
+    end if;
+    perform svc_emit_to(v_audiences, 'pause.changed', new.subject, new.changed_at, v_data);
+  else
+    perform
+      svc_emit_event(
+        'pause.changed',
+        new.subject,
+        case
+          when new.scope != 'relying_party' then new.owner
+        end,
+        case
+          when new.scope = 'relying_party' then new.owner
+        end,
+        new.changed_at,
+        v_data
+      );
+  end if;
   return null;
 end;
 $function$;

@@ -1,6 +1,13 @@
 /** What is told, to whom, and in which order: the outbox, the log, and the deliveries that are opened from it. */
 import { applyConsumption, emptyBalances } from '@svc/protocol';
-import type { DecisionCommit, EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
+import type {
+  DecisionCommit,
+  EventAudience,
+  EventType,
+  GrantRecord,
+  PauseTarget,
+  TakenDelivery,
+} from '@svc/service';
 import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit } from '@svc/testkit/store/budgets';
 import { insertSubscription, listTold } from '@svc/testkit/store/events';
@@ -202,6 +209,32 @@ describe('other facts are told', () => {
       'outcome.reported',
       'agent.disabled',
     ]);
+  });
+
+  it('a pause and its end, once each: to whoever owns what is paused, of the whole service to everybody', async () => {
+    const { pauses } = stores.first;
+    await want(principal, ['pause.changed']);
+    await want(rp, ['pause.changed']);
+    const actor = { kind: 'admin', did: null, keyId: null } as const;
+    const set = (target: PauseTarget, isPaused: boolean) =>
+      pauses.set({ ...target, isPaused, reason: null, actor });
+    const ofGrant = { scope: 'grant', owner: world.principal.did, subject: grant.id } as const;
+    const { did } = world.relyingParty;
+    const ofShop = { scope: 'relying_party', owner: did, subject: did } as const;
+    const ofAll = { scope: 'service', owner: 'service', subject: 'service' } as const;
+    for (const target of [ofGrant, ofShop, ofAll]) {
+      await set(target, false);
+      await set(target, true);
+      await set(target, true);
+      await set(target, false);
+    }
+    const told = ({ scope, subject }: PauseTarget) => [
+      { scope, subject, paused: true },
+      { scope, subject, paused: false },
+    ];
+    expect(await dataFor(principal)).toEqual(told(ofGrant));
+    expect(await dataFor(rp)).toEqual(told(ofShop));
+    expect(await dataFor('everyone')).toEqual(told(ofAll));
   });
 
   it('nothing of what is rolled back', async () => {
