@@ -9,12 +9,16 @@ it('whatever makes something for a tenant counts, and nothing that takes authori
     .filter(isCounted);
   expect(counted.sort()).toEqual([
     'allocateGrant',
+    'createEventSubscription',
     'createPrincipal',
     'createRelyingParty',
+    'enableEventSubscription',
     'issueApiKey',
     'issueOrgApiKey',
     'registerAgent',
     'reportOutcome',
+    'resume',
+    'rotateEventSecret',
     'updateRelyingParty',
     'verifyPrincipal',
     'verifyRelyingParty',

@@ -14,6 +14,7 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'compromiseKey',
   'revokeApiKey',
   'revokeOrgApiKey',
+  'pause',
   // Less is told, or nothing is kept.
   'disableEventSubscription',
   'deleteEventSubscription',

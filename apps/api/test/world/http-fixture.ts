@@ -170,7 +170,7 @@ export const startService = async (options: Options = {}) => {
     publicBaseUrl: 'https://svc.example',
     statusHost: null,
     pages: [],
-    features: new Set(['sandbox', 'self-serve'] as const),
+    features: new Set(['sandbox', 'self-serve', 'webhooks'] as const),
     trustProxyHops: 0,
     toApiError: () => null,
     ...options.deps,
@@ -279,4 +279,5 @@ const EXAMPLE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   hash: [`sha256:${'a'.repeat(64)}`],
   domain: ['localhost%3A8080'],
   number: ['1'],
+  subscription_id: ['whs_01M7VZGC008Q2R7V9X1C4E6H8R'],
 };

@@ -1,11 +1,19 @@
 /** What a verification would come to, with every check that fails and why (protocol §7). */
 import { CHECKS } from '@svc/protocol';
+import { REMEDIES } from '@svc/protocol/explain';
 import { z } from 'zod';
 import { PROTOCOL_CHECKS, TRUST_CHECKS } from '../check-ids.ts';
+import { EXAMPLE } from '../examples.ts';
 import { didKey, didWeb, grantId, timestamp } from '../formats.ts';
 import { capability, checkOutcome, reasonCode } from './receipt.ts';
 
 const checkId = z.enum(CHECKS.map(({ id }) => id));
+
+const exampleComparison = {
+  what: 'action.amount',
+  found: '7000',
+  expected: 'at most 5000 (maxAmount)',
+};
 
 const comparison = z
   .strictObject({
@@ -15,7 +23,7 @@ const comparison = z
   })
   .meta({
     id: 'Comparison',
-    example: { what: 'action.amount', found: '7000', expected: 'at most 5000 (maxAmount)' },
+    example: exampleComparison,
   });
 
 const failedCheck = z
@@ -81,4 +89,66 @@ export const dryRun = z
     }),
     closest_capability: closest,
   })
-  .meta({ id: 'DryRun', description: 'What a verification would come to. Unsigned, and never an ALLOW.' });
+  .meta({
+    id: 'DryRun',
+    description: 'What a verification would come to. Unsigned, and never an ALLOW.',
+    example: {
+      dry_run: 'nothing was decided',
+      would: 'deny',
+      reason: 'AMOUNT_EXCEEDS_AUTHORITY',
+      remedy: REMEDIES.AMOUNT_EXCEEDS_AUTHORITY,
+      evaluated_at: EXAMPLE.at,
+      relying_party: EXAMPLE.relyingParty,
+      principal: EXAMPLE.principal,
+      grant_id: EXAMPLE.grantId,
+      agent: EXAMPLE.agent,
+      checks: {
+        ...Object.fromEntries([...PROTOCOL_CHECKS, ...TRUST_CHECKS].map((id) => [id, true])),
+        P19: false,
+        P20: 'skipped',
+        T5: 'skipped',
+      },
+      failed: [
+        {
+          check: 'P19',
+          title: 'some survivor allows the amount (api:call: always)',
+          reason: 'AMOUNT_EXCEEDS_AUTHORITY',
+          compared: [exampleComparison],
+          remedy: REMEDIES.AMOUNT_EXCEEDS_AUTHORITY,
+        },
+      ],
+      closest_capability: {
+        index: 0,
+        capability: {
+          action: 'commerce:purchase',
+          constraints: { currency: 'USD', maxAmount: 5000 },
+          resources: ['order/*'],
+        },
+        conditions: [
+          {
+            check: 'P16',
+            holds: true,
+            compared: [{ what: 'action.type', found: 'commerce:purchase', expected: 'commerce:purchase' }],
+          },
+          {
+            check: 'P17',
+            holds: true,
+            compared: [
+              { what: 'constraints', found: 'currency, maxAmount', expected: 'none but currency, maxAmount' },
+            ],
+          },
+          {
+            check: 'P18',
+            holds: true,
+            compared: [{ what: 'action.currency', found: 'USD', expected: 'USD' }],
+          },
+          { check: 'P19', holds: false, compared: [exampleComparison] },
+          {
+            check: 'P20',
+            holds: true,
+            compared: [{ what: 'action.resource', found: 'order/1001', expected: 'order/*' }],
+          },
+        ],
+      },
+    },
+  });

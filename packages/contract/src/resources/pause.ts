@@ -24,6 +24,15 @@ export const resumeRequest = z
 
 export const pauseScope = z.enum([...SCOPES, 'service']).meta({ id: 'PauseScope' });
 
+const examplePause = {
+  scope: 'grant',
+  subject: EXAMPLE.grantId,
+  principal: EXAMPLE.principal,
+  reason: 'Spends more than was planned.',
+  paused_by: { kind: 'principal', did: EXAMPLE.principal, key_id: EXAMPLE.keyId },
+  paused_at: EXAMPLE.at,
+};
+
 export const pause = z
   .strictObject({
     scope: pauseScope,
@@ -43,14 +52,7 @@ export const pause = z
   .meta({
     id: 'Pause',
     description: 'What is not allowed for now, although it is not revoked.',
-    example: {
-      scope: 'grant',
-      subject: EXAMPLE.grantId,
-      principal: EXAMPLE.principal,
-      reason: 'Spends more than was planned.',
-      paused_by: { kind: 'principal', did: EXAMPLE.principal, key_id: EXAMPLE.keyId },
-      paused_at: EXAMPLE.at,
-    },
+    example: examplePause,
   });
 
 export const resumed = z
@@ -69,4 +71,5 @@ export const pauseList = z.strictObject({ pauses: z.array(pause), next_cursor: z
   id: 'PauseList',
   description:
     'One page of what is paused, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+  example: { pauses: [examplePause], next_cursor: null },
 });
