@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 /** What a user of the library has installed with it. */
-const INSTALLED = /^(express|fastify|\.{1,2}\/[\w/.-]+\.js)$/;
+const INSTALLED = /^(express|fastify|@modelcontextprotocol\/sdk\/[\w/.-]+\.js|\.{1,2}\/[\w/.-]+\.js)$/;
 
 describe.each(['sdk-principal', 'sdk-rp'])('the built declarations of %s', (name) => {
   const folder = new URL(`../../${name}/dist/`, import.meta.url);
