@@ -11,6 +11,7 @@ export {
 } from './account.ts';
 export * from './arguments.ts';
 export { type ConnectionOptions, connectionRules } from './connection.ts';
+export { type DecisionPages, decisionPages, decisionQuery } from './decision-pages.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
 export { SvcError, type SvcErrorKind } from './errors.ts';
 export { iteratePages } from './pages.ts';

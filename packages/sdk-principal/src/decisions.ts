@@ -2,12 +2,10 @@
 import type { ReasonCode } from '@svc/protocol';
 import {
   type CallOptions,
-  type DecisionList,
+  type DecisionPages,
   type DecisionStats,
-  type DecisionSummary,
-  instant,
-  iteratePages,
-  readDecisionList,
+  decisionPages,
+  decisionQuery,
   readDecisionStats,
   type Transport,
 } from '@svc/sdk-core';
@@ -27,17 +25,7 @@ export interface OwnDecisionFilter {
 }
 
 /** The decisions on this Principal's own Grants; a Grant that somebody else signed in its name is not its own. */
-export interface OwnDecisions {
-  /** Newest first, fetched page by page as it is consumed. `limit` is per page, 1–200. */
-  list(
-    filter?: OwnDecisionFilter & { limit?: number },
-    options?: CallOptions,
-  ): AsyncGenerator<DecisionSummary, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
-  page(
-    filter?: OwnDecisionFilter & { limit?: number; cursor?: string },
-    options?: CallOptions,
-  ): Promise<DecisionList>;
+export interface OwnDecisions extends DecisionPages<OwnDecisionFilter> {
   /** How many there were in a period, why not, and what came of them. Unless given: the last 30 days. */
   stats(
     filter?: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'>,
@@ -49,25 +37,12 @@ export function createOwnDecisions(transport: Transport): OwnDecisions {
   let own: string | undefined;
   const read = async (part: string, filter: OwnDecisionFilter, call: CallOptions) => {
     own ??= await ownPath(transport, call);
-    const { since, until, grantId, ...others } = filter;
-    const query = {
-      ...others,
-      ...instant('since', since),
-      ...instant('until', until),
-      ...(grantId === undefined ? {} : { grant_id: grantId }),
-    };
     const path = `${own}/decisions${part}`;
+    const query = decisionQuery(filter);
     return (await transport.send({ method: 'GET', path, query, hasEffect: false, ...call })).body;
   };
-  const page: OwnDecisions['page'] = async (filter = {}, call = {}) =>
-    readDecisionList(await read('', filter, call), 'the page');
   return {
-    page,
-    list: (filter = {}, call = {}) =>
-      iteratePages(
-        (cursor) => page({ ...filter, ...cursor }, call),
-        ({ decisions }) => decisions,
-      ),
+    ...decisionPages<OwnDecisionFilter>((filter, from, call) => read('', { ...filter, ...from }, call)),
     stats: async (filter = {}, call = {}) =>
       readDecisionStats(await read('/stats', filter, call), 'the statistics'),
   };

@@ -5,13 +5,12 @@ import type { Receipt } from '@svc/receipts';
 import {
   type Attestation,
   type CallOptions,
-  type DecisionList,
+  type DecisionPages,
   type DecisionSummary,
-  instant,
-  iteratePages,
+  decisionPages,
+  decisionQuery,
   linesOf,
   readDecisionExportRow,
-  readDecisionList,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
@@ -40,17 +39,7 @@ export interface DecisionExportRow extends DecisionSummary {
 }
 
 /** The decisions of this relying party, as a list and as files. */
-export interface DecisionLists {
-  /** Newest first, fetched page by page as it is consumed. `limit` is per page, 1–200. */
-  list(
-    filter?: DecisionFilter & { limit?: number },
-    options?: CallOptions,
-  ): AsyncGenerator<DecisionSummary, void, undefined>;
-  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
-  page(
-    filter?: DecisionFilter & { limit?: number; cursor?: string },
-    options?: CallOptions,
-  ): Promise<DecisionList>;
+export interface DecisionLists extends DecisionPages<DecisionFilter> {
   /**
    * Every decision of the filter with its Receipt and outcomes, newest first, read as it is consumed and never held in
    * memory. `limit` is per page, 1–5,000. `timeoutMs` is for each wait for more.
@@ -71,18 +60,12 @@ export interface DecisionLists {
 }
 
 export function createDecisionLists(transport: Transport): DecisionLists {
-  const page: DecisionLists['page'] = async (filter = {}, call = {}) => {
-    const query = queryOf(filter);
-    const sent = { method: 'GET', path: '/decisions', query, hasEffect: false } as const;
-    return readDecisionList((await transport.send({ ...sent, ...call })).body, 'the page');
-  };
   return {
-    page,
-    list: (filter = {}, call = {}) =>
-      iteratePages(
-        (cursor) => page({ ...filter, ...cursor }, call),
-        ({ decisions }) => decisions,
-      ),
+    ...decisionPages<DecisionFilter>(async (filter, from, call) => {
+      const query = decisionQuery({ ...filter, ...from });
+      const sent = { method: 'GET', path: '/decisions', query, hasEffect: false } as const;
+      return (await transport.send({ ...sent, ...call })).body;
+    }),
     async *export(filter = {}, call = {}) {
       for await (const { rowCount, chunks } of exportPages(transport, filter, 'ndjson', call)) {
         let rows = 0;
@@ -109,20 +92,6 @@ const MAX_LINE_CHARS = 8_388_608;
 const badExport = (what: string): SvcError =>
   new SvcError('bad-response', `the service's answer is not of the interface: ${what}`);
 
-const queryOf = ({
-  since,
-  until,
-  grantId,
-  keyId,
-  ...filter
-}: DecisionFilter & { limit?: number; cursor?: string; format?: string }) => ({
-  ...filter,
-  ...instant('since', since),
-  ...instant('until', until),
-  ...(grantId === undefined ? {} : { grant_id: grantId }),
-  ...(keyId === undefined ? {} : { key_id: keyId }),
-});
-
 interface ExportPage {
   readonly rowCount: number;
   readonly chunks: AsyncGenerator<string, void, undefined>;
@@ -137,7 +106,7 @@ async function* exportPages(
 ): AsyncGenerator<ExportPage, void, undefined> {
   const seen = new Set<string>();
   for (let cursor = ''; ; ) {
-    const query = queryOf({ ...filter, format, ...(cursor === '' ? {} : { cursor }) });
+    const query = decisionQuery({ ...filter, format, ...(cursor === '' ? {} : { cursor }) });
     const path = '/decisions/export';
     const stream = await transport.open({ method: 'GET', path, query, hasEffect: false, ...call });
     const rowCount = Number(stream.header('x-svc-rows') ?? Number.NaN);

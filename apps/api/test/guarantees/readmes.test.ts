@@ -145,14 +145,16 @@ it('conformance runs the vectors against an endpoint', async () => {
   }
 });
 
-it('sdk-rp: what a dry run tells', async () => {
-  const { baseUrl } = deployment.process;
-  const verifier = rpSdk.createVerifier({
-    baseUrl,
+const createVerifier = () =>
+  rpSdk.createVerifier({
+    baseUrl: deployment.process.baseUrl,
     apiKey: tenants.rpKey,
     serviceDid: serviceDidDocument.id,
     relyingParty: tenants.rpDid,
   });
+
+it('sdk-rp: what a dry run tells', async () => {
+  const verifier = createVerifier();
   const { printed } = await runBlock(blocksOf('sdk-rp')[4], {
     modules,
     given: { verifier, ...decided.asked },
@@ -161,13 +163,7 @@ it('sdk-rp: what a dry run tells', async () => {
 });
 
 it('sdk-rp: keys and records', async () => {
-  const { baseUrl } = deployment.process;
-  const verifier = rpSdk.createVerifier({
-    baseUrl,
-    apiKey: tenants.rpKey,
-    serviceDid: serviceDidDocument.id,
-    relyingParty: tenants.rpDid,
-  });
+  const verifier = createVerifier();
   const exported: string[] = [];
   const process = { stdout: { write: (text: string) => exported.push(text) } };
   const { printed } = await runBlock(blocksOf('sdk-rp')[5], {
