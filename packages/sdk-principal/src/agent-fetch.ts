@@ -3,7 +3,7 @@
  * A Proof is good for one use, so a retry is another call and signs another Proof. Redirects are not followed: the
  * next address would need a Proof of its own, and must not be handed this one.
  */
-import { type Action, type Grant, parseAction, parseGrant } from '@svc/protocol';
+import { type Action, parseAction } from '@svc/protocol';
 import {
   aFunction,
   aText,
@@ -15,6 +15,7 @@ import {
 } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
 import { type Agent, anAgent } from './agent-key.ts';
+import { checkGrant } from './check-grant.ts';
 import { anAudience, signProof } from './sign-proof.ts';
 
 /** Who calls whom under which Grant. */
@@ -95,18 +96,6 @@ function checkAction(action: AgentFetchOptions['action']): AgentFetchOptions['ac
   if (typeof action === 'function') return action;
   const parsed = parseAction(action);
   if (!parsed.ok) throw new SvcError('invalid-argument', `createAgentFetch: ${parsed.problem}`);
-  return parsed.value;
-}
-
-function checkGrant({ agent, grant, audience }: AgentFetchOptions): Grant {
-  const parsed = parseGrant(grant);
-  if (!parsed.ok) throw new SvcError('invalid-argument', `not a Grant: ${parsed.problem}`);
-  if (parsed.value.agent !== agent.did)
-    throw new SvcError('invalid-argument', 'the Grant is for another Agent');
-  const allowed: readonly string[] | null = parsed.value.audience;
-  if (allowed !== null && !allowed.includes(audience)) {
-    throw new SvcError('invalid-argument', `the Grant is not for ${audience}`);
-  }
   return parsed.value;
 }
 

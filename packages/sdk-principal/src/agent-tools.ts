@@ -2,7 +2,7 @@
  * Calls of MCP tools that carry the Grant and a Proof made for this call alone. The client is that of `@modelcontextprotocol/sdk`, over
  * whatever transport; only its `callTool` is used.
  */
-import { type Action, parseGrant } from '@svc/protocol';
+import type { Action } from '@svc/protocol';
 import {
   aFunction,
   anObjectWith,
@@ -11,9 +11,9 @@ import {
   type Rules,
   readArgument,
 } from '@svc/sdk-core/arguments';
-import { SvcError } from '@svc/sdk-core/errors';
-import { META, toolRequest } from '@svc/sdk-core/tool-call';
+import { anOriginOfTools, META, toolRequest } from '@svc/sdk-core/tool-call';
 import { type Agent, anAgent } from './agent-key.ts';
+import { checkGrant } from './check-grant.ts';
 import { anAudience, signProof } from './sign-proof.ts';
 
 /** A call as `Client.callTool` takes it. */
@@ -50,14 +50,14 @@ const RULES: Rules<AgentToolsOptions<unknown[], unknown>> = {
   agent: anAgent,
   grant: aText('the Grant as issued: a string'),
   audience: anAudience,
-  origin: aText('the address of the tools as scheme://host[:port]'),
+  origin: anOriginOfTools,
   action: optionally(aFunction()),
   now: optionally(aFunction()),
 };
 
 /**
  * A `callTool` that carries authority. The Proof is good for one call with exactly these arguments; a repeated call signs another.
- * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent
+ * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent or this relying party
  * @example
  * const callTool = createToolCaller({ client: mcp, agent, grant, audience: 'did:web:shop.example', origin: 'https://shop.example' });
  * const { isError, content } = await callTool({ name: 'refund', arguments: { order: '7' } });
@@ -66,10 +66,7 @@ export function createToolCaller<Rest extends unknown[], Result>(
   options: AgentToolsOptions<Rest, Result>,
 ): (call: ToolCall, ...rest: Rest) => Promise<Result> {
   const read = readArgument('createToolCaller', options as AgentToolsOptions<unknown[], unknown>, RULES);
-  const grant = parseGrant(read.grant);
-  if (!grant.ok) throw new SvcError('invalid-argument', `not a Grant: ${grant.problem}`);
-  if (grant.value.agent !== read.agent.did)
-    throw new SvcError('invalid-argument', 'the Grant is for another Agent');
+  const grant = checkGrant(read);
   const clock = read.now === undefined ? {} : { now: read.now };
   return async (call, ...rest) => {
     // As it goes over the wire: what JSON cannot say is gone, and later changes are not seen.
@@ -79,7 +76,7 @@ export function createToolCaller<Rest extends unknown[], Result>(
     const { agent, audience } = read;
     const proof = await signProof({
       agent,
-      grantId: grant.value.id,
+      grantId: grant.id,
       audience,
       method,
       url,

@@ -1,26 +1,11 @@
 /** A guard for MCP servers: a tool runs only where the service has allowed this very call of it. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import {
-  type CallToolRequest,
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  McpError,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { type Action, REASON_TEXTS } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
-import {
-  aFunction,
-  anObjectWith,
-  isText,
-  optionally,
-  type Rules,
-  readArgument,
-  rule,
-  SvcError,
-} from '@svc/sdk-core';
-import { META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
+import { aFunction, anObjectWith, optionally, type Rules, readArgument, rule, SvcError } from '@svc/sdk-core';
+import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { SvcAuthority } from './authorize.ts';
 import { RequestMismatchError } from './request-mismatch.ts';
 import type { Verifier } from './verifier.ts';
@@ -54,10 +39,7 @@ export interface GuardOptions {
 
 const OPTIONS: Rules<GuardOptions> = {
   verifier: anObjectWith('a verifier, as createVerifier makes it', [], ['verify']),
-  origin: rule(
-    'the address of the tools as scheme://host[:port], without a path',
-    (value): value is string => isText(value) && URL.canParse(value) && new URL(value).origin === value,
-  ),
+  origin: anOriginOfTools,
   tools: optionally(
     rule(
       '"free", "guarded", "forbidden" or {action} by the name of the tool',
@@ -100,54 +82,71 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
   const inner = 'server' in server ? server.server : server;
   inner.assertCanSetRequestHandler('tools/call');
   const rules = new Map(Object.entries(read.tools ?? {}));
-  const set: (schema: unknown, handler: Handler) => void = inner.setRequestHandler.bind(inner) as never;
-  const setGuarded = (schema: unknown, handler: Handler): void => {
-    set(schema, schema === CallToolRequestSchema ? guarded(handler, rules, read) : handler);
+  const guard = (handler: Handler): Handler => {
+    const ofTools = guarded(handler, rules, read);
+    return (request, extra) => (isForTools(request) ? ofTools(request, extra) : handler(request, extra));
   };
-  inner.setRequestHandler = setGuarded as never;
+  const set: (schema: unknown, handler: Handler) => void = inner.setRequestHandler.bind(inner) as never;
+  inner.setRequestHandler = ((schema: unknown, handler: Handler) => set(schema, guard(handler))) as never;
+  // Asked where no handler is set for a method.
+  let fallback = inner.fallbackRequestHandler;
+  Object.defineProperty(inner, 'fallbackRequestHandler', {
+    configurable: true,
+    get: () => fallback && guard(fallback as unknown as Handler),
+    set: (handler: typeof fallback) => {
+      fallback = handler;
+    },
+  });
 }
 
 type Handler = (request: CallToolRequest, extra: object) => Promise<CallToolResult> | CallToolResult;
 
+/** By what the request says and not by its schema: a server has its own copy of the SDK. One that says nothing is guarded. */
+const isForTools = ({ method }: { readonly method?: unknown }): boolean =>
+  typeof method !== 'string' || method === 'tools/call';
+
 const guarded =
   (handler: Handler, rules: ReadonlyMap<string, ToolRule>, options: GuardOptions): Handler =>
   async (request, extra) => {
-    const { name } = request.params;
-    const toolRule = rules.get(name) ?? 'guarded';
+    const params: Partial<CallToolRequest['params']> = request.params ?? {};
+    const toolRule = rules.get(params.name ?? '') ?? 'guarded';
     if (toolRule === 'free') return handler(request, extra);
     const outcome =
       toolRule === 'forbidden'
         ? refuse('FORBIDDEN', 'This tool is not offered to Agents.', 'Do without it: no Grant allows it.')
-        : await decide(request, toolRule, options);
+        : await decide(params, toolRule, options);
     if ('allowed' in outcome) {
       authorities.set(extra, outcome.allowed);
       const result = await handler(request, extra);
       return { ...result, _meta: { ...result._meta, [META.receipt]: outcome.allowed.receipt } };
     }
     // What is made of a call as a task is no tool result, and has no place for an error.
-    if (request.params.task !== undefined)
-      throw new McpError(ErrorCode.InvalidRequest, textOf(outcome.refused));
+    if (params.task !== undefined)
+      throw Object.assign(new Error(textOf(outcome.refused)), { code: INVALID_REQUEST });
     return outcome.refused;
   };
 
+/** JSON-RPC 2.0 §5.1. */
+const INVALID_REQUEST = -32_600;
+
 type Outcome = { readonly allowed: SvcAuthority } | { readonly refused: CallToolResult };
 
-async function decide(request: CallToolRequest, toolRule: ToolRule, options: GuardOptions): Promise<Outcome> {
-  const { name, arguments: args = {}, _meta: meta = {} } = request.params;
+async function decide(
+  { name = '', arguments: args = {}, _meta: meta = {} }: Partial<CallToolRequest['params']>,
+  toolRule: ToolRule,
+  options: GuardOptions,
+): Promise<Outcome> {
   const { [META.grant]: grant, [META.proof]: proof } = meta;
   let called: ToolRequest;
   let action: Action;
   try {
     called = toolRequest(options.origin, name, args);
+    if (typeof grant !== 'string' || typeof proof !== 'string') return withoutAuthority(called);
     action = typeof toolRule === 'object' ? await toolRule.action(args) : callOf(called);
   } catch (error) {
     tellError(options, error, name);
     const remedy = 'Call the tool with arguments as its description has them.';
     return refuse('INVALID_REQUEST', 'The call could not be described.', remedy);
-  }
-  if (typeof grant !== 'string' || typeof proof !== 'string') {
-    const remedy = `Sign a Proof for ${called.method} ${called.url}, and send it with the Grant in _meta as "${META.proof}" and "${META.grant}".`;
-    return refuse('UNAUTHORIZED', 'This tool takes a Grant and a Proof.', remedy);
   }
   try {
     return outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
@@ -161,6 +160,11 @@ async function decide(request: CallToolRequest, toolRule: ToolRule, options: Gua
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
   }
 }
+
+const withoutAuthority = ({ method, url }: ToolRequest): Outcome => {
+  const remedy = `Sign a Proof for ${method} ${url}, and send it with the Grant in _meta as "${META.proof}" and "${META.grant}".`;
+  return refuse('UNAUTHORIZED', 'This tool takes a Grant and a Proof.', remedy);
+};
 
 const callOf = ({ method, url }: ToolRequest): Action => ({ type: 'api:call', method, resource: url });
 

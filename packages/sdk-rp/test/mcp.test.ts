@@ -1,0 +1,119 @@
+/** The guard of an MCP server, whichever copy of the SDK the server is made of. */
+import { createRequire } from 'node:module';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { expect, it, vi } from 'vitest';
+import { type GuardOptions, getToolAuthority, guardTools } from '../src/mcp.ts';
+
+const require = createRequire(import.meta.url);
+const { McpServer: OtherCopy } = require('@modelcontextprotocol/sdk/server/mcp.js') as {
+  McpServer: typeof McpServer;
+};
+const { Server: OtherServer } = require('@modelcontextprotocol/sdk/server/index.js') as {
+  Server: typeof Server;
+};
+const { CallToolRequestSchema: otherSchema } = require('@modelcontextprotocol/sdk/types.js') as {
+  CallToolRequestSchema: typeof CallToolRequestSchema;
+};
+
+const ran = () => ({ content: [{ type: 'text' as const, text: 'it ran' }] });
+const TOOLS = ['guarded', 'forbidden', 'free', 'described'];
+const action = vi.fn(
+  () => ({ type: 'api:call', method: 'POST', resource: 'https://shop.example/' }) as const,
+);
+const verify = vi.fn<GuardOptions['verifier']['verify']>(() => Promise.reject(new Error('secret')));
+const onError = vi.fn();
+const options: GuardOptions = {
+  verifier: { verify },
+  origin: 'https://shop.example',
+  tools: { forbidden: 'forbidden', free: 'free', described: { action } },
+  onError,
+};
+
+const INFO = { name: 'shop', version: '1.0.0' };
+const low = (made: Server) => {
+  guardTools(made, options);
+  return made;
+};
+const servers: readonly (readonly [string, () => Pick<McpServer, 'connect'>])[] = [
+  ...[McpServer, OtherCopy].map((Made, n) => {
+    const make = () => {
+      const server = new Made(INFO);
+      guardTools(server, options);
+      for (const name of TOOLS) server.registerTool(name, {}, ran);
+      return server;
+    };
+    return [n === 0 ? 'of this copy of the SDK' : 'of another copy of the SDK', make] as const;
+  }),
+  [
+    'with a handler of its own',
+    () => {
+      const server = low(new Server(INFO, { capabilities: { tools: {} } }));
+      server.setRequestHandler(CallToolRequestSchema, ran);
+      return server;
+    },
+  ],
+  [
+    'of another copy, with a handler of its own',
+    () => {
+      const server = low(new OtherServer(INFO, { capabilities: { tools: {} } }));
+      server.setRequestHandler(otherSchema, ran);
+      return server;
+    },
+  ],
+  [
+    'that answers from its fallback',
+    () => {
+      const server = low(new Server(INFO, { capabilities: { tools: {} } }));
+      server.fallbackRequestHandler = async () => ran();
+      return server;
+    },
+  ],
+];
+
+const clientOf = async (make: () => Pick<McpServer, 'connect'>): Promise<Client> => {
+  const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
+  await make().connect(ofServer);
+  const client = new Client(INFO);
+  await client.connect(ofClient);
+  return client;
+};
+
+it.each(servers)(
+  'a server %s runs no tool without a Grant and a Proof but those that are free',
+  async (_, make) => {
+    const client = await clientOf(make);
+    const textOf = async (name: string) => JSON.stringify((await client.callTool({ name })).content);
+    expect(await textOf('guarded')).toMatch(/UNAUTHORIZED/);
+    expect(await textOf('forbidden')).toMatch(/FORBIDDEN/);
+    expect(await textOf('free')).toMatch(/it ran/);
+    await client.close();
+  },
+);
+
+it('nothing of the shop runs for whoever shows no Grant and Proof', async () => {
+  const client = await clientOf(servers[0]?.[1] ?? (() => new McpServer(INFO)));
+  expect(JSON.stringify(await client.callTool({ name: 'described' }))).toMatch(/UNAUTHORIZED/);
+  expect(action).not.toHaveBeenCalled();
+  expect(onError).not.toHaveBeenCalled();
+  await client.close();
+});
+
+it('what could not be verified runs no tool, and its error is told to the shop alone', async () => {
+  const client = await clientOf(servers[0]?.[1] ?? (() => new McpServer(INFO)));
+  const answer = await client.callTool({ name: 'guarded', _meta: { 'svc/grant': 'g', 'svc/proof': 'p' } });
+  expect(JSON.stringify(answer)).toMatch(/SERVICE_UNAVAILABLE/);
+  expect(JSON.stringify(answer)).not.toMatch(/secret/);
+  expect(onError).toHaveBeenCalledExactlyOnceWith(new Error('secret'), 'guarded');
+  await client.close();
+});
+
+it('a server that has tools already is refused, and a tool that was not guarded has no authority', () => {
+  const server = new McpServer(INFO);
+  server.registerTool('early', {}, ran);
+  expect(() => guardTools(server, options)).toThrow(/tools\/call/);
+  expect(() => getToolAuthority({})).toThrow(/no guard/);
+});
