@@ -94,6 +94,9 @@ const readinessOf = (
   return { ok, checks: { ...checks, jobs, ...days } };
 };
 
+/** With `--once`: new events may come for as long as anybody looks. */
+const DELIVERS_FOR_MS = 60_000;
+
 const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logger): Promise<number> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
@@ -104,7 +107,13 @@ const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logg
     reportRound(logger)(round);
     hasFailed ||= round.outcome === 'failed' || round.outcome === 'held';
   }
-  if (deliverer !== null) await deliverDue(deliverer, stopping.signal);
+  if (deliverer !== null) {
+    const stop = AbortSignal.any([stopping.signal, AbortSignal.timeout(DELIVERS_FOR_MS)]);
+    await deliverDue(deliverer, stop).catch((error: unknown) => {
+      deliverer.onFailure(error);
+      hasFailed = true;
+    });
+  }
   await close();
   return hasFailed || stopping.signal.aborted ? 1 : 0;
 };

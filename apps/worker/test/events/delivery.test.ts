@@ -2,7 +2,12 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';
-import { type EventSubscriptionRecord, presentSecret, RETRY_SECONDS } from '@svc/service';
+import {
+  type EventRepository,
+  type EventSubscriptionRecord,
+  presentSecret,
+  RETRY_SECONDS,
+} from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
@@ -287,6 +292,45 @@ describe('an endpoint that', () => {
     ]);
     expect(await deliveriesOf(own)).toMatchObject([{ lastProblem: 'a host of the service itself' }]);
   });
+});
+
+describe('a subscription whose deliveries cannot be opened', () => {
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('keeps those of no other, and is logged', async () => {
+    const { received, deps, logged } = await startReceivers(stores.first);
+    const broken = await subscribe('broken');
+    await subscribe('healthy');
+    await commit(3);
+    await untilTold();
+    const open: EventRepository['open'] = (id, window) =>
+      id === broken.subscriptionId
+        ? Promise.reject(new Error('canceling statement'))
+        : stores.first.events.open(id, window);
+    const deliverer = startEventDeliverer({ ...deps, events: { ...stores.first.events, open } });
+    await until(() => received.length === 3);
+    await deliverer.stop();
+    expect(new Set(received.map(({ host }) => host))).toEqual(new Set(['healthy.hooks.example']));
+    expect(logged[0]).toContain(`webhook.not_opened {"subscription_id":"${broken.subscriptionId}"`);
+  }, 60_000);
+
+  it('for as long as that lasts: what is open already is sent meanwhile', async () => {
+    const { received, deps } = await startReceivers(stores.first);
+    const { subscriptionId } = await subscribe('a');
+    await commit(3);
+    await untilTold();
+    await stores.first.events.open(subscriptionId, 1_000);
+    await commit(1);
+    await untilTold();
+    let release = () => {};
+    const open = () => new Promise<number>((resolve) => (release = () => resolve(0)));
+    const deliverer = startEventDeliverer({ ...deps, events: { ...stores.first.events, open } });
+    await until(() => received.length === 3);
+    release();
+    await deliverer.stop();
+  }, 60_000);
 });
 
 describe('events of one Grant', () => {

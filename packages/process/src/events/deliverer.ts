@@ -1,5 +1,6 @@
 /**
- * Delivers events until stopped: moves the outbox into the log, opens deliveries for those who are behind, and sends what is due.
+ * Delivers events until stopped: sends what is due, and beside that moves the outbox into the log and opens deliveries for those
+ * who are behind.
  * Any number of processes may do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
  *
  * No endpoint waits for another: those in turn get one place each before any gets a second, an endpoint that fails has one at
@@ -58,10 +59,15 @@ class Sending {
       .then(() => {}, this.deps.onFailure)
       .finally(() => {
         this.underWay.delete(sent);
-        this.hasEnded = true;
-        this.wake();
+        this.lookSoon();
       });
     this.underWay.add(sent);
+  }
+
+  /** Ends the wait of `oneOrMs`: something may be due now. */
+  lookSoon(): void {
+    this.hasEnded = true;
+    this.wake();
   }
 
   /** Until one has ended, or so long. */
@@ -84,18 +90,32 @@ class Sending {
 
 export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   const stopping = new AbortController();
+  const { signal } = stopping;
   const sending = new Sending(deps);
+  let reading: Promise<void> | null = null;
+  const readBeside = (): void => {
+    reading ??= readLog(deps, signal)
+      .then((opened) => {
+        if (opened > 0) sending.lookSoon();
+      }, deps.onFailure)
+      .finally(() => {
+        reading = null;
+      });
+  };
   const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       try {
-        await runPass(deps, sending);
-        await sending.oneOrMs(LOOKS_EVERY_MS, stopping.signal);
+        if (await maySend(deps)) {
+          readBeside();
+          await sendDue(deps, sending);
+        }
+        await sending.oneOrMs(LOOKS_EVERY_MS, signal);
       } catch (error) {
         deps.onFailure(error);
-        await pause(AFTER_FAILURE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+        await pause(AFTER_FAILURE_MS, undefined, { signal }).catch(() => {});
       }
     }
-    await sending.all();
+    await Promise.all([sending.all(), reading]);
   };
   const ended = loop();
   return {
@@ -106,20 +126,41 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   };
 };
 
-/** Delivers what is due until nothing is. Rejects with `StoreError`. */
+/** Delivers what is due until nothing is, or `stop`. Rejects with `StoreError`. */
 export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promise<void> => {
   const sending = new Sending(deps);
-  while (!stop.aborted && (await runPass(deps, sending)) > 0) await sending.all();
-  await sending.all();
+  while (!stop.aborted && (await maySend(deps))) {
+    const opened = await readLog(deps, stop);
+    const begun = await sendDue(deps, sending);
+    await sending.all();
+    if (opened + begun === 0) return;
+  }
 };
 
-/** Answers how many deliveries were begun. While something holds decisions nothing is told: the database may not be the one. */
-const runPass = async (deps: DelivererDeps, sending: Sending): Promise<number> => {
-  const { events, clock, holds } = deps;
+/** While something holds decisions nothing is told: the database may not be the one. */
+const maySend = async ({ clock, holds }: DelivererDeps): Promise<boolean> => {
   await clock.resync();
-  if (holds.list().length > 0) return 0;
-  while ((await events.sequence(SEQUENCED_AT_ONCE)) === SEQUENCED_AT_ONCE);
-  for (const subscriptionId of await events.listBehind()) await events.open(subscriptionId, WINDOW);
+  return holds.list().length === 0;
+};
+
+/** Answers how many deliveries were opened. A subscription whose deliveries cannot be opened keeps those of no other. */
+const readLog = async ({ events, log }: DelivererDeps, stop: AbortSignal): Promise<number> => {
+  while (!stop.aborted && (await events.sequence(SEQUENCED_AT_ONCE)) === SEQUENCED_AT_ONCE);
+  let opened = 0;
+  for (const subscriptionId of await events.listBehind()) {
+    if (stop.aborted) break;
+    try {
+      opened += await events.open(subscriptionId, WINDOW);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason });
+    }
+  }
+  return opened;
+};
+
+/** Answers how many deliveries were begun. */
+const sendDue = async ({ events }: DelivererDeps, sending: Sending): Promise<number> => {
   const { free } = sending;
   if (free === 0) return 0;
   const atOnce = free > WEBHOOK_PLACES / 2 ? AT_ONCE : AT_ONCE_WHEN_BUSY;
