@@ -14,11 +14,42 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-command-line-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, 'grant'), '');
 
-const complete = (program: Program<CommandText>, ...words: string[]) => {
-  const script = `${completionFor(program, 'bash')}
+/** What a shell makes of a line whose last word is being typed: what that word may become. */
+type Complete = (program: Program<CommandText>, ...words: string[]) => readonly string[];
+const execute = (shell: string, args: readonly string[], script: string) =>
+  spawnSync(shell, [...args, script], { encoding: 'utf8', cwd: folder, timeout: 20_000 }).stdout.trim();
+
+const inBash: Complete = (program, ...words) =>
+  execute(
+    'bash',
+    ['-c'],
+    `${completionFor(program, 'bash')}
 COMP_WORDS=(${program.name} ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
-_${program.name.replaceAll('-', '_')}; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return spawnSync('bash', ['-c', script], { encoding: 'utf8', cwd: folder }).stdout.trim().split('\n');
+_${program.name.replaceAll('-', '_')}; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ).split('\n');
+
+const inFish: Complete = (program, ...words) =>
+  execute(
+    'fish',
+    ['--no-config', '-c'],
+    `${completionFor(program, 'fish')}
+complete -C '${[program.name, ...words].join(' ')}' | string split -f 1 \\t`,
+  ).split('\n');
+
+/** On a terminal of its own, with what an interactive shell reads at its start: it completes the line once, and ends. */
+const inZsh: Complete = (program, ...words) => {
+  const line = join(folder, 'line');
+  const typed = [program.name, ...words].join(' ');
+  writeFileSync(
+    join(folder, '.zshrc'),
+    `autoload -Uz compinit && compinit -u -d '${folder}/.zcompdump'
+${completionFor(program, 'zsh')}
+zle-line-init() { BUFFER='${typed}'; CURSOR=$#BUFFER; zle complete-word; print -rn -- "$BUFFER" >'${line}'; kill -HUP $$ }
+zle -N zle-line-init`,
+  );
+  const terminal = `export ZDOTDIR='${folder}'; zmodload zsh/zpty; zpty shell 'zsh -i'; while zpty -r shell _; do :; done`;
+  execute('zsh', ['-f', '-c'], terminal);
+  return readFileSync(line, 'utf8').trim().split(' ').slice(words.length);
 };
 
 const textOf = (program: Program<CommandText>, ...args: string[]): string => {
@@ -59,32 +90,56 @@ describe.each([RECEIPT, CONFORMANCE])('$name', (program) => {
   });
 });
 
-it('bash completes commands, options and files', () => {
-  expect(complete(RECEIPT, 'mon')).toEqual(['monitor']);
-  expect(complete(RECEIPT, 'gra')).toEqual(['grant']);
-  expect(complete(RECEIPT, 'monitor', '--re')).toEqual(['--recheck']);
-  expect(complete(RECEIPT, 'audit', '--grant', 'gra')).toEqual(['grant']);
-  expect(complete(CONFORMANCE, 'r')).toEqual(['run']);
-  expect(complete(CONFORMANCE, 'serve', '--p')).toEqual(['--port']);
+const command = (name: string, more: Partial<CommandText> = {}): CommandText => ({
+  ...{ name, gist: `Does ${name}`, options: {} },
+  ...more,
+});
+const KEYRING: Program<CommandText> = {
+  name: 'keyring',
+  gist: 'Keeps keys',
+  commands: [
+    command('keys'),
+    command('keys add', { operand: 'NAME', options: { now: { text: 'at once' } } }),
+    command('lock'),
+  ],
+  foot: 'Exit code: 0.',
+};
+const SHELLS: Readonly<Record<string, Complete>> = { bash: inBash, zsh: inZsh, fish: inFish };
+const isInstalled = (shell: string) => spawnSync(shell, ['--version']).status === 0;
+const shells = Object.keys(SHELLS).filter(isInstalled);
+for (const shell of Object.keys(SHELLS).filter((one) => !shells.includes(one)))
+  console.log(`SKIPPED: completion in ${shell}, which is not installed`);
+
+describe.each(shells)('%s', { timeout: 60_000 }, (shell) => {
+  const complete = SHELLS[shell] as Complete;
+
+  it('completes commands, options and files', () => {
+    expect(complete(RECEIPT, 'mon')).toEqual(['monitor']);
+    expect(complete(RECEIPT, 'gra')).toEqual(['grant']);
+    expect(complete(RECEIPT, 'monitor', '--re')).toEqual(['--recheck']);
+    expect(complete(RECEIPT, 'audit', '--grant', 'gra')).toEqual(['grant']);
+    expect(complete(CONFORMANCE, 'r')).toEqual(['run']);
+    expect(complete(CONFORMANCE, 'serve', '--p')).toEqual(['--port']);
+  });
+
+  it('completes its own name', () => {
+    expect(complete(CONFORMANCE, 'completion', shell.slice(0, 2))).toEqual([shell]);
+  });
+
+  it('completes both words of a command, and the options of the longer one', () => {
+    expect(complete(KEYRING, 'k')).toEqual(['keys']);
+    expect(complete(KEYRING, 'keys', 'a')).toEqual(['add']);
+    expect(complete(KEYRING, 'keys', 'add', '--n')).toEqual(['--now']);
+  });
+});
+
+it('a shell that there is no completion for is answered with those that there are', () => {
+  expect(() => completionFor(RECEIPT, 'tcsh')).toThrow('bash, zsh, fish');
 });
 
 describe('commands of two words', () => {
-  const command = (name: string, more: Partial<CommandText> = {}): CommandText => ({
-    ...{ name, gist: `Does ${name}`, options: {} },
-    ...more,
-  });
-  const program: Program<CommandText> = {
-    name: 'keyring',
-    gist: 'Keeps keys',
-    commands: [
-      command('keys'),
-      command('keys add', { operand: 'NAME', options: { now: { text: 'at once' } } }),
-      command('lock'),
-    ],
-    foot: 'Exit code: 0.',
-  };
   const read = (...args: string[]) => {
-    const line = readLine(program, args);
+    const line = readLine(KEYRING, args);
     return line.kind === 'command' && [line.command.name, line.operands, line.values.now];
   };
 
@@ -102,13 +157,7 @@ describe('commands of two words', () => {
   });
 
   it('help of the first word is about all that begin with it', () => {
-    expect(textOf(program, 'keys', '--help')).toMatch(/keyring keys\n.*keyring keys add NAME \[--now\]/s);
-    expect(textOf(program, 'keys', '--help')).not.toContain('keyring lock');
-  });
-
-  it('bash completes both words', () => {
-    expect(complete(program, 'k')).toEqual(['keys']);
-    expect(complete(program, 'keys', 'a')).toEqual(['add']);
-    expect(complete(program, 'keys', 'add', '--n')).toEqual(['--now']);
+    expect(textOf(KEYRING, 'keys', '--help')).toMatch(/keyring keys\n.*keyring keys add NAME \[--now\]/s);
+    expect(textOf(KEYRING, 'keys', '--help')).not.toContain('keyring lock');
   });
 });

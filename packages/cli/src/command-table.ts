@@ -23,6 +23,8 @@ export interface CommandText {
   readonly usage?: readonly string[];
   /** The one argument behind the name: `KID`. */
   readonly operand?: string;
+  /** What the operand may be, where that is one of a few words. */
+  readonly choices?: readonly string[];
   /** One sentence, without the point at its end. */
   readonly gist: string;
   readonly options: Options;

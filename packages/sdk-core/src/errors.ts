@@ -41,15 +41,9 @@ export interface SvcErrorDetail {
   cause?: unknown;
 }
 
-/** Each client library holds its own copy of this file: what an error is, is asked by this mark, so that all copies are one class. */
-const MARK = Symbol.for('@svc/SvcError');
-
-/**
- * What the clients throw, and nothing else; of one class, whichever package it comes from. `kind` says what happened and
- * what may be done.
- */
-export class SvcError extends Error {
-  override readonly name = 'SvcError';
+/** What the clients throw, and nothing else. `kind` says what happened and what may be done. */
+export interface SvcError extends Error {
+  readonly name: 'SvcError';
   readonly kind: SvcErrorKind;
   /** The `error` member of the service's answer, such as `RATE_LIMITED`; null without an answer. */
   readonly code: string | null;
@@ -59,22 +53,69 @@ export class SvcError extends Error {
   readonly requestId: string | null;
   /** From the answer's `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null;
-
-  constructor(kind: SvcErrorKind, message: string, detail: SvcErrorDetail = {}) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
-    Object.defineProperty(this, MARK, { value: true });
-    this.kind = kind;
-    this.code = detail.code ?? null;
-    this.status = detail.status ?? null;
-    this.requestId = detail.requestId ?? null;
-    this.retryAfterSeconds = detail.retryAfterSeconds ?? null;
-  }
 }
 
-/** A class that extends it is asked as any other. */
-Object.defineProperty(SvcError, Symbol.hasInstance, {
-  value(this: unknown, value: unknown): boolean {
-    if (this !== SvcError) return Function.prototype[Symbol.hasInstance].call(this as object, value);
-    return typeof value === 'object' && value !== null && MARK in value;
-  },
-});
+/** The type of the class `SvcError`. */
+export interface SvcErrorConstructor {
+  new (kind: SvcErrorKind, message: string, detail?: SvcErrorDetail): SvcError;
+  readonly prototype: SvcError;
+}
+
+/** What an error is, is asked by this mark: so it is told from another realm, or by a copy of another version, too. */
+const MARK = Symbol.for('@svc/SvcError');
+
+/** Where the class is that all copies of this file share; the number goes up with its shape. */
+const SHARED = Symbol.for('@svc/SvcError/1');
+
+const createClass = (): SvcErrorConstructor => {
+  class Created extends Error implements SvcError {
+    override readonly name = 'SvcError';
+    readonly kind: SvcErrorKind;
+    readonly code: string | null;
+    readonly status: number | null;
+    readonly requestId: string | null;
+    readonly retryAfterSeconds: number | null;
+
+    constructor(kind: SvcErrorKind, message: string, detail: SvcErrorDetail = {}) {
+      super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+      Object.defineProperty(this, MARK, { value: true });
+      this.kind = kind;
+      this.code = detail.code ?? null;
+      this.status = detail.status ?? null;
+      this.requestId = detail.requestId ?? null;
+      this.retryAfterSeconds = detail.retryAfterSeconds ?? null;
+    }
+  }
+  Object.defineProperty(Created, 'name', { value: 'SvcError' });
+  /** A class that extends it is asked as any other. */
+  Object.defineProperty(Created, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== Created) return Function.prototype[Symbol.hasInstance].call(this as object, value);
+      return typeof value === 'object' && value !== null && MARK in value;
+    },
+  });
+  return Created;
+};
+
+/** Each client library holds a copy of this file for `import` and one for `require`: the first that is loaded makes the class. */
+const shareClass = (): SvcErrorConstructor => {
+  const found: SvcErrorConstructor | undefined = Reflect.get(globalThis, SHARED);
+  if (found !== undefined) return found;
+  const created = createClass();
+  // A global object that takes nothing more leaves each copy its own: `instanceof` goes by the mark.
+  Reflect.defineProperty(globalThis, SHARED, { value: created });
+  return created;
+};
+
+/**
+ * The class of what the clients throw: one and the same, whichever package it comes from, imported or required.
+ *
+ * @example
+ * ```ts
+ * import { SvcError } from '@svc/sdk-rp';
+ *
+ * declare const error: unknown;
+ * if (error instanceof SvcError && error.kind === 'timeout') console.log(error.message);
+ * ```
+ */
+export const SvcError: SvcErrorConstructor = /* @__PURE__ */ shareClass();

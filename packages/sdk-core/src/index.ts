@@ -13,7 +13,7 @@ export * from './arguments.ts';
 export { type ConnectionOptions, connectionRules } from './connection.ts';
 export { type DecisionPages, decisionPages, decisionQuery } from './decision-pages.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
-export { SvcError, type SvcErrorKind } from './errors.ts';
+export { SvcError, type SvcErrorConstructor, type SvcErrorKind } from './errors.ts';
 export { iteratePages } from './pages.ts';
 export { createPauses, type PauseOptions, type Pauses, type PauseTarget } from './pauses.ts';
 export { randomToken } from './random.ts';
