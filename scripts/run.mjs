@@ -25,8 +25,9 @@ import { pinnedPnpm } from './pinned-pnpm.mjs';
 const oldestNode = [20, 19];
 const heartbeatMs = 10_000;
 const parentPollMs = 250;
+const fromSources = ['--conditions=svc-source', '--import', 'tsx'];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const roots = ['packages', 'apps', 'bench', 'examples', 'mutation', 'vectors'];
+const roots = ['packages', 'apps', 'bench', 'examples', 'kits', 'mutation', 'vectors'];
 const pinned = pinnedPnpm(root);
 const isWindows = process.platform === 'win32';
 const [command = '', ...parameters] = process.argv.slice(2);
@@ -86,6 +87,11 @@ const commands = {
   async 'docs:api'() {
     await install();
     return show(...docsApi(...parameters));
+  },
+  /** The kits of other languages, which come with tools of their own. */
+  async kits() {
+    await install();
+    return show(process.execPath, [...fromSources, join('kits', 'differential', 'main.ts'), ...parameters]);
   },
   async build() {
     await install();
@@ -150,7 +156,7 @@ function manifests() {
   const folders = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
   );
-  return ['.', 'bench', 'examples', 'mutation', 'vectors', ...folders.sort()]
+  return ['.', 'bench', 'examples', 'kits', 'mutation', 'vectors', ...folders.sort()]
     .map((folder) => ({ folder, file: join(folder, 'package.json') }))
     .filter(({ file }) => existsSync(join(root, file)))
     .map((found) => ({ ...found, manifest: JSON.parse(readFileSync(join(root, found.file), 'utf8')) }));

@@ -2,7 +2,7 @@
  * `npm run kits`: each kit's own tests, which run every vector that concerns it, and random questions to it and to the TypeScript
  * libraries, until so many answers were the same. What a kit needs is installed from Debian where it is missing.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,26 +98,51 @@ const check = ({ checks, folder }: Kit): void => {
 };
 
 const AT_ONCE = 500;
+/** For so many questions, on a machine that does other things too; it takes about a second. */
+const BATCH_DEADLINE_MS = 60_000;
+
+/** Ends the kit where the work is not done in time, which ends the wait for its answers. */
+const withDeadline = async (
+  child: ChildProcess,
+  what: string,
+  work: () => Promise<unknown>,
+): Promise<void> => {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, BATCH_DEADLINE_MS);
+  try {
+    await work();
+  } catch (problem) {
+    throw isLate ? new Error(`the kit did not ${what} within ${BATCH_DEADLINE_MS / 1_000} s`) : problem;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isLate) throw new Error(`the kit did not ${what} within ${BATCH_DEADLINE_MS / 1_000} s`);
+};
+
+const startKit = ({ serve, folder: cwd }: Kit, scratch: string) => {
+  const [program = '', ...args] = serve(scratch);
+  const env = { ...process.env, SVC_KIT_DIFFERENTIAL: '1', PYTHONDONTWRITEBYTECODE: '1' };
+  return spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+};
 
 /** Asks the kit the next questions together, so that neither side waits for the other all the time. */
-const compare = async (kit: Kit, cases: number, seed: number): Promise<ReadonlyMap<string, number>> => {
-  const scratch = mkdtempSync(join(tmpdir(), 'svc-kit-'));
-  try {
-    const prepare = kit.prepare(scratch);
-    const prepared = prepare === null ? null : run(prepare, kit.folder);
-    if (prepared?.ok === false) throw new Error(prepared.output);
-    const [program = '', ...args] = kit.serve(scratch);
-    const child = spawn(program, args, {
-      cwd: kit.folder,
-      env: { ...process.env, SVC_KIT_DIFFERENTIAL: '1', PYTHONDONTWRITEBYTECODE: '1' },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const ended = once(child, 'close');
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const random = new Random(seed);
-    const counts = new Map<string, number>();
-    for (let asked = 0; asked < cases; asked += AT_ONCE) {
-      const questions = Array.from({ length: Math.min(AT_ONCE, cases - asked) }, () => nextQuestion(random));
+const ask = async (
+  child: ReturnType<typeof startKit>,
+  cases: number,
+  seed: number,
+): Promise<ReadonlyMap<string, number>> => {
+  const ended = once(child, 'close');
+  // A kit that ends early is told by its missing answer.
+  child.stdin.on('error', () => {});
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const random = new Random(seed);
+  const counts = new Map<string, number>();
+  for (let asked = 0; asked < cases; asked += AT_ONCE) {
+    const questions = Array.from({ length: Math.min(AT_ONCE, cases - asked) }, () => nextQuestion(random));
+    await withDeadline(child, `answer ${questions.length} questions`, async () => {
       for (const question of questions) child.stdin.write(`${JSON.stringify(question)}\n`);
       for (const question of questions) {
         const { value, done } = await lines.next();
@@ -128,10 +153,25 @@ const compare = async (kit: Kit, cases: number, seed: number): Promise<ReadonlyM
         const kind = `${question.op} ${ours === null || ours === false || Object(ours).codes ? 'refused' : 'right'}`;
         counts.set(kind, (counts.get(kind) ?? 0) + 1);
       }
+    });
+  }
+  child.stdin.end();
+  await withDeadline(child, 'end', () => ended);
+  return counts;
+};
+
+const compare = async (kit: Kit, cases: number, seed: number): Promise<ReadonlyMap<string, number>> => {
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-kit-'));
+  try {
+    const prepare = kit.prepare(scratch);
+    const prepared = prepare === null ? null : run(prepare, kit.folder);
+    if (prepared?.ok === false) throw new Error(prepared.output);
+    const child = startKit(kit, scratch);
+    try {
+      return await ask(child, cases, seed);
+    } finally {
+      child.kill('SIGKILL');
     }
-    child.stdin.end();
-    await ended;
-    return counts;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -149,20 +189,40 @@ const report = (counts: ReadonlyMap<string, number>): void => {
   }
 };
 
-const { values } = parseArgs({
-  options: {
-    kit: { type: 'string' },
-    cases: { type: 'string', default: '100000' },
-    seed: { type: 'string', default: '1' },
-    'skip-missing': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help || !/^[1-9][0-9]{0,7}$/.test(values.cases) || !/^[0-9]{1,9}$/.test(values.seed)) {
-  console.error(USAGE);
+const usageError = (problem: string): never => {
+  console.error(`${problem}\n${USAGE}`);
   process.exit(2);
+};
+
+const readOptions = () => {
+  try {
+    return parseArgs({
+      options: {
+        kit: { type: 'string' },
+        cases: { type: 'string', default: '100000' },
+        seed: { type: 'string', default: '1' },
+        'skip-missing': { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (problem) {
+    return usageError((problem as Error).message);
+  }
+};
+
+const values = readOptions();
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
 }
-for (const kit of KITS.filter(({ name }) => values.kit === undefined || values.kit === name)) {
+if (!/^[1-9][0-9]{0,7}$/.test(values.cases))
+  usageError(`--cases must be a number, 1 to 99999999, not ${values.cases}`);
+if (!/^[0-9]{1,9}$/.test(values.seed))
+  usageError(`--seed must be a number, 0 to 999999999, not ${values.seed}`);
+const chosen = KITS.filter(({ name }) => values.kit === undefined || values.kit === name);
+if (chosen.length === 0)
+  usageError(`--kit must be one of ${KITS.map(({ name }) => name).join(', ')}, not ${values.kit}`);
+for (const kit of chosen) {
   if (!run(kit.probe, kit.folder).ok && !values['skip-missing']) install(kit);
   if (!run(kit.probe, kit.folder).ok) {
     console.log(`${kit.name}: skipped, ${kit.packages.join(', ')} of Debian are not installed`);

@@ -56,8 +56,18 @@ export async function readFunctionTimes(databaseUrl: string): Promise<readonly F
   return withSession(databaseUrl, async (session) => {
     const { rows } = await session.query<FunctionTime>(
       `select funcname as name, calls::float8 as calls, self_time * 1000 as "selfUs"
-       from pg_stat_user_functions where calls > 0 order by self_time desc limit 8`,
+       from pg_stat_user_functions where calls > 0 order by self_time desc`,
     );
     return rows;
   });
+}
+
+/** How often the function ran, to divide by. Throws where it is not among those that did. */
+export function callsOf(functions: readonly FunctionTime[], name: string): number {
+  const found = functions.find((one) => one.name === name);
+  if (found !== undefined) return found.calls;
+  const ran = functions.map((one) => one.name).join(', ') || 'none at all';
+  throw new Error(
+    `the commit is measured by the calls of ${name}, which did not run; those that did: ${ran}`,
+  );
 }

@@ -18,7 +18,7 @@ import { describeMachine, printFigures, table, transpose } from '../harness/repo
 import { perSecond } from '../harness/rounds.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
-import { between, readCounters, readFunctionTimes, timeFunctions } from './primary.ts';
+import { between, callsOf, readCounters, readFunctionTimes, timeFunctions } from './primary.ts';
 
 const AGENTS = 100;
 const CONNECTIONS = 64;
@@ -27,6 +27,7 @@ const LEAD_IN_MS = 500;
 const MOST_PER_SECOND = 6_000;
 /** Of a core: what is used beyond this, callers wait for. */
 const BUSY_AT_MOST = 0.7;
+const FUNCTIONS_SHOWN = 8;
 const SECONDS_OF_YEAR = 365 * 86_400;
 
 const usage = `usage: npm run bench -- scale [options]
@@ -109,7 +110,7 @@ try {
   await timeFunctions(one.database.url);
   await turn(one);
   const functions = await readFunctionTimes(one.database.url);
-  const commits = functions.find(({ name }) => name === 'svc_commit_decisions')?.calls ?? 1;
+  const commits = callsOf(functions, 'svc_commit_decisions');
 
   const sides = ['one', 'several'] as const;
   const of = (read: (report: LoadReport) => number, digits = 0) =>
@@ -136,9 +137,11 @@ try {
   ];
   console.log(table(transpose(costs), [0]).join('\n'));
   console.log(`\nPer commit of a batch, µs in each function by itself (of them ${number(commits)}):`);
-  const times = functions.map(({ name, calls, selfUs }) => [
-    ...[name, number(selfUs / commits, 1), `${number(calls / commits, 1)} calls`],
-  ]);
+  const times = functions
+    .slice(0, FUNCTIONS_SHOWN)
+    .map(({ name, calls, selfUs }) => [
+      ...[name, number(selfUs / commits, 1), `${number(calls / commits, 1)} calls`],
+    ]);
   console.log(table(transpose(times), [0, 2]).join('\n'));
 
   const us = median(reports.map((pair) => (pair.one.postgresCpuMs * 1_000) / pair.one.allowed));

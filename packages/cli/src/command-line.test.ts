@@ -70,6 +70,13 @@ describe.each([RECEIPT, CONFORMANCE])('$name', (program) => {
     },
   );
 
+  it.each(program.commands.filter(({ usage }) => usage !== undefined))(
+    'the usage of $name has each of its options',
+    ({ usage = [], options }) => {
+      for (const option of Object.keys(options)) expect(usage.join(' ')).toContain(`--${option}`);
+    },
+  );
+
   it('its help names every command', () => {
     for (const { name, gist } of program.commands) {
       expect(textOf(program, '--help').replace(/\s+/g, ' ')).toContain(`${gist}.`);

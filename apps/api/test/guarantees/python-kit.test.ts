@@ -21,6 +21,17 @@ const isInstalled =
 
 const deployment = withDeployment();
 
+it('npm run kits refuses what it does not know, by name, and runs nothing', () => {
+  const runner = fileURLToPath(new URL('../../../../kits/differential/main.ts', import.meta.url));
+  const program = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), runner];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...program, '--kit', 'rust'], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain('--kit must be one of python, go, not rust');
+});
+
 it('the README shows the program that is run here', () => {
   expect(readFileSync(`${KIT}README.md`, 'utf8')).toContain(readFileSync(PROGRAM, 'utf8'));
 });

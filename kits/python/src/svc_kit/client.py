@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import Refused, ServiceError
@@ -17,66 +13,11 @@ from .identifiers import is_grant_id, is_sha256, parse_instant
 from .jws import Signer, sha256
 from .receipt import Document, VerifiedReceipt, open_keys, verify_signed
 from .service_keys import ServiceKeys
-from .strict_json import parse_json
 from .tokens import check_action, request_hash, sign_grant
+from .transport import Transport
 
-_MAX_ANSWER_BYTES = 1_048_576
 _CLOCK_BEHIND_MS = 30_000
 _CLOCK_AHEAD_MS = 5_000
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the key along."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_NoRedirect)
-
-
-@dataclass(frozen=True)
-class _Transport:
-    base_url: str
-    api_key: str = field(repr=False)
-    timeout_seconds: float = 5.0
-
-    def __post_init__(self) -> None:
-        url = urllib.parse.urlsplit(self.base_url)
-        if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
-            raise ValueError("base_url must be https, or http to this machine")
-
-    def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        """One call, once. What comes of it is JSON, or ``ServiceError``."""
-        request = urllib.request.Request(
-            self.base_url.rstrip("/") + path,
-            data=json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json", **headers},
-            method="POST",
-        )
-        try:
-            with _OPENER.open(request, timeout=self.timeout_seconds) as answer:
-                return _read(answer.read(_MAX_ANSWER_BYTES + 1))
-        except urllib.error.HTTPError as problem:
-            raise _refusal(problem) from None
-        except (OSError, Refused) as problem:
-            raise ServiceError(f"no usable answer of {self.base_url}: {problem}") from None
-
-
-def _read(data: bytes) -> dict[str, Any]:
-    value = parse_json(data) if len(data) <= _MAX_ANSWER_BYTES else None
-    if not isinstance(value, dict):
-        raise Refused("malformed-json", "the answer is no JSON object")
-    return value
-
-
-def _refusal(problem: urllib.error.HTTPError) -> ServiceError:
-    try:
-        body = _read(problem.read(_MAX_ANSWER_BYTES + 1))
-    except (OSError, Refused):
-        body = {}
-    return ServiceError(f"{problem.code}: {body.get('message', problem.reason)}", problem.code, str(body.get("error", "")))
 
 
 @dataclass(frozen=True)
@@ -112,7 +53,7 @@ class RelyingParty:
             did_document: The service's, pinned: whose Receipts are believed.
             relying_party: Your did:web DID.
         """
-        self._transport = _Transport(base_url, api_key, timeout_seconds)
+        self._transport = Transport(base_url, api_key, timeout_seconds)
         self._keys = open_keys(did_document, service_did)
         self._relying_party = relying_party
 
@@ -162,7 +103,7 @@ class Principal:
     """Issues and revokes Grants. The signing key stays here."""
 
     def __init__(self, base_url: str, api_key: str, signer: Signer, *, timeout_seconds: float = 5.0) -> None:
-        self._transport = _Transport(base_url, api_key, timeout_seconds)
+        self._transport = Transport(base_url, api_key, timeout_seconds)
         self._signer = signer
 
     def issue(

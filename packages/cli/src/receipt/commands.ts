@@ -61,9 +61,9 @@ export const OPTIONS = {
 export const VERIFY: CommandText = {
   name: 'verify',
   usage: [
-    '[verify] RECEIPT-OR-BUNDLE [--did-document FILE | --service-did DID] [--fetch]',
-    'verify RECEIPT --did-document FILE [--inclusion FILE [--checkpoint FILE] [--attestation FILE]]',
-    'verify BUNDLE (--did-document FILE | (--key KEY... | --service-did DID) [--allow-unauthenticated])',
+    '[verify] RECEIPT-OR-BUNDLE [--did-document FILE | --service-did DID] [--fetch] [--json]',
+    'verify RECEIPT --did-document FILE [--inclusion FILE [--checkpoint FILE] [--attestation FILE]] [--json]',
+    'verify (BUNDLE | --bundle FILE) (--did-document FILE | (--key KEY... | --service-did DID) [--allow-unauthenticated]) [--json]',
   ],
   gist: 'Checks a Receipt or a bundle: form, signature, whether it agrees with itself, and what proves it',
   options: pick(OPTIONS, [
@@ -86,8 +86,8 @@ Receipt it is rests on the Receipt's own word, and the exit code is 2. Without -
 const AUDIT: CommandText = {
   name: 'audit',
   usage: [
-    'audit [RECEIPT] --did-document FILE --grant FILE --proof FILE --action FILE --evidence PATH... --proof-window SECONDS [--consumption FILE...]',
-    'audit --bundle FILE --did-document FILE --grant FILE --proof FILE --action FILE --proof-window SECONDS [--consumption FILE...]',
+    'audit [RECEIPT] --did-document FILE [--service-did DID] --grant FILE --proof FILE --action FILE --evidence PATH... --proof-window SECONDS [--consumption FILE...] [--json]',
+    'audit --bundle FILE --did-document FILE [--service-did DID] --grant FILE --proof FILE --action FILE --proof-window SECONDS [--consumption FILE...] [--json]',
   ],
   gist: 'Runs the engine again on what was presented, and lists every difference and what rests on the service’s word alone',
   options: pick(OPTIONS, [
@@ -102,7 +102,7 @@ const AUDIT: CommandText = {
 const MONITOR: CommandText = {
   name: 'monitor',
   usage: [
-    'monitor BASE-URL (--did-document FILE | --key KEY...) [--service-did DID] [--state FILE] [--every SECONDS] [--recheck N] [--since DAY]',
+    'monitor BASE-URL (--did-document FILE | --key KEY...) [--service-did DID] [--state FILE] [--every SECONDS] [--recheck N] [--since DAY] [--insecure] [--json]',
   ],
   gist: 'Follows the checkpoints that a service publishes: every signature, the chain of days, and each day’s root from its leaves',
   options: pick(OPTIONS, [
