@@ -67,6 +67,9 @@ interface Before {
   readonly grants: readonly HeldGrant[];
   /** Allowed before it. */
   readonly known: HeldGrant;
+  /** The same; in the lost span paused and resumed, the first of them paused once more. */
+  readonly pausedAtLast: HeldGrant;
+  readonly resumedAtLast: HeldGrant;
   /** The same, with a total that is drawn half before it and half in the lost span. */
   readonly budget: HeldGrant;
   /** Of what is taken from them in the lost span. */
@@ -139,6 +142,15 @@ const promiseAndLose = async (): Promise<Lost> => {
     await sql.query('alter table status_lists disable trigger note_list');
     const logOnly = revoked.at(-1) as HeldGrant;
     await tenants.principal.grants.revoke(logOnly.grantId);
+    // Changes of a pause, of which the last one counts.
+    await sql.query('alter table pauses disable trigger note_revoked');
+    const { pauses } = tenants.principal;
+    const ofGrant = ({ grantId }: HeldGrant) => ({ scope: 'grant', subject: grantId }) as const;
+    for (const grant of [before.pausedAtLast, before.resumedAtLast]) {
+      await pauses.pause(ofGrant(grant));
+      await pauses.resume(ofGrant(grant));
+    }
+    await pauses.pause(ofGrant(before.pausedAtLast));
     await takeAwayAtLast(second.baseUrl, sql, before.holders);
     return {
       ...{ revoked, logOnly, spent, entries, slug, closed },
@@ -173,12 +185,16 @@ beforeAll(async () => {
     const grants = await issueMany(tenants, 2 * EACH);
     const baseUrl = node?.baseUrl ?? '';
     const known = await issueGrant(tenants);
+    const [pausedAtLast, resumedAtLast] = [await issueGrant(tenants), await issueGrant(tenants)];
     const budget = await issueBudget(tenants, totalOf(200));
-    for (const body of [await verifyBody(tenants, known), await bodyFor(tenants, budget, buy(100))])
+    const bodies = await Promise.all(
+      [known, pausedAtLast, resumedAtLast].map((grant) => verifyBody(tenants, grant)),
+    );
+    for (const body of [...bodies, await bodyFor(tenants, budget, buy(100))])
       expect(receiptOf(await verify(baseUrl, tenants, body)).decision).toBe('ALLOW');
     await insertHosted(await connect(cluster.url));
     const holders = await createHolders(baseUrl, cluster.url, await connect(cluster.url));
-    return { tenants, grants, known, budget, holders };
+    return { tenants, grants, known, pausedAtLast, resumedAtLast, budget, holders };
   });
   await cluster.markPoint('before');
   lost = await promiseAndLose();
@@ -307,6 +323,11 @@ describe('a restored backup', () => {
         lost.revoked.map(async (grant) => verify(first.baseUrl, tenants, await verifyBody(tenants, grant))),
       );
       expect(late.map((answer) => receiptOf(answer).reason)).toEqual(Array(EACH).fill('AUTHORITY_REVOKED'));
+
+      const decisionOn = async (grant: HeldGrant) =>
+        receiptOf(await verify(first.baseUrl, tenants, await verifyBody(tenants, grant)));
+      expect(await decisionOn(before.pausedAtLast)).toMatchObject({ reason: 'AUTHORITY_REVOKED' });
+      expect(await decisionOn(before.resumedAtLast)).toMatchObject({ decision: 'ALLOW' });
 
       // What was known goes on, and no Receipt is of a time before the quarantine's end.
       const receipt = receiptOf(

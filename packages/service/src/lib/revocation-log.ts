@@ -7,7 +7,7 @@ import type { DidKey, DidWeb, GrantId, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
-import type { PauseChange } from '../ports/pauses.ts';
+import type { PauseRecord } from '../ports/pauses.ts';
 
 type Revoked =
   | { readonly principal: DidWeb; readonly grant_ids: readonly GrantId[] }
@@ -81,15 +81,15 @@ export const logEntitlement = (deps: Deps, orgId: OrgId, push: EntitlementPush):
 
 /** Also its end: of the changes of one subject the latest counts. */
 export const logPause = (
-  deps: Pick<ServiceDeps, 'log' | 'clock'>,
-  { scope, owner, subject, isPaused, reason }: PauseChange,
+  deps: Deps,
+  { scope, owner, subject, isPaused, reason, changedAtMs }: PauseRecord,
   sinceMs: number,
 ): void =>
   logRevocation(deps, {
     ended: `pause:${scope} ${owner} ${subject}`,
     kept: {
       ...{ scope, owner, subject, is_paused: isPaused, reason },
-      ...{ changed_at_ms: deps.clock.nowMs(), since_ms: sinceMs },
+      ...{ changed_at_ms: changedAtMs, since_ms: sinceMs },
     },
   });
 

@@ -34,10 +34,12 @@ export interface SetPause {
  */
 export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<SetPause> => {
   const { target } = order;
-  const record = await deps.store.transaction((tx) => recordPause(deps, tx, order), {
+  const { record, isChanged, sinceMs } = await deps.store.transaction((tx) => recordPause(deps, tx, order), {
     lane: 'urgent',
     turn: target.owner,
   });
+  // Once it is committed: by a line too many a restore would lift what is still paused.
+  if (isChanged && record !== null && !record.isPaused) logPause(deps, record, sinceMs);
   if (record !== null && record.visibleAtMs !== null) return { record, atMs: record.visibleAtMs };
   const atMs = await waitForDecisions(deps, target);
   return { record, atMs: record === null ? atMs : await noteVisible(deps, record, atMs) };
@@ -47,12 +49,14 @@ const recordPause = async (
   deps: ServiceDeps,
   tx: Repositories,
   { caller, target, isPaused, reason, requestId }: PauseOrder,
-): Promise<PauseRecord | null> => {
+): Promise<{
+  readonly record: PauseRecord | null;
+  readonly isChanged: boolean;
+  readonly sinceMs: number;
+}> => {
   const sinceMs = await tx.pauses.findOwnerSince(target);
   if (sinceMs === null) throw noOwner(target);
   const change = { ...target, isPaused, reason, actor: actorOf(caller) };
-  const before = await tx.pauses.find(target);
-  if ((before?.isPaused ?? false) !== isPaused) logPause(deps, change, sinceMs);
   const isChanged = await tx.pauses.set(change);
   if (isChanged === null) throw noOwner(target);
   if (isChanged) {
@@ -61,7 +65,10 @@ const recordPause = async (
     const details = { scope, owner, reason };
     await tx.audit.insert(auditEvent(deps, caller, { action, target: subject, requestId, details }));
   }
-  return tx.pauses.find(target);
+  const record = await tx.pauses.find(target);
+  // Before it is committed: by a line too few a restore would allow what was paused.
+  if (isChanged && record?.isPaused) logPause(deps, record, sinceMs);
+  return { record, isChanged, sinceMs };
 };
 
 /** Of a Principal's Grants every commit has its lock; what else is paused may concern anybody's. */

@@ -32,7 +32,7 @@ export const endAgain = async (
 ): Promise<EndedAgain> => {
   const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0, pauses: 0 };
   const serviceKeys: string[] = [];
-  for (const { name, kept } of revoked) {
+  for (const { name, kept } of withoutOlderPauses(revoked)) {
     const [what, of] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)];
     if (what === 'key' && (await endKey(deps, of, kept))) counts.keys += 1;
     if (what === 'api-key' && (await deps.store.restores.revokeApiKey(of))) counts.apiKeys += 1;
@@ -45,6 +45,17 @@ export const endAgain = async (
     if (await moveKey(deps, principal, kid, 'compromised')) counts.keys += 1;
   for (const keyId of logged.apiKeys) if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
   return { ...counts, serviceKeys };
+};
+
+/** What is paused or resumed again is dated now, so only the latest change of each subject may be. */
+export const withoutOlderPauses = (revoked: readonly Kept[]): readonly Kept[] => {
+  const changedAt = ({ kept }: Kept) => Number(kept.changed_at_ms);
+  const latest = new Map<string, Kept>();
+  for (const one of revoked) {
+    const other = latest.get(one.name);
+    if (other === undefined || changedAt(one) >= changedAt(other)) latest.set(one.name, one);
+  }
+  return revoked.filter((one) => !one.name.startsWith('pause:') || latest.get(one.name) === one);
 };
 
 /**
