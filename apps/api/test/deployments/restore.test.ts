@@ -386,7 +386,7 @@ describe('a restored backup', () => {
       const held = await svcAdmin(restored.url, fence.env, 'restore', 'withheld');
       expect([held.code, held.text.split('\n').filter((line) => line.startsWith('urn:')).length]).toEqual([
         1,
-        EACH + 2,
+        EACH + 4,
       ]);
       // Allowed before, by a capability without a budget: it could have drawn on one of another for the first time.
       expect(held.text).toContain(
