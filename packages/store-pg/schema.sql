@@ -870,6 +870,7 @@ CREATE TRIGGER forget_released AFTER DELETE ON public.relying_parties FOR EACH R
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id, proof_window_seconds, verify_rate_limit_per_minute, profile ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
 CREATE TRIGGER pause_with_org BEFORE INSERT OR UPDATE OF org_id ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_pause_with_org();
 CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_refuse_reserved('did');
+CREATE TRIGGER register_beside_pause BEFORE INSERT ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_register_beside_pause();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.restores FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.restores FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.retracted_checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -2637,9 +2638,8 @@ AS $function$
 begin
   case p_scope
     when 'service' then
-      -- Nobody registers meanwhile: each relying party gets the new version, or is registered under it.
-      lock table relying_parties in share row exclusive mode;
-      perform from ledger_seal for no key update;
+      -- Nobody registers meanwhile (svc_register_beside_pause).
+      perform from ledger_seal for update;
     when 'org' then
       perform from orgs where org_id = p_owner for update;
     when 'relying_party' then
@@ -3322,6 +3322,16 @@ begin
   return new;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_register_beside_pause()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from ledger_seal for key share;
+  return new;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_release_keys(p_decisions svc_decision[], p_before text[], p_after text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -3586,7 +3596,8 @@ begin
       actor_key_id = excluded.actor_key_id,
       reason = excluded.reason,
       changed_at = greatest(excluded.changed_at, x.changed_at + interval '1 millisecond'),
-      visible_at = null
+      visible_at = null,
+      seq = default
     where x.is_paused != excluded.is_paused;
   if not found then
     return false;

@@ -38,6 +38,7 @@ export interface DocumentFact {
 export interface AllocationFact {
   readonly issuer: DidWeb;
   readonly agent: DidKey;
+  /** Empty while the Grant is paused (protocol §9): P6 is false, and no list is consulted. */
   readonly statusListCredential: string;
   readonly statusListIndex: string;
   readonly allocatedAtMs: number;

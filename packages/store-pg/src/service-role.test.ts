@@ -4,7 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { withDatabase } from '@svc/testkit';
+import { openStore } from '@svc/testkit/store/open-store';
+import { changePause } from '@svc/testkit/store/pause-races';
 import { runSql, withSession } from '@svc/testkit/store/session';
+import { createWorld, insertOrg } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grantRunner, grantService, migrate } from './migrate.ts';
 
@@ -67,6 +70,17 @@ describe('the role of the service', () => {
     await asRole(`select svc_ensure_receipt_partitions(date '2031-01-01', date '2031-01-02')`);
     const forever = `select svc_ensure_receipt_partitions(date '2031-01-01', date '2041-01-01')`;
     await expect(asRole(forever)).rejects.toThrow('more than 400 days');
+  });
+
+  it('registers relying parties and Principals, and pauses what is theirs', async () => {
+    const store = openStore(roleUrl());
+    try {
+      const { relyingParty } = await createWorld(store, await insertOrg(store));
+      const target = { scope: 'relying_party', owner: relyingParty.did, subject: relyingParty.did } as const;
+      expect((await changePause(store, target, true)).record).toMatchObject({ isPaused: true });
+    } finally {
+      await store.close();
+    }
   });
 
   it.each(AGAINST_RULES)('is refused, and the owner is not: %s', async (sql) => {

@@ -10,15 +10,14 @@ import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import {
-  call,
-  callUntilSettled,
-  createTenants,
-  issueGrant,
-  receiptOf,
-  receiptUnlessRefused,
-  type Tenants,
-  verifyBody,
-} from '../world/tenants.ts';
+  addRaces,
+  DAWDLE,
+  NO_PRINCIPAL_LOCK,
+  NO_RACE,
+  type Race,
+  raceAgainst,
+} from '../world/take-away-race.ts';
+import { createTenants, type Tenants } from '../world/tenants.ts';
 
 const RACES = sampled({ quick: 20, deep: 300 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
@@ -26,7 +25,6 @@ const BATCH = sampled({ quick: 10, deep: 20 });
 const GAP_S = 0.1;
 const MOST_RACES = 800;
 const RACES_AT_ONCE = 10;
-const VERIFIES_PER_RACE = 6;
 /** Two calls each, under the 120 a minute that a key may make. */
 const RACES_PER_PRINCIPAL = 50;
 
@@ -47,77 +45,33 @@ afterAll(async () => {
   await sql?.end();
 });
 
-interface Race {
-  /** ALLOWs that became visible only after the 200. */
-  readonly late: number;
-  /** ALLOWs dated after `revoked_at`. */
-  readonly postdated: number;
-  readonly allowed: number;
-  readonly denied: number;
-}
-
-const allowsOf = async (grantId: string) => {
-  const { rows } = await sql.query<{ receipt_id: string; at: number }>(
-    "select receipt_id, (extract(epoch from evaluated_at) * 1000)::float8 as at from receipts where grant_id = $1 and decision = 'ALLOW'",
-    [grantId],
-  );
-  return rows.map((row) => Number(row.at));
-};
-
-const race = async (tenants: Tenants): Promise<Race> => {
-  const grant = await issueGrant(tenants);
-  const bodies = await Promise.all(
-    Array.from({ length: VERIFIES_PER_RACE }, () => verifyBody(tenants, grant)),
-  );
-  const verifies = bodies.map((body, i) =>
-    call(api.processes[i % 2]?.baseUrl ?? '', 'POST', '/verify', { key: tenants.rpKey, body }),
-  );
-  const { status, text } = await callUntilSettled(api.processes[0]?.baseUrl ?? '', 'POST', '/revoke', {
-    key: tenants.principalKey,
-    body: { grant_id: grant.grantId },
-  });
-  const atOnce = (await allowsOf(grant.grantId)).length;
-  expect(status).toBe(200);
-  const revokedAtMs = Date.parse((JSON.parse(text) as { revoked_at: string }).revoked_at);
-  const receipts = (await Promise.all(verifies)).map(receiptUnlessRefused);
-  const inTheEnd = await allowsOf(grant.grantId);
-  const after = receiptOf(
-    await callUntilSettled(api.processes[1]?.baseUrl ?? '', 'POST', '/verify', {
-      key: tenants.rpKey,
-      body: await verifyBody(tenants, grant),
-    }),
-  );
-  expect(after.reason).toBe('AUTHORITY_REVOKED');
-  return {
-    late: inTheEnd.length - atOnce,
-    postdated: inTheEnd.filter((at) => at > revokedAtMs).length,
-    allowed: receipts.filter((receipt) => receipt?.decision === 'ALLOW').length,
-    denied: receipts.filter((receipt) => receipt?.reason === 'AUTHORITY_REVOKED').length,
-  };
-};
+const race = (tenants: Tenants): Promise<Race> =>
+  raceAgainst(api, sql, tenants, ({ grantId }) => ({
+    ...{ path: '/revoke', key: tenants.principalKey, body: { grant_id: grantId } },
+    ...{ at: 'revoked_at', reason: 'AUTHORITY_REVOKED' },
+  }));
 
 const runRaces = async (count: number): Promise<Race> => {
-  const totals = { late: 0, postdated: 0, allowed: 0, denied: 0 };
+  let totals = NO_RACE;
   let tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
   for (let done = 0; done < count; done += RACES_AT_ONCE) {
     if (done > 0 && done % RACES_PER_PRINCIPAL === 0)
       tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
     const current = tenants;
-    for (const one of await Promise.all(Array.from({ length: RACES_AT_ONCE }, () => race(current))))
-      for (const key of Object.keys(totals) as (keyof Race)[]) totals[key] += one[key];
+    const raced = await Promise.all(Array.from({ length: RACES_AT_ONCE }, () => race(current)));
+    totals = raced.reduce(addRaces, totals);
   }
   return totals;
 };
 
-const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 const originals: string[] = [];
 /** Replaces a part of a function of the commit, until the end of the test. */
 const alter = async (name: string, part: string, replacement: string): Promise<void> => {
   originals.push(await alterFunction(database.url, name, part, replacement));
 };
 /** Widens the gap between judging a decision and committing it, the same for both variants. */
-const slowDown = () => alter('svc_commit_decisions', JUDGED, `  perform pg_sleep(${GAP_S});\n${JUDGED}`);
-const takeNoPrincipalLock = () => alter('svc_take_locks', '(1, hashtext(d.used_principal), false),', '');
+const slowDown = () => alter(...DAWDLE(GAP_S));
+const takeNoPrincipalLock = () => alter(...NO_PRINCIPAL_LOCK);
 
 describe('revocations against verifies at two processes', () => {
   afterEach(async () => {

@@ -86,6 +86,9 @@ const allocationComparisons = (grant: Grant, { facts, crypto }: CheckContext): C
   const { allocation, status } = facts;
   if (allocation?.answer !== 'found') return one('id', grant.id, 'an id that holds at this service');
   const { issuer, agent, statusListCredential, statusListIndex, grantHash } = allocation.value;
+  // A paused Grant has no place in a status list for now; `''` stands in no Grant that could be signed.
+  if (statusListCredential === '' && issuer === grant.issuer)
+    return one('state of the Grant', 'paused', 'active');
   const pairs = [
     ['issuer', grant.issuer, issuer],
     ['credentialSubject.id', grant.agent, agent],

@@ -12,7 +12,7 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   GRANT_NOT_YET_VALID: 'Wait until the Grant begins to hold, or ask the Principal for one that holds now.',
   GRANT_EXPIRED: 'Ask the Principal for a new Grant.',
   AUTHORITY_REVOKED:
-    'This Grant allows nothing any more; the Agent needs another one, under an id of its own.',
+    'If it is paused, wait until the Principal resumes it; else the Agent needs another Grant, under an id of its own.',
   AUDIENCE_MISMATCH: 'Ask the Principal for a Grant whose audience names this relying party.',
   PROOF_MALFORMED:
     'Pass on the Svc-Proof header unchanged; if it was, the Agent must sign a well-formed Proof.',

@@ -54,7 +54,7 @@ export const REASON_TEXTS: Readonly<Record<ReasonCode, string>> = {
   GRANT_SIGNATURE_INVALID: 'The Grant was changed after it was signed, or another key signed it.',
   GRANT_NOT_YET_VALID: 'The Grant begins to hold later.',
   GRANT_EXPIRED: 'The Grant no longer holds.',
-  AUTHORITY_REVOKED: 'The Principal has revoked this Grant, or the service never allocated it.',
+  AUTHORITY_REVOKED: 'This Grant was revoked or is paused, or the service never allocated it as it is.',
   AUDIENCE_MISMATCH: 'The Grant is for other relying parties.',
   PROOF_MALFORMED: 'The Proof cannot be read as a Proof of this protocol.',
   PROOF_SIGNATURE_INVALID: 'The Proof was changed after it was signed, or another key signed it.',

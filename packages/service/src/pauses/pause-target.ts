@@ -21,6 +21,8 @@ export const SERVICE_TARGET: PauseTarget = { scope: 'service', owner: 'service',
 /** What the caller may pause and resume of what it names. Throws `FORBIDDEN`, or `NOT_FOUND` for what is not its own. */
 export const pauseTargetOf = async (deps: Deps, caller: Caller, asked: PauseAsked): Promise<PauseTarget> => {
   const { scope, subject, principal } = asked;
+  if (principal !== undefined && (scope === 'relying_party' || scope === 'org'))
+    throw invalidRequest(`principal: names whose Grant or Agent it is; leave it out with scope ${scope}`);
   switch (scope) {
     case 'grant':
       return ownGrant(deps, await actingPrincipal(deps, caller, principal), subject);

@@ -21,6 +21,9 @@ export interface PauseOrder {
   readonly requestId: string | null;
 }
 
+/** Every relying party gets a new version: a second for some 10^5 of them. */
+const WHOLE_SERVICE_MS = 30_000;
+
 export interface SetPause {
   /** Null: it never was paused. */
   readonly record: PauseRecord | null;
@@ -37,6 +40,7 @@ export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<Se
   const { record, isChanged, sinceMs } = await deps.store.transaction((tx) => recordPause(deps, tx, order), {
     lane: 'urgent',
     turn: target.owner,
+    ...(target.scope === 'service' ? { deadlineMs: WHOLE_SERVICE_MS } : {}),
   });
   // Once it is committed: by a line too many a restore would lift what is still paused.
   if (isChanged && record !== null && !record.isPaused) logPause(deps, record, sinceMs);

@@ -55,7 +55,7 @@ export const evaluateAt = (
     contextOf(grounds, nowMs),
   );
 
-/** Whoever is paused is not told how any Grant stands: P6 stays open, and nothing is said against the Grant (protocol §9). */
+/** For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds (protocol §9). */
 const factsFor = ({ admission, loaded: { facts } }: Grounds): Facts =>
   admission.caller.isPaused ? { ...facts, status: unavailable } : facts;
 

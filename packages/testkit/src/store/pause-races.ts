@@ -10,6 +10,7 @@ import {
   type GrantRecord,
   type PauseTarget,
   type ServiceDeps,
+  type SetPause,
   type Store,
   SYSTEM,
   setPause,
@@ -72,12 +73,12 @@ const raceOnce = async (
     world,
     'ALLOW',
     () => allowCommit(before, grant),
-    () => setPause(depsOf(stores[1]), order(target, true)),
+    () => changePause(stores[1], target, true),
   );
   const during = await readAgain(world);
   const deny = () => denyOf(during, grant);
   const ending = await raceAgainst(stores, observer, world, 'DENY', deny, () =>
-    setPause(depsOf(stores[0]), order(target, false)),
+    changePause(stores[0], target, false),
   );
   const after = await readAgain(world);
   const [again] = await stores[0].verify.commitDecisions([allowCommit(after, grant)]);
@@ -169,10 +170,12 @@ const denyOf = (world: World, grant: GrantRecord): DecisionCommit => {
   });
 };
 
-const order = (target: PauseTarget, isPaused: boolean) => ({
-  ...{ caller: SYSTEM, target, isPaused },
-  ...{ reason: null, requestId: null },
-});
+/** As the operator's command or a route does it. */
+export const changePause = (store: Store, target: PauseTarget, isPaused: boolean): Promise<SetPause> =>
+  setPause(depsOf(store), {
+    ...{ caller: SYSTEM, target, isPaused },
+    ...{ reason: null, requestId: null },
+  });
 
 const depsOf = (store: Store): ServiceDeps =>
   ({

@@ -189,6 +189,11 @@ describe('what is paused', () => {
     ];
     for (const body of unknown) expect((await pause(tenants.principalKey, body)).status).toBe(404);
     expect((await pause(tenants.principalKey, { scope: 'service', subject: 'service' })).status).toBe(400);
+    for (const scope of ['relying_party', 'org'] as const) {
+      const asked = { scope, subject: scope === 'org' ? orgId : tenants.rpDid };
+      const answer = await pause(orgAdmin, asked, `?principal=${tenants.principalDid}`);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('leave it out')]);
+    }
     const long = { scope: 'grant', subject: grant.grantId, reason: 'x'.repeat(501) };
     expect((await pause(tenants.principalKey, long)).status).toBe(400);
   });

@@ -108,6 +108,21 @@ describe('200', () => {
     expect(answer.status).toBe(200);
     expect(await dryRun(body)).toMatchObject({ would: 'deny', reason: 'AUTHORITY_REVOKED' });
   });
+
+  it('says of a paused Grant that it is paused, and that it may go on', async () => {
+    const paused = await issueGrant(tenants);
+    const target = { key: tenants.principalKey, body: { scope: 'grant', subject: paused.grantId } };
+    expect((await deployment.call('POST', '/pauses', target)).status).toBe(200);
+    expect(await dryRun(await verifyBody(tenants, paused))).toMatchObject({
+      reason: 'AUTHORITY_REVOKED',
+      remedy: expect.stringContaining('until the Principal resumes it'),
+      failed: [
+        { check: 'P6', compared: [{ what: 'state of the Grant', found: 'paused', expected: 'active' }] },
+      ],
+    });
+    await deployment.call('POST', '/pauses/resume', target);
+    expect((await dryRun(await verifyBody(tenants, paused))).would).toBe('allow');
+  });
 });
 
 describe('400, 401', () => {

@@ -1,0 +1,145 @@
+/**
+ * The 200 of a pause means what that of a revocation means, and its end is as exact (protocol §9). Raced over real sockets at two
+ * processes; the same races against commits that are not waited for must break the promise. Six scopes at the store: pause-races.
+ */
+import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
+import { alterFunction } from '@svc/testkit/store/session';
+import { Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import {
+  addRaces,
+  DAWDLE,
+  NO_PRINCIPAL_LOCK,
+  NO_RACE,
+  NO_WAIT_FOR_COMMITS,
+  type Race,
+  raceAgainst,
+  type TakeAway,
+} from '../world/take-away-race.ts';
+import {
+  callUntilSettled,
+  createTenants,
+  type HeldGrant,
+  receiptUnlessRefused,
+  type Tenants,
+  verifyBody,
+} from '../world/tenants.ts';
+
+const RACES = sampled({ quick: 5, deep: 100 });
+const GAP_S = 0.1;
+const MOST_RACES = 200;
+/** Some four calls each, under the 120 a minute that a key may make. */
+const RACES_PER_PRINCIPAL = 15;
+
+const database = withDatabase();
+let api: ApiProcesses;
+let sql: Pool;
+
+beforeAll(async () => {
+  sql = new Pool({ connectionString: database.url });
+  // Its database is dropped under it in the end; an idle connection then breaks.
+  sql.on('error', () => {});
+  sql.on('connect', (client) => client.on('error', () => {}));
+  api = await startApiProcesses(2, database.url);
+});
+afterAll(async () => {
+  await api?.stop();
+  await sql?.end();
+});
+
+const SCOPES = ['grant', 'agent', 'principal', 'relying_party'] as const;
+type Scope = (typeof SCOPES)[number];
+
+const pauseOf = (
+  scope: Scope,
+  { principalDid, principalKey, agent, rpDid, rpKey }: Tenants,
+  grant: HeldGrant,
+): TakeAway => ({
+  path: '/pauses',
+  key: scope === 'relying_party' ? rpKey : principalKey,
+  body: {
+    scope,
+    subject: { grant: grant.grantId, agent: agent.did, principal: principalDid, relying_party: rpDid }[scope],
+  },
+  at: 'paused_at',
+  reason: scope === 'relying_party' ? 'SERVICE_UNAVAILABLE' : 'AUTHORITY_REVOKED',
+});
+
+/** After the race the pause is ended, with verifications under way; what is decided after the 200 of the end is no DENY for it. */
+const race = async (tenants: Tenants, scope: Scope): Promise<Race> => {
+  let held: HeldGrant | undefined;
+  const raced = await raceAgainst(api, sql, tenants, (grant) => {
+    held = grant;
+    return pauseOf(scope, tenants, grant);
+  });
+  const grant = held as HeldGrant;
+  const { key, body } = pauseOf(scope, tenants, grant);
+  const verify = async (i: number) =>
+    callUntilSettled(api.processes[i % 2]?.baseUrl ?? '', 'POST', '/verify', {
+      key: tenants.rpKey,
+      body: await verifyBody(tenants, grant),
+    });
+  const underWay = [verify(0), verify(1)];
+  const resumed = await callUntilSettled(api.processes[1]?.baseUrl ?? '', 'POST', '/pauses/resume', {
+    key,
+    body,
+  });
+  expect(resumed.status).toBe(200);
+  const after = await Promise.all([verify(0), verify(1)]);
+  expect(after.map((answer) => receiptUnlessRefused(answer)?.decision)).toEqual(['ALLOW', 'ALLOW']);
+  await Promise.all(underWay);
+  return raced;
+};
+
+const runRaces = async (count: number, scope: Scope): Promise<Race> => {
+  let totals = NO_RACE;
+  let tenants: Tenants | undefined;
+  for (let done = 0; done < count; done++) {
+    if (tenants === undefined || done % RACES_PER_PRINCIPAL === 0)
+      tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
+    totals = addRaces(totals, await race(tenants, scope));
+  }
+  return totals;
+};
+
+type Change = readonly [name: string, part: string, replacement: string];
+const FAULTS: readonly (readonly [Scope, Change])[] = [
+  ['grant', NO_PRINCIPAL_LOCK],
+  ['relying_party', NO_WAIT_FOR_COMMITS],
+];
+
+const originals: string[] = [];
+/** Replaces a part of a function of the commit, until the end of the test. */
+const alter = async (...[name, part, replacement]: Change): Promise<void> => {
+  originals.push(await alterFunction(database.url, name, part, replacement));
+};
+
+describe('pauses and their ends against verifies at two processes', () => {
+  afterEach(async () => {
+    for (const source of originals.splice(0).reverse()) await sql.query(source);
+  });
+
+  it.each(SCOPES)(
+    `${RACES} races, scope %s: no ALLOW after the 200, none dated after paused_at, no DENY for it after its end`,
+    async (scope) => {
+      const { late, postdated, allowed, denied } = await runRaces(RACES, scope);
+      expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
+      expect(allowed + denied).toBeGreaterThan(0);
+    },
+    300_000,
+  );
+
+  it.each(FAULTS)(
+    'the same races, scope %s, break it where commits are not waited for: the test can fail',
+    async (scope, fault) => {
+      await alter(...DAWDLE(GAP_S));
+      await alter(...fault);
+      let late = 0;
+      for (let done = 0; done < MOST_RACES && late === 0; done++) late += (await runRaces(1, scope)).late;
+      expect(late).toBeGreaterThan(0);
+    },
+    300_000,
+  );
+});

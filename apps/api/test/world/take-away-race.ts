@@ -1,0 +1,103 @@
+/**
+ * Verifications through two processes over real sockets, against a call whose 200 takes their authority away: a revocation or a pause.
+ * Counts what breaks the promise of protocol §9: an ALLOW committed after the 200, or dated after the instant that it names.
+ */
+import type { Pool } from 'pg';
+import { expect } from 'vitest';
+import type { ApiProcesses } from './api-process.ts';
+import {
+  call,
+  callUntilSettled,
+  type HeldGrant,
+  issueGrant,
+  receiptOf,
+  receiptUnlessRefused,
+  type Tenants,
+  verifyBody,
+} from './tenants.ts';
+
+export interface Race {
+  /** ALLOWs that became visible only after the 200. */
+  readonly late: number;
+  /** ALLOWs dated after the instant that the 200 names. */
+  readonly postdated: number;
+  readonly allowed: number;
+  readonly denied: number;
+}
+
+export const NO_RACE: Race = { late: 0, postdated: 0, allowed: 0, denied: 0 };
+
+export const addRaces = (a: Race, b: Race): Race => ({
+  late: a.late + b.late,
+  postdated: a.postdated + b.postdated,
+  allowed: a.allowed + b.allowed,
+  denied: a.denied + b.denied,
+});
+
+export interface TakeAway {
+  readonly path: string;
+  readonly key: string;
+  readonly body: object;
+  /** The member of the answer that says since when nothing is allowed. */
+  readonly at: string;
+  /** Of what is denied for it. */
+  readonly reason: string;
+}
+
+const VERIFIES_PER_RACE = 6;
+
+export const raceAgainst = async (
+  { processes }: ApiProcesses,
+  sql: Pool,
+  tenants: Tenants,
+  takeAwayOf: (grant: HeldGrant) => TakeAway,
+): Promise<Race> => {
+  const baseUrlOf = (i: number) => processes[i % 2]?.baseUrl ?? '';
+  const grant = await issueGrant(tenants);
+  const { path, key, body, at, reason } = takeAwayOf(grant);
+  const bodies = await Promise.all(
+    Array.from({ length: VERIFIES_PER_RACE }, () => verifyBody(tenants, grant)),
+  );
+  const verifies = bodies.map((verify, i) =>
+    call(baseUrlOf(i), 'POST', '/verify', { key: tenants.rpKey, body: verify }),
+  );
+  const { status, text } = await callUntilSettled(baseUrlOf(0), 'POST', path, { key, body });
+  const atOnce = (await allowsOf(sql, grant)).length;
+  expect(status).toBe(200);
+  const atMs = Date.parse((JSON.parse(text) as Record<string, string>)[at] ?? '');
+  const receipts = (await Promise.all(verifies)).map(receiptUnlessRefused);
+  const inTheEnd = await allowsOf(sql, grant);
+  const after = receiptOf(
+    await callUntilSettled(baseUrlOf(1), 'POST', '/verify', {
+      key: tenants.rpKey,
+      body: await verifyBody(tenants, grant),
+    }),
+  );
+  expect(after.reason).toBe(reason);
+  return {
+    late: inTheEnd.length - atOnce,
+    postdated: inTheEnd.filter((dated) => !(dated <= atMs)).length,
+    allowed: receipts.filter((receipt) => receipt?.decision === 'ALLOW').length,
+    denied: receipts.filter((receipt) => receipt?.reason === reason).length,
+  };
+};
+
+const allowsOf = async (sql: Pool, { grantId }: HeldGrant): Promise<number[]> => {
+  const { rows } = await sql.query<{ at: number }>(
+    `select (extract(epoch from evaluated_at) * 1000)::float8 as at from receipts where grant_id = $1 and decision = 'ALLOW'`,
+    [grantId],
+  );
+  return rows.map((row) => Number(row.at));
+};
+
+/** What the seeded faults of these races replace in functions of the commit. */
+export const DAWDLE = (seconds: number) => {
+  const judged = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
+  return ['svc_commit_decisions', judged, `  perform pg_sleep(${seconds});\n${judged}`] as const;
+};
+export const NO_PRINCIPAL_LOCK = ['svc_take_locks', '(1, hashtext(d.used_principal), false),', ''] as const;
+export const NO_WAIT_FOR_COMMITS = [
+  'svc_await_commits',
+  'while v_waiting is not null loop',
+  'while false loop',
+] as const;
