@@ -18,15 +18,17 @@ export interface Program {
   stop(): Promise<number | null>;
 }
 
-/** Of this process's environment it sees PATH only. The caller ends it. */
+/** Of this process's environment it sees PATH only. `cwd`: where it is at work, here unless given. The caller ends it. */
 export function startProgram(
   file: string,
   env: Readonly<Record<string, string>>,
   parameters: readonly string[] = [],
+  cwd?: string,
 ): Program {
   const child = spawn(process.execPath, [file, ...parameters], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
   });
   const log: string[] = [];
   const waiting = new Set<() => void>();

@@ -1,0 +1,80 @@
+/** What `npm create svc-shop` writes, as its README says: shop, Principal and Agent as programs of their own, against a service. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { type Program, startProgram } from '@svc/testkit/process/start-program';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { randomSlug, withDeployment } from '../world/deployment.ts';
+
+const deployment = withDeployment();
+const TEMPLATE = fileURLToPath(new URL('../../../../packages/create-svc-shop/template/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'svc-shop-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** As the scripts of its package.json start them, in a folder with an `.env`. */
+const start = (name: string, ...parameters: string[]): Program => {
+  const options = ['--conditions=svc-source', '--env-file=.env', '--import', import.meta.resolve('tsx')];
+  return startProgram(
+    options[0] ?? '',
+    {},
+    [...options.slice(1), join(TEMPLATE, name), ...parameters],
+    folder,
+  );
+};
+const run = async (name: string, ...parameters: string[]) => {
+  const { ended, log } = start(name, ...parameters);
+  return { code: await ended, text: log.join('\n') };
+};
+const readEnv = (): string => readFileSync(join(folder, '.env'), 'utf8');
+/** By hand, as somebody who is told what to put there. */
+const fillIn = (values: Readonly<Record<string, string>>): void => {
+  let text = readEnv();
+  for (const [name, value] of Object.entries(values))
+    text = text.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}=${value}`);
+  writeFileSync(join(folder, '.env'), text);
+};
+
+let shop: Program;
+beforeAll(async () => {
+  writeFileSync(join(folder, '.env'), readFileSync(join(TEMPLATE, 'env.example')));
+  const { baseUrl } = deployment.process;
+  const { id } = (await (await fetch(`${baseUrl}/.well-known/did.json`)).json()) as { id: string };
+  const { did, key } = await deployment.register('/relying-parties', {
+    kind: 'managed',
+    slug: randomSlug('r'),
+  });
+  const [port] = await findFreePorts(1);
+  fillIn({
+    ...{ SVC_URL: baseUrl, SVC_DID: id, SHOP_DID: did, SVC_RP_KEY: key },
+    ...{ SHOP_ORIGIN: `http://localhost:${port}`, PORT: `${port}` },
+  });
+  shop = start('start.ts');
+  await shop.line('the shop is at');
+});
+afterAll(() => shop.stop());
+
+it('one command makes a Grant that the Agent buys under; the first time it makes the keys and says how the Principal is registered', async () => {
+  expect(await run('buy.ts')).toEqual({ code: 1, text: expect.stringContaining('npm run grant') });
+
+  const first = await run('grant.ts', '50000');
+  expect(first.code).toBe(1);
+  const [, publicKeyMultibase] = /svc-admin principal create .*--key (z6Mk\w+)/.exec(first.text) ?? [];
+  const keys = /^PRINCIPAL_KEY='.+'\n|^AGENT_KEY='.+'\n/gm;
+  const made = readEnv().match(keys);
+  expect(made).toHaveLength(2);
+  const principal = await deployment.register('/principals', {
+    ...{ kind: 'managed', slug: randomSlug('p'), keys: [{ publicKeyMultibase }] },
+  });
+  fillIn({ PRINCIPAL_DID: principal.did, SVC_PRINCIPAL_KEY: principal.key });
+
+  expect(await run('grant.ts', '50000')).toEqual({ code: 0, text: expect.stringContaining('500.00 USD') });
+  expect(readEnv().match(keys)).toEqual(made);
+  expect(statSync(join(folder, '.env')).mode & 0o077).toBe(0);
+  expect((await run('buy.ts', 'lamp', '50000')).text).toMatch(/^201 \{/);
+
+  // A new Grant takes the place of the one before.
+  expect((await run('grant.ts', '1000')).code).toBe(0);
+  expect((await run('buy.ts', 'lamp', '50000')).text).toMatch(/^403 .*AMOUNT_EXCEEDS_AUTHORITY/s);
+}, 60_000);
