@@ -89,10 +89,9 @@ const commands = {
     return show(...docsApi(...parameters));
   },
   /** The kits of other languages, which come with tools of their own. */
-  async kits() {
-    await install();
-    return show(process.execPath, [...fromSources, join('kits', 'differential', 'main.ts'), ...parameters]);
-  },
+  kits: () => runSource('kits', 'differential', 'main.ts'),
+  /** The public conformance suite of MCP, with the guard and without. */
+  'mcp:conformance': () => runSource('apps', 'api', 'test', 'mcp', 'conformance.ts'),
   async build() {
     await install();
     await build();
@@ -132,6 +131,11 @@ async function runHa(program) {
   await install();
   await build();
   return show(process.execPath, [join('bench', 'dist', 'bench.js'), program, ...parameters]);
+}
+
+async function runSource(...path) {
+  await install();
+  return show(process.execPath, [...fromSources, join(...path), ...parameters]);
 }
 
 const build = (...which) => step('building', ...turbo('build', ...which));

@@ -70,9 +70,13 @@ const createTested = (): McpServer => {
     }
     return { content: [text] };
   });
-  server.registerTool('json_schema_2020_12_tool', { inputSchema: { name: z.string() } }, () => ({
-    content: [text],
-  }));
+  server.registerTool(
+    'json_schema_2020_12_tool',
+    { description: 'Takes a name', inputSchema: { name: z.string() } },
+    () => ({
+      content: [text],
+    }),
+  );
   return server;
 };
 

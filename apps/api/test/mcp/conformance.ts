@@ -1,0 +1,87 @@
+/**
+ * `npm run mcp:conformance`: the public conformance suite of MCP against one server with the guard and without, where nothing is
+ * guarded. Ends with 0 where both have the same result, check by check. The suite is fetched by npx, with the Node that it needs.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** Later versions, up to the one tagged `latest`, have no --requirements. */
+const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
+/** The suite needs 22 or later, which this project does not. */
+const NODE = 'node@22.21.1';
+const START_DEADLINE_MS = 30_000;
+const SUITE_DEADLINE_MS = 300_000;
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+}
+type Scores = ReadonlyMap<string, readonly Check[]>;
+
+const SERVER = fileURLToPath(new URL('conformance-server.ts', import.meta.url));
+const PROGRAM = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), SERVER];
+
+const score = async (isGuarded: boolean): Promise<Scores> => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-conformance-'));
+  const { MCP_GUARD: _, ...rest } = process.env;
+  const env = isGuarded ? { ...rest, MCP_GUARD: '1' } : rest;
+  const server = spawn(process.execPath, PROGRAM, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    const signal = AbortSignal.timeout(START_DEADLINE_MS);
+    const [port] = await once(createInterface({ input: server.stdout }), 'line', { signal });
+    const command = ['conformance', 'server', '--url', `http://127.0.0.1:${port}/mcp`, '-o', folder];
+    const { error, stderr } = spawnSync('npx', ['-y', '-p', NODE, '-p', SUITE, '--', ...command], {
+      encoding: 'utf8',
+      timeout: SUITE_DEADLINE_MS,
+    });
+    // Its exit code says whether all passed, which is not asked here.
+    const scores = readScores(folder);
+    if (error !== undefined || scores.size === 0)
+      throw new Error(`the suite did not run: ${error?.message ?? stderr}`);
+    return scores;
+  } finally {
+    server.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** By scenario; a folder is named `server-<scenario>-<time>`. */
+const readScores = (folder: string): Scores =>
+  new Map(
+    readdirSync(folder)
+      .sort()
+      .map((name) => [
+        name.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ''),
+        JSON.parse(readFileSync(join(folder, name, 'checks.json'), 'utf8')) as Check[],
+      ]),
+  );
+
+const count = (checks: readonly Check[], status: string): number =>
+  checks.filter((check) => check.status === status).length;
+
+const show = (checks: readonly Check[] = []): string =>
+  `${count(checks, 'SUCCESS')} passed, ${count(checks, 'FAILURE')} failed`;
+
+const said = (checks: readonly Check[] = []): string =>
+  JSON.stringify(checks.map(({ id, status }) => [id, status]).sort());
+
+const without = await score(false);
+const guarded = await score(true);
+const scenarios = [...new Set([...without.keys(), ...guarded.keys()])];
+const row = (name: string, one: string, other: string, mark = ''): void =>
+  console.log(`${name.padEnd(34)}${one.padEnd(22)}${other.padEnd(22)}${mark}`.trimEnd());
+row(SUITE.split('/')[1] ?? '', 'without', 'with the guard');
+const different = scenarios.filter((name) => said(without.get(name)) !== said(guarded.get(name)));
+for (const name of scenarios)
+  row(name, show(without.get(name)), show(guarded.get(name)), different.includes(name) ? 'differs' : '');
+const all = (scores: Scores): Check[] => [...scores.values()].flat();
+row(`all ${scenarios.length} scenarios`, show(all(without)), show(all(guarded)));
+if (different.length > 0) {
+  console.error(`the guard changes ${different.join(', ')}`);
+  process.exitCode = 1;
+}
