@@ -173,7 +173,8 @@ create table event_deliveries (
   taken_until timestamp with time zone,
   last_attempt_at timestamp with time zone,
   last_status integer,
-  last_problem text
+  last_problem text,
+  taken_at timestamp with time zone
 );
 create table event_log (
   position bigint not null,
@@ -218,7 +219,10 @@ create table event_subscriptions (
   failures integer not null default 0,
   not_before timestamp with time zone not null default svc_now(),
   disabled_at timestamp with time zone,
-  disabled_because text
+  disabled_because text,
+  last_problem text,
+  pings integer not null default 0,
+  pings_from timestamp with time zone
 );
 create table event_wants (
   type text collate "C" not null,
@@ -1790,7 +1794,14 @@ begin
           group by d.balances_grant_id, d.budget_key
         ) as c
         join consumption_balances as b on b.grant_id = c.grant_id and b.key = c.key
-        join event_wants as w on w.type = 'budget.low'
+        join event_wants as w
+          on w.type = 'budget.low'
+          and w.audience = any (
+            array[
+              'principal ' || c.principal,
+              'org ' || (select org_id from principals where did = c.principal)
+            ]
+          )
       where
         b.limit_total is not null
         and (b.limit_total - b.spent_total) * 100 <= b.limit_total * w.budget_low_percent::numeric
@@ -2789,6 +2800,7 @@ AS $function$
 declare
   v_was event_subscriptions;
   v_because text;
+  v_is_news boolean;
 begin
   select * into v_was
   from event_subscriptions
@@ -2797,6 +2809,10 @@ begin
   if not found then
     return null;
   end if;
+  v_is_news := not exists (
+    select from event_deliveries
+    where subscription_id = p_subscription_id and position = p_position and taken_at < v_was.not_before
+  );
   update event_deliveries
   set
     state = case when p_is_delivered then 'delivered' when p_retry_s is null then 'failed' else 'waiting' end,
@@ -2816,15 +2832,20 @@ begin
     update event_subscriptions
     set
       failing_since = coalesce(failing_since, svc_now()),
-      failures = least(failures + 1, 1000),
+      last_problem = p_problem,
+      failures = case when v_is_news then least(failures + 1, 1000) else failures end,
       -- Two seconds, four, eight, ten minutes at most; less by up to a half.
-      not_before = svc_now() + least(power(2, least(failures + 1, 20)), 600) * (0.5 + random() / 2) * interval '1 second',
+      not_before = case
+        when v_is_news
+          then svc_now() + least(power(2, least(failures + 1, 20)), 600) * (0.5 + random() / 2) * interval '1 second'
+        else not_before
+      end,
       disabled_at = case when v_because is null then disabled_at else svc_now() end,
       disabled_because = coalesce(v_because, disabled_because)
     where subscription_id = p_subscription_id;
   elsif v_was.failing_since is not null then
     update event_subscriptions
-    set failing_since = null, failures = 0, not_before = svc_now()
+    set failing_since = null, failures = 0, last_problem = null, not_before = svc_now()
     where subscription_id = p_subscription_id;
     -- It answers again: what waits for it is due within a minute.
     update event_deliveries
@@ -3886,6 +3907,13 @@ end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_take_deliveries(p_limit integer, p_at_once integer, p_for interval)
  RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer)
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select * from svc_take_due(p_limit, p_at_once, 32, p_for);
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_due(p_limit integer, p_at_once integer, p_of_audience integer, p_for interval)
+ RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer)
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
@@ -3895,8 +3923,14 @@ begin
   perform pg_advisory_xact_lock(11, 2);
   return query
     with
-      due as (
-        select d.subscription_id, d.position
+      endpoints as (
+        select
+          s.subscription_id,
+          s.audience,
+          s.not_before,
+          s.failing_since,
+          busy.count as busy,
+          sum(busy.count) over (partition by s.audience) as busy_of_audience
         from
           event_subscriptions as s
           cross join lateral (
@@ -3907,6 +3941,17 @@ begin
               and b.state = 'waiting'
               and b.taken_until > clock_timestamp()
           ) as busy
+        where s.disabled_at is null
+      ),
+      candidates as (
+        select
+          d.subscription_id,
+          d.position,
+          s.busy + d.place as place,
+          s.busy_of_audience
+          + row_number() over (partition by s.audience order by s.busy + d.place, d.position) as place_of_audience
+        from
+          endpoints as s
           cross join lateral (
             select w.subscription_id, w.position, row_number() over (order by w.position) as place
             from event_deliveries as w
@@ -3924,15 +3969,20 @@ begin
                   and e.position < w.position
               )
             order by w.position
-            limit greatest(case when s.failing_since is null then p_at_once else 1 end - busy.count, 0)
+            limit greatest(case when s.failing_since is null then p_at_once else 1 end - s.busy, 0)
           ) as d
-        where s.disabled_at is null and s.not_before <= clock_timestamp()
-        order by d.place, d.position
+        where s.not_before <= clock_timestamp()
+      ),
+      due as (
+        select c.subscription_id, c.position
+        from candidates as c
+        where c.place_of_audience <= p_of_audience
+        order by c.place, c.position
         limit p_limit
       ),
       taken as (
         update event_deliveries as t
-        set taken_until = clock_timestamp() + p_for
+        set taken_at = clock_timestamp(), taken_until = clock_timestamp() + p_for
         from due
         where t.subscription_id = due.subscription_id and t.position = due.position
         returning t.*

@@ -34,6 +34,8 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
   const opened = await openService({ config, secrets, databaseUrl, logger, registry });
   const close = () => opened.close().finally(() => tracing.close());
   const deliverer = openDeliverer(opened.service, config, logger);
+  if (deliverer === null && (await opened.service.store.events.hasSubscribers()))
+    logger.warn('webhook.no_root');
   return {
     ...opened,
     close,

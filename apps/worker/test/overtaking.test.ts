@@ -58,6 +58,7 @@ const node = (outside: {
   maxChangesWithoutPlan: 1,
   maxMembers: 200,
   mappedHosts: new Set(),
+  findUrlRefusal: () => null,
   didResolver: { resolve: outside.resolve ?? (async () => UNREACHABLE) },
   // No check needs to know who we are.
   identity: undefined as never,

@@ -1,12 +1,12 @@
-import fc from 'fast-check';
-import ipaddr from 'ipaddr.js';
-import { describe, expect, it } from 'vitest';
 import {
   IANA_IPV4_SPECIAL,
   IANA_IPV6_SPECIAL,
   OTHER_SPECIAL,
   PUBLIC_ADDRESSES,
-} from '../test/iana-special-purpose.ts';
+} from '@svc/testkit/outbound/iana-special-purpose';
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import { describe, expect, it } from 'vitest';
 import { findSpecialUse } from './addresses.ts';
 
 const isPublicAddress = (text: string): boolean => findSpecialUse(text) === null;

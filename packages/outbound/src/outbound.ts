@@ -60,6 +60,8 @@ export interface Outbound {
   get(url: string, options?: RequestOptions): Promise<OutboundAnswer>;
   /** Sends JSON text. Never sent a second time. */
   post(url: string, jsonText: string, options?: RequestOptions): Promise<OutboundAnswer>;
+  /** Why a URL is refused by its text alone, before anybody is asked; null: it is not. */
+  findRefusal(url: string): string | null;
   resolveTxt(name: string, options?: Pick<RequestOptions, 'timeoutMs'>): Promise<TxtAnswer>;
 }
 
@@ -134,6 +136,10 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
     as: outboundAs,
     get: (url, requestOptions) => request(tenant, url, 'GET', null, requestOptions),
     post: (url, jsonText, requestOptions) => request(tenant, url, 'POST', jsonText, requestOptions),
+    findRefusal: (url) => {
+      const target = parseTarget(url, outboundMap);
+      return target.kind === 'refused' ? target.why : null;
+    },
     resolveTxt: async (name, { timeoutMs = TIMEOUT_MS } = {}) =>
       findMappedTxt(name, outboundMap) ??
       findDnsNameRefusal(name) ??

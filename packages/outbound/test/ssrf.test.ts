@@ -10,12 +10,12 @@ import { createAuthority } from '@svc/testkit/outbound/certificates';
 import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
 import { addressesReply, type DnsServer, startDnsServer } from '@svc/testkit/outbound/dns-server';
 import { startHttpHost, startHttpsHost, startTcpHost, type TestHost } from '@svc/testkit/outbound/hosts';
+import { DNS_CASES, LOOPBACK_SPELLINGS, REFUSED_DIDS, REFUSED_URLS } from '@svc/testkit/outbound/ssrf-corpus';
 import { HOST_ADDRESS, worldOf } from '@svc/testkit/outbound/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveDidWeb } from '../src/did-web.ts';
 import { nodeDns } from '../src/dns.ts';
 import { createOutbound, type Outbound } from '../src/outbound.ts';
-import { DNS_CASES, LOOPBACK_SPELLINGS, REFUSED_DIDS, REFUSED_URLS } from './ssrf-corpus.ts';
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
 /** As events are sent. */

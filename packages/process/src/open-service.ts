@@ -194,11 +194,12 @@ const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: ServiceCo
 const outsideOf = ({
   env,
   outboundMap,
-}: ServiceConfig): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts'> => {
+}: ServiceConfig): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts' | 'findUrlRefusal'> => {
   const outbound = createOutbound({ mode: env, outboundMap });
   return {
     didResolver: { resolve: (did, tenant) => resolveDidWeb(outbound.as(tenant), did) },
     domainProver: { check: (claim, tenant) => checkDomainProof(outbound.as(tenant), claim) },
     mappedHosts: new Set(Object.keys(outboundMap?.hosts ?? {})),
+    findUrlRefusal: outbound.findRefusal,
   };
 };

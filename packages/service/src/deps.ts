@@ -32,4 +32,6 @@ export interface ServiceDeps {
   readonly domainProver: DomainProver;
   /** Host names that development leads to loopback instead; empty in production. */
   readonly mappedHosts: ReadonlySet<string>;
+  /** Why the way to the outside refuses a URL by its text alone, whatever the name leads to; null: it does not. */
+  readonly findUrlRefusal: (url: string) => string | null;
 }

@@ -1,16 +1,19 @@
 /** What is told, to whom, and in which order: the outbox, the log, and the deliveries that are opened from it. */
 import { applyConsumption, emptyBalances } from '@svc/protocol';
-import type {
-  DecisionCommit,
-  EventAudience,
-  EventType,
-  GrantRecord,
-  PauseTarget,
-  TakenDelivery,
+import {
+  type DecisionCommit,
+  type EventAudience,
+  type EventType,
+  forgetEvents,
+  type GrantRecord,
+  type PauseTarget,
+  type TakeBounds,
+  type TakenDelivery,
 } from '@svc/service';
 import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit } from '@svc/testkit/store/budgets';
 import { insertSubscription, listTold } from '@svc/testkit/store/events';
+import { machineClock } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import {
@@ -55,11 +58,12 @@ const sequenceAll = async (): Promise<void> => {
   const left = 'select from event_outbox limit 1';
   while ((await runSql(stores.url, left)).length > 0) await stores.second.events.sequence(10_000);
 };
+const ALL: TakeBounds = { atOnce: 1_000, ofAudience: 1_000, forSeconds: 60 };
 const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]> => {
   const { events } = stores.first;
   await sequenceAll();
   await events.open(subscriptionId, 1_000);
-  return events.take(1_000, 1_000, 60);
+  return events.take(1_000, ALL);
 };
 
 describe('decisions are told', () => {
@@ -133,7 +137,7 @@ describe('decisions are told', () => {
 });
 
 describe('a budget that runs low is told', () => {
-  it('once when what is left of a total falls to the share, and again after it was restored', async () => {
+  it('once for each share, when what is left of a total falls to it', async () => {
     await insertSubscription(stores.first, principal, ['budget.low'], 50);
     await insertSubscription(stores.first, principal, ['budget.low'], 10);
     const budget = { limits: { total: 100, perPeriod: null, uses: null }, period: null };
@@ -298,7 +302,13 @@ describe('deliveries', () => {
   ) =>
     stores.first.events.noteOutcome(
       taken as TakenDelivery,
-      { isDelivered, isGone: false, status: isDelivered ? 200 : 500, problem: null, retrySeconds },
+      {
+        isDelivered,
+        isGone: false,
+        status: isDelivered ? 200 : 500,
+        problem: isDelivered ? null : 'answered 500',
+        retrySeconds,
+      },
       5,
     );
 
@@ -327,7 +337,7 @@ describe('deliveries', () => {
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) {
       await events.open(subscriptionId, 5);
-      const taken = await events.take(1, 10, 60);
+      const taken = await events.take(1, { ...ALL, atOnce: 10 });
       seen.push(...taken.map(({ eventId }) => eventId));
       const [found] = await events.list(rp);
       expect(found?.waiting).toBeLessThanOrEqual(5);
@@ -358,12 +368,60 @@ describe('deliveries', () => {
     await commit(...decisions);
     await sequenceAll();
     for (const { subscriptionId } of [failing, healthy]) await events.open(subscriptionId, 100);
-    const [first] = (await events.take(100, 1, 60)).filter(
+    const [first] = (await events.take(100, { ...ALL, atOnce: 1 })).filter(
       ({ subscriptionId }) => subscriptionId === failing.subscriptionId,
     );
     await deliver(first, 5, false);
-    const taken = await events.take(100, 3, 60);
+    const taken = await events.take(100, { ...ALL, atOnce: 3 });
     expect(taken.map(({ subscriptionId }) => subscriptionId)).toEqual(Array(2).fill(healthy.subscriptionId));
+  });
+
+  it('of many slow endpoints of one audience do not keep that of another waiting', async () => {
+    const { events } = stores.first;
+    const slow = await Promise.all(Array.from({ length: 40 }, () => want(rp)));
+    const decisions = () =>
+      Array.from({ length: 3 }, () => denyCommit(world, { principal: world.principal.did }));
+    await commit(...decisions());
+    const other = await want(principal);
+    await commit(...decisions());
+    await sequenceAll();
+    for (const { subscriptionId } of [...slow, other]) await events.open(subscriptionId, 100);
+    const bounds: TakeBounds = { atOnce: 4, ofAudience: 25, forSeconds: 60 };
+    const taken = await events.take(256, bounds);
+    const of = (rows: readonly TakenDelivery[]) =>
+      rows.filter(({ subscriptionId }) => subscriptionId === other.subscriptionId).length;
+    expect({ slow: taken.length - of(taken), other: of(taken) }).toEqual({ slow: 25, other: 3 });
+    // As long as those have not answered, there are no more of them.
+    expect(await events.take(256, bounds)).toEqual([]);
+  });
+
+  it('of an endpoint with some under way stand behind those of one with none', async () => {
+    const { events } = stores.first;
+    const busy = await want(rp);
+    await commit(...Array.from({ length: 6 }, () => denyCommit(world)));
+    const idle = await want(principal);
+    await commit(denyCommit(world, { principal: world.principal.did }));
+    await sequenceAll();
+    for (const { subscriptionId } of [busy, idle]) await events.open(subscriptionId, 100);
+    await events.take(1, ALL);
+    expect(await events.take(1, ALL)).toMatchObject([{ subscriptionId: idle.subscriptionId }]);
+  });
+
+  it('that fail together put their endpoint off once, and say what they met with', async () => {
+    const { subscriptionId } = await want(rp);
+    await commit(...Array.from({ length: 32 }, () => denyCommit(world)));
+    const anHourLater = () =>
+      runSql(
+        stores.url,
+        `with d as (update event_deliveries set taken_at = taken_at - interval '1 hour')
+         update event_subscriptions set not_before = not_before - interval '1 hour'`,
+      );
+    for (const one of await takeAll(subscriptionId)) {
+      await deliver(one, 5, false);
+      await anHourLater();
+    }
+    expect(await runSql(stores.url, 'select failures from event_subscriptions')).toEqual([{ failures: 1 }]);
+    expect(await stores.first.events.list(rp)).toMatchObject([{ lastProblem: 'answered 500' }]);
   });
 
   it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
@@ -378,13 +436,23 @@ describe('deliveries', () => {
     expect(await takeAll(subscriptionId)).toEqual([]);
   });
 
-  it('a released name leaves nothing to whoever has it next', async () => {
+  it('are deleted with the subscriptions and events of a name that is released', async () => {
     await want(rp);
     await commit(denyCommit(world), denyCommit(world));
     await stores.first.events.sequence(1);
     await stores.first.transaction((tx) => tx.events.deleteAll(rp));
     expect(await listTold(stores.url, rp)).toEqual([]);
     expect(await stores.first.events.list(rp)).toEqual([]);
+  });
+
+  it('are no condition of forgetting: where nothing delivers, it moves the outbox into the log', async () => {
+    await want(rp);
+    await commit(denyCommit(world));
+    const left = () => runSql(stores.url, 'select from event_outbox');
+    // A transaction that is under way anywhere on the server may still keep it back.
+    while ((await left()).length > 0)
+      await forgetEvents({ store: stores.first, clock: machineClock }, new AbortController().signal);
+    expect(await listTold(stores.url, rp)).toHaveLength(1);
   });
 
   it('and events are forgotten after their time', async () => {

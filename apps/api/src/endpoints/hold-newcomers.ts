@@ -15,7 +15,7 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'revokeApiKey',
   'revokeOrgApiKey',
   'pause',
-  // Less is told, or nothing is kept.
+  // Less is told, or what is kept is bounded otherwise.
   'disableEventSubscription',
   'deleteEventSubscription',
   'testEventSubscription',

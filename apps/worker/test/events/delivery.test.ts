@@ -133,10 +133,23 @@ describe('what is sent', () => {
     expect(() => new Webhook(secretOf(subscription, 1)).verify(later.body, headersOf(later))).toThrow();
   });
 
-  it('is nothing while no root of the secret is there, or what signs is away: it waits, and is no failure', async () => {
+  it('is signed with the one secret whose root is left, and one line tells that the other is gone', async () => {
+    const { received, deliver, logged } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    await stores.first.events.rotate(subscription.subscriptionId, root(), 24);
+    await runSql(stores.url, `update event_secrets set root = 'gone' where number = 1`);
+    await commit(5);
+    await untilTold();
+    await deliver();
+    expect(received).toHaveLength(5);
+    for (const one of received) new Webhook(secretOf(subscription, 2)).verify(one.body, headersOf(one));
+    expect(logged).toEqual([`webhook.root_missing {"subscription_id":"${subscription.subscriptionId}"}`]);
+  });
+
+  it('is nothing while no root of the secret is there, or what signs is away: it waits, is no failure, and one line says so', async () => {
     const { received, deliver, deps, logged } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
-    await commit(1);
+    await commit(20);
     await untilTold();
     await runSql(stores.url, `update event_secrets set root = 'gone'`);
     await deliver();
@@ -148,7 +161,7 @@ describe('what is sent', () => {
     expect(received).toEqual([]);
     expect(logged.map((line) => line.split(' ')[0])).toEqual(['webhook.not_signed', 'webhook.not_signed']);
     expect(logged.join()).not.toContain(ROOT);
-    expect(await find(subscription)).toMatchObject({ failingSinceMs: null, waiting: 1 });
+    expect(await find(subscription)).toMatchObject({ failingSinceMs: null, waiting: 20 });
   });
 });
 

@@ -75,6 +75,7 @@ export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<
     events: store.events,
     webhooks,
     secrets,
+    rootMissing: new Set(),
     identity: {
       statusKeys: { signer: { kid: 'status-1', sign: (bytes) => sign(null, bytes, statusKey.privateKey) } },
     },

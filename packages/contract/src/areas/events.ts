@@ -37,7 +37,7 @@ export const eventRoutes = {
     responses: { 201: json(eventSubscriptionCreated, 'Subscribed. Keep the secret: it is not shown again.') },
     errors: {
       INVALID_REQUEST:
-        'The URL is not https, carries credentials, or is of the service; or there are ten already.',
+        'The URL is not https, port 443, of a public host name, carries credentials, or is of the service; or there are ten already.',
     },
   }),
 
@@ -62,7 +62,11 @@ export const eventRoutes = {
     auth: writing,
     params,
     responses: { 202: json(eventPing, 'It is on its way.') },
-    errors: { NOT_FOUND: ABSENT, CONFLICT: 'The subscription is disabled.' },
+    errors: {
+      NOT_FOUND: ABSENT,
+      CONFLICT: 'The subscription is disabled.',
+      RATE_LIMITED: 'The limit of the key, or the 30 pings of an hour that a subscription has.',
+    },
   }),
 
   rotateEventSecret: defineRoute({
@@ -137,8 +141,9 @@ export const eventRoutes = {
     path: '/event-subscriptions/{subscription_id}/replay',
     summary: 'Replay events',
     description: [
-      'Sends again, in order and with the same ids, what the subscription was told from a time or from an event on: 30 days',
-      'back at most, and not from before it was made. More than was asked for may come, since an event is also found by when it was logged.',
+      'Sends again, in order and with the same ids, what the subject was told from a time or from an event on: 30 days back at',
+      'most. From before the subscription was made that is what others of the subject were told. More than was asked for may come,',
+      'since an event is also found by when it was logged.',
     ].join('\n'),
     auth: writing,
     params,

@@ -4,7 +4,8 @@
  * Any number of processes may do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
  *
  * No endpoint waits for another: those in turn get one place each before any gets a second, an endpoint that fails has one at
- * most and is asked ever more rarely, and half of the places is for endpoints with few requests under way.
+ * most and is asked ever more rarely, half of the places is for endpoints with few requests under way, and the endpoints of one
+ * audience have together as many as one of them may have.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -33,6 +34,7 @@ export interface EventDeliverer {
 const SEQUENCED_AT_ONCE = 1_000;
 /** Open deliveries of a subscription. */
 const WINDOW = 1_000;
+/** Under way of an endpoint, and of all endpoints of its audience. */
 const AT_ONCE = 32;
 const AT_ONCE_WHEN_BUSY = 4;
 /** Above what an endpoint has, and storage after it. */
@@ -164,7 +166,7 @@ const sendDue = async ({ events }: DelivererDeps, sending: Sending): Promise<num
   const { free } = sending;
   if (free === 0) return 0;
   const atOnce = free > WEBHOOK_PLACES / 2 ? AT_ONCE : AT_ONCE_WHEN_BUSY;
-  const taken = await events.take(free, atOnce, LEASE_SECONDS);
+  const taken = await events.take(free, { atOnce, ofAudience: AT_ONCE, forSeconds: LEASE_SECONDS });
   for (const delivery of taken) sending.begin(delivery);
   return taken.length;
 };

@@ -16,6 +16,7 @@ export const openDeliverer = (
     events: store.events,
     webhooks: createWebhookPort(config, identity),
     secrets: webhookSecrets,
+    rootMissing: new Set(),
     identity,
     clock,
     holds,

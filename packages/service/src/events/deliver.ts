@@ -3,7 +3,7 @@
 import type { DeliveryOutcome, EventRepository, TakenDelivery } from '../ports/events.ts';
 import type { Log } from '../ports/platform.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
-import { signWebhook, webhookBody } from './sign-webhook.ts';
+import { type SignedWebhook, signWebhook, webhookBody } from './sign-webhook.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
 /** What came of a POST: a status, or why there is none. Never rejects for what the other side does. */
@@ -17,6 +17,8 @@ export interface DeliveryDeps {
   readonly events: Pick<EventRepository, 'noteOutcome' | 'release'>;
   readonly webhooks: WebhookPort;
   readonly secrets: WebhookSecrets;
+  /** Subscriptions of which it was logged that one of their secrets is of a root that is gone. */
+  readonly rootMissing: Set<string>;
   readonly identity: { readonly statusKeys: Pick<ServiceIdentity['statusKeys'], 'signer'> };
   readonly clock: { nowMs(): number };
   readonly log: Log;
@@ -48,8 +50,10 @@ export const deliver = async (
 ): Promise<'delivered' | 'failed' | 'not_signed'> => {
   const { events, webhooks, log } = deps;
   const signed = await sign(deps, delivery);
-  if (signed === null) {
-    await events.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
+  if ('missing' in signed) {
+    const isFirst = await events.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
+    const { subscriptionId: subscription_id } = delivery;
+    if (isFirst) log.error('webhook.not_signed', { subscription_id, reason: signed.missing });
     return 'not_signed';
   }
   const outcome = outcomeOf(
@@ -62,28 +66,23 @@ export const deliver = async (
   return outcome.isDelivered ? 'delivered' : 'failed';
 };
 
-/** Null where what signs is away: receivers that check `v1a` would refuse the rest. */
-const sign = async ({ secrets, identity, clock, log }: DeliveryDeps, delivery: TakenDelivery) => {
+/** `missing`: what signs is away; receivers that check `v1a` would refuse the rest. */
+const sign = async (
+  { secrets, rootMissing, identity, clock, log }: DeliveryDeps,
+  delivery: TakenDelivery,
+): Promise<SignedWebhook | { readonly missing: string }> => {
   const derived = delivery.secrets.flatMap((secret) => secrets.derive(delivery.subscriptionId, secret) ?? []);
-  const missing = derived.length < delivery.secrets.length;
-  if (derived.length === 0) {
-    log.error('webhook.not_signed', {
-      subscription_id: delivery.subscriptionId,
-      reason: 'no root of its secret',
-    });
-    return null;
+  if (derived.length === 0) return { missing: 'no root of its secret' };
+  if (derived.length < delivery.secrets.length && !rootMissing.has(delivery.subscriptionId)) {
+    rootMissing.add(delivery.subscriptionId);
+    log.warn('webhook.root_missing', { subscription_id: delivery.subscriptionId });
   }
-  if (missing) log.warn('webhook.root_missing', { subscription_id: delivery.subscriptionId });
   const atSeconds = Math.floor(clock.nowMs() / 1000);
   const message = { id: delivery.eventId, atSeconds, body: webhookBody(delivery) };
   try {
     return await signWebhook(message, derived, identity.statusKeys.signer);
   } catch (error) {
-    log.error('webhook.not_signed', {
-      subscription_id: delivery.subscriptionId,
-      reason: error instanceof Error ? error.message : 'unknown',
-    });
-    return null;
+    return { missing: error instanceof Error ? error.message : 'unknown' };
   }
 };
 

@@ -5,7 +5,7 @@ import { holdLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
 import { parseEndpoint } from '../conformance/endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, internal, invalidRequest, notFound } from '../errors.ts';
+import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type {
   EventAudience,
@@ -32,10 +32,12 @@ export interface WithSecret {
 }
 
 const SUBSCRIPTIONS_EACH = 10;
+/** Of one subscription: each is a row that is kept for 30 days. */
+const PINGS_PER_HOUR = 30;
 /** For how long the former secret signs beside the new one. */
 const OVERLAP_HOURS = 24;
 
-/** `INVALID_REQUEST` for an URL that may not be asked, and beyond ten of one subject. */
+/** `INVALID_REQUEST` for an URL that would not be asked, and beyond ten of one subject. */
 export const createSubscription = (
   deps: ServiceDeps,
   caller: Subscriber,
@@ -43,6 +45,9 @@ export const createSubscription = (
   requestId: string,
 ): Promise<WithSecret> => {
   const endpoint = parseEndpoint(url, deps.identity, deps.mappedHosts, 'url');
+  const refusal = deps.findUrlRefusal(endpoint);
+  if (refusal !== null)
+    throw invalidRequest(`url: ${refusal}; events are sent to https, port 443, of a public host name`);
   const audience = audienceOf(caller);
   const subscriptionId = `whs_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
   const createdBy = caller.keyId;
@@ -67,13 +72,18 @@ export const listSubscriptions = (
   caller: Subscriber,
 ): Promise<readonly EventSubscriptionRecord[]> => store.events.list(audienceOf(caller));
 
-/** Answers the id of the event. */
+/** Answers the id of the event. `RATE_LIMITED` beyond 30 in an hour, `CONFLICT` while it is disabled. */
 export const pingSubscription = (deps: ServiceDeps, caller: Subscriber, id: string): Promise<string> =>
   deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
     const { disabledAtMs } = await findOwn(tx, caller, id);
     if (disabledAtMs !== null) throw conflict('The subscription is disabled; enable it first.');
-    return tx.events.ping(id);
+    const ping = await tx.events.ping(id, PINGS_PER_HOUR);
+    if ('eventId' in ping) return ping.eventId;
+    throw rateLimited(
+      `Too many pings: ${PINGS_PER_HOUR} in an hour for each subscription; try again in ${ping.waitSeconds} s`,
+      ping.waitSeconds,
+    );
   });
 
 export const rotateSecret = (

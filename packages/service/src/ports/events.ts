@@ -105,6 +105,14 @@ export interface DeliveryOutcome {
   readonly retrySeconds: number | null;
 }
 
+export interface TakeBounds {
+  /** Of one endpoint under way; one while it fails. */
+  readonly atOnce: number;
+  /** Of all endpoints of one audience under way. */
+  readonly ofAudience: number;
+  readonly forSeconds: number;
+}
+
 export interface EventRepository {
   /** How many the audience has; whoever asks next waits for this transaction. */
   countForUpdate(audience: EventAudience): Promise<number>;
@@ -122,8 +130,11 @@ export interface EventRepository {
   delete(subscriptionId: string): Promise<boolean>;
   /** All of them, and what was told: whoever has the name now is somebody else. */
   deleteAll(audience: EventAudience): Promise<void>;
-  /** Answers the id of the event. */
-  ping(subscriptionId: string): Promise<string>;
+  /** Writes a ping, so many in an hour at most; else answers when that hour is over. */
+  ping(
+    subscriptionId: string,
+    atMostEachHour: number,
+  ): Promise<{ readonly eventId: string } | { readonly waitSeconds: number }>;
   /** The newest first. */
   listDeliveries(
     subscriptionId: string,
@@ -136,6 +147,8 @@ export interface EventRepository {
   /** The log is read again from there on. */
   readAgain(subscriptionId: string, fromPosition: number): Promise<void>;
 
+  /** Whether anybody has a subscription that is not disabled. */
+  hasSubscribers(): Promise<boolean>;
   /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
   sequence(limit: number): Promise<number>;
   /** Subscriptions for which the log has something new. */
@@ -143,15 +156,18 @@ export interface EventRepository {
   /** Opens deliveries until so many are open. Answers how many it opened. */
   open(subscriptionId: string, window: number): Promise<number>;
   /** Takes what is due, in turns of the endpoints. It is due again after `forSeconds` unless its outcome is noted. */
-  take(limit: number, atOnce: number, forSeconds: number): Promise<readonly TakenDelivery[]>;
+  take(limit: number, bounds: TakeBounds): Promise<readonly TakenDelivery[]>;
   /** Answers why the endpoint was disabled by this; null: it was not. */
   noteOutcome(
     delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>,
     outcome: DeliveryOutcome,
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;
-  /** It is due again at that time; nothing was attempted. */
-  release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<void>;
+  /**
+   * Nothing was attempted: it waits, and its subscription is put off for so long. False if that was put off already, as by another
+   * delivery of it.
+   */
+  release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<boolean>;
   /** Forgets so many events of the log that are older than `keptDays`, with their deliveries. Answers how many. */
   forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
 }

@@ -18,11 +18,7 @@ const select = `
     s.budget_low_percent as "budgetLowPercent", s.created_by as "createdBy", svc_ms(s.created_at) as "createdAtMs",
     svc_ms(s.failing_since) as "failingSinceMs", svc_ms(s.disabled_at) as "disabledAtMs",
     s.disabled_because as "disabledBecause",
-    case when s.failing_since is not null then (
-      select d.last_problem from event_deliveries d
-      where d.subscription_id = s.subscription_id and d.last_problem is not null
-      order by d.last_attempt_at desc limit 1
-    ) end as "lastProblem",
+    s.last_problem as "lastProblem",
     (select count(*)::integer from event_deliveries d
       where d.subscription_id = s.subscription_id and d.state = 'waiting') as waiting,
     ${secretsOf('s.subscription_id')} as secrets
@@ -51,7 +47,8 @@ const rotateSql = `
 const enableSql = `
   with enabled as (
     update event_subscriptions
-    set disabled_at = null, disabled_because = null, failing_since = null, failures = 0, not_before = svc_now()
+    set disabled_at = null, disabled_because = null, failing_since = null, failures = 0, last_problem = null,
+      not_before = svc_now()
     where subscription_id = $1 and disabled_at is not null
     returning subscription_id
   ), due as (
@@ -67,7 +64,27 @@ const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
 const takeSql = `
   select t.subscription_id as "subscriptionId", t.position, t.url, t.event_id as "eventId", t.type,
     svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets
-  from svc_take_deliveries($1, $2, make_interval(secs => $3)) t order by t.position`;
+  from svc_take_due($1, $2, $3, make_interval(secs => $4)) t order by t.position`;
+
+const releaseSql = `
+  with released as (
+    update event_deliveries set taken_until = null
+    where subscription_id = $1 and position = $2 and state = 'waiting'
+  )
+  update event_subscriptions set not_before = svc_now() + make_interval(secs => $3)
+  where subscription_id = $1 and not_before <= svc_now()
+  returning 1`;
+
+/** Answers a row if there is room for one more. Whoever asks at the same time waits for this transaction. */
+const countPingSql = `
+  update event_subscriptions
+  set pings = case when pings_from > svc_now() - interval '1 hour' then pings + 1 else 1 end,
+    pings_from = case when pings_from > svc_now() - interval '1 hour' then pings_from else svc_now() end
+  where subscription_id = $1 and (pings < $2 or pings_from <= svc_now() - interval '1 hour')
+  returning 1`;
+const pingWaitSql = `
+  select ceil(extract(epoch from pings_from + interval '1 hour' - svc_now()))::integer as value
+  from event_subscriptions where subscription_id = $1`;
 
 export function eventRepository(database: Database): EventRepository {
   const findWhere = async (condition: string, values: readonly unknown[]) =>
@@ -119,6 +136,11 @@ export function eventRepository(database: Database): EventRepository {
       return (await database.write({ text: enableSql, values: [subscriptionId] })).length > 0;
     },
     async delete(subscriptionId) {
+      // Of its pings nobody could hear any more.
+      await database.write({
+        text: `select svc_forget_audience('subscription ' || $1)`,
+        values: [subscriptionId],
+      });
       const rows = await database.write({
         text: 'delete from event_subscriptions where subscription_id = $1 returning 1',
         values: [subscriptionId],
@@ -128,12 +150,20 @@ export function eventRepository(database: Database): EventRepository {
     async deleteAll(audience) {
       await database.write({ text: 'select svc_forget_audience($1)', values: [audience] });
     },
-    async ping(subscriptionId) {
+    async ping(subscriptionId, atMostEachHour) {
+      const [counted] = await database.write({
+        text: countPingSql,
+        values: [subscriptionId, atMostEachHour],
+      });
+      if (counted === undefined) {
+        const waitSeconds = await first<number>(pingWaitSql, [subscriptionId]);
+        return { waitSeconds: Math.max(waitSeconds ?? 0, 1) };
+      }
       const text = `select svc_emit_to(array['subscription ' || $1::text], 'ping', null, svc_now(),
         json_build_object('subscription_id', $1::text)) as value`;
       const eventId = await first<string>(text, [subscriptionId]);
       if (eventId === undefined) throw new Error('a ping has no id');
-      return eventId;
+      return { eventId };
     },
     listDeliveries: (subscriptionId, { beforePosition, limit }) =>
       database.read<EventDeliveryRecord>({
@@ -158,6 +188,10 @@ export function eventRepository(database: Database): EventRepository {
         values: [subscriptionId, fromPosition],
       });
     },
+    async hasSubscribers() {
+      const text = 'select from event_subscriptions where disabled_at is null limit 1';
+      return (await database.read({ text, values: [] })).length > 0;
+    },
     async sequence(limit) {
       return (await first<number>('select svc_sequence_events($1) as value', [limit])) ?? 0;
     },
@@ -173,8 +207,8 @@ export function eventRepository(database: Database): EventRepository {
         (await first<number>('select svc_open_deliveries($1, $2) as value', [subscriptionId, window])) ?? 0
       );
     },
-    take: (limit, atOnce, forSeconds) =>
-      database.write<TakenDelivery>({ text: takeSql, values: [limit, atOnce, forSeconds] }),
+    take: (limit, { atOnce, ofAudience, forSeconds }) =>
+      database.write<TakenDelivery>({ text: takeSql, values: [limit, atOnce, ofAudience, forSeconds] }),
     async noteOutcome({ subscriptionId, position }, outcome, disableAfterDays) {
       const { isDelivered, isGone, status, problem, retrySeconds } = outcome;
       const text = 'select svc_note_delivery($1, $2, $3, $4, $5, $6, $7, make_interval(days => $8)) as value';
@@ -184,12 +218,9 @@ export function eventRepository(database: Database): EventRepository {
       return because ?? null;
     },
     async release({ subscriptionId, position }, inSeconds) {
-      await database.write({
-        text: `update event_deliveries
-          set taken_until = null, next_attempt_at = svc_now() + make_interval(secs => $3)
-          where subscription_id = $1 and position = $2 and state = 'waiting'`,
-        values: [subscriptionId, position, inSeconds],
-      });
+      return (
+        (await database.write({ text: releaseSql, values: [subscriptionId, position, inSeconds] })).length > 0
+      );
     },
     async forget(limit, keptDays, nowMs) {
       const text = 'select svc_forget_events($1, make_interval(days => $2), $3) as value';

@@ -1,4 +1,6 @@
 /** `POST /event-subscriptions`: an endpoint is told of what happens from then on (protocol §15). */
+
+import { REFUSED_URLS } from '@svc/testkit/outbound/ssrf-corpus';
 import { describe, expect, it } from 'vitest';
 import { BODY, eventOf, withReceiver } from './world.ts';
 
@@ -36,6 +38,27 @@ describe('is refused', () => {
   ])('%s', async (_, change) => {
     const body = { ...BODY, ...change };
     expect((await world.call('POST', '/event-subscriptions', world.rpKey, body)).status).toBe(400);
+  });
+
+  it('every URL that delivery would refuse, and says why', async () => {
+    // A missing slash at the end is added.
+    const refused = REFUSED_URLS.filter((url) => url !== 'https://acme.example');
+    const taken: unknown[] = [];
+    let key = '';
+    for (const [i, url] of refused.entries()) {
+      // Below the limit of a key.
+      if (i % 100 === 0) key = (await world.deployment.createTenants()).rpKey;
+      const { status, json } = await world.call('POST', '/event-subscriptions', key, { ...BODY, url });
+      if (status !== 400 || !String(json.message).includes('url')) taken.push({ url, status, json });
+    }
+    expect(taken).toEqual([]);
+    const { json } = await world.call('POST', '/event-subscriptions', key, {
+      ...BODY,
+      url: 'https://acme.example:8443/',
+    });
+    expect(json.message).toBe(
+      'url: a port other than 443; events are sent to https, port 443, of a public host name.',
+    );
   });
 
   it('an eleventh, however many ask at once', async () => {

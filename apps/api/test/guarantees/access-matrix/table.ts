@@ -763,7 +763,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   ],
 };
 
-/** Of a subject of nobody's: which are whose is told apart by the tests of the endpoints. */
+/** A subscription that does not exist: that others' look the same is shown by the tests of the endpoints. */
 function subscriptionCases(action: string, orgRead = 403, body?: unknown): readonly Case[] {
   return [
     {

@@ -3,14 +3,8 @@
  * Every URL is tried as it stands and as the URL parser would rewrite it, so that a later layer has to hold as well.
  */
 
-import {
-  addressesReply,
-  addressRecord,
-  type Question,
-  RCODE,
-  type Reply,
-} from '@svc/testkit/outbound/dns-server';
 import ipaddr from 'ipaddr.js';
+import { addressesReply, addressRecord, type Question, RCODE, type Reply } from './dns-server.ts';
 import { IANA_IPV4_SPECIAL, IANA_IPV6_SPECIAL, OTHER_SPECIAL } from './iana-special-purpose.ts';
 
 /** Spellings of 127.0.0.1 and ::1 that a plain client follows to loopback; the trap's positive controls. */
