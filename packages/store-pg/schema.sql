@@ -84,7 +84,8 @@ create table cold_days (
   recorded_at timestamp with time zone not null default svc_now(),
   detached_at timestamp with time zone,
   dropped_at timestamp with time zone,
-  kept_before text collate "C"
+  kept_before text collate "C",
+  proven_at timestamp with time zone
 );
 create table cold_verifications (
   grant_id text collate "C" not null,
@@ -600,13 +601,13 @@ alter table clock_mark add constraint clock_mark_is_only_row_check CHECK (is_onl
 alter table clock_mark add constraint clock_mark_pkey PRIMARY KEY (is_only_row);
 alter table closed_days add constraint closed_days_pkey PRIMARY KEY (day);
 alter table cold_days add constraint cold_days_check CHECK ((((manifest IS NULL) = (state = 'broken'::text)) AND ((manifest IS NULL) = (manifest_hash IS NULL))));
-alter table cold_days add constraint cold_days_check1 CHECK (((problem IS NULL) = (state <> 'broken'::text)));
 alter table cold_days add constraint cold_days_check2 CHECK (((detached_at IS NULL) = (state <> 'cold'::text)));
 alter table cold_days add constraint cold_days_check3 CHECK (((dropped_at IS NULL) OR (detached_at IS NOT NULL)));
 alter table cold_days add constraint cold_days_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
 alter table cold_days add constraint cold_days_manifest_hash_key UNIQUE (manifest_hash);
 alter table cold_days add constraint cold_days_pkey PRIMARY KEY (day);
-alter table cold_days add constraint cold_days_state_check CHECK ((state = ANY (ARRAY['recorded'::text, 'cold'::text, 'broken'::text])));
+alter table cold_days add constraint cold_days_problem_check CHECK (((problem IS NOT NULL) OR (state <> 'broken'::text)));
+alter table cold_days add constraint cold_days_state_check CHECK ((state = ANY (ARRAY['recorded'::text, 'cold'::text, 'broken'::text, 'unpacked'::text])));
 alter table cold_verifications add constraint cold_verifications_pkey PRIMARY KEY (grant_id, principal, relying_party);
 alter table conformance_runs add constraint conformance_runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL)));
 alter table conformance_runs add constraint conformance_runs_check1 CHECK (((lease IS NULL) = (leased_until IS NULL)));
@@ -772,7 +773,7 @@ CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_did
 CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, event_id DESC) WHERE (org_id IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
-CREATE INDEX cold_days_broken ON public.cold_days USING btree (day) WHERE (state = 'broken'::text);
+CREATE INDEX cold_days_problem ON public.cold_days USING btree (day) WHERE (problem IS NOT NULL);
 CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
 CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
@@ -836,7 +837,7 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR E
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER refuse_all_but_state BEFORE UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_state();
+CREATE TRIGGER refuse_all_but_state BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_state();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_verifications FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -1128,6 +1129,12 @@ begin
   passed := 0;
   cleared := 0;
   select actions_cleared_before into v_from from retention for update skip locked;
+  select least(v_end, min(svc_lowest_receipt_id(day::timestamp at time zone 'UTC')))
+  into v_end
+  from cold_days
+  where
+    state in ('recorded', 'cold')
+    and svc_lowest_receipt_id((day + 1)::timestamp at time zone 'UTC') > v_from;
   if v_from is null or v_from >= v_end then
     return;
   end if;
@@ -2059,6 +2066,24 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_grant_cold_days(p_role name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  execute format('revoke all on cold_days, cold_verifications from %I', p_role);
+  execute format('revoke execute on function svc_drop_detached_day from %I', p_role);
+  execute format('grant execute on function svc_keep_verifiers, svc_detach_day to %I', p_role);
+  execute format('grant select on cold_days, cold_verifications to %I', p_role);
+  execute
+    format(
+      'grant insert (day, state, manifest, manifest_hash, problem),
+        update (state, manifest, manifest_hash, problem, recorded_at, proven_at) on cold_days to %I',
+      p_role
+    );
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_is_paused(p_grant_id text)
  RETURNS boolean
  LANGUAGE sql
@@ -2115,7 +2140,6 @@ declare
   v_table record;
 begin
   execute format('grant usage on schema public to %I', p_role);
-  execute format('grant execute on function svc_detach_day, svc_drop_detached_day to %I', p_role);
   for v_table in select c.oid::regclass as name, c.relname, coalesce(bit_or(t.tgtype::integer), 0) as refused
   from
     pg_class as c
@@ -2146,6 +2170,7 @@ begin
         p_role
       );
   end loop;
+  perform svc_grant_cold_days(p_role);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_has_verified(p_relying_parties text[], p_principal text, p_grant_id text)
@@ -2396,6 +2421,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_keep_verifiers(p_day date, p_limit integer)
  RETURNS boolean
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
  SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
@@ -3300,21 +3326,42 @@ CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_state()
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+declare
+  v_is_owner boolean := pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage');
 begin
-  if
+  if tg_op = 'INSERT' then
+    if
+      v_is_owner
+      or (
+        new.state in ('recorded', 'broken')
+        and num_nonnulls(new.detached_at, new.dropped_at, new.kept_before, new.proven_at) = 0
+      )
+    then
+      return new;
+    end if;
+  elsif
     new.day = old.day
     and (
       old.state = 'broken'
+      or (v_is_owner and old.state = 'unpacked')
       or (
         (new.manifest, new.manifest_hash, new.recorded_at) is not distinct from
         (old.manifest, old.manifest_hash, old.recorded_at)
         and new.state != 'broken'
       )
     )
+    and (
+      v_is_owner
+      or (
+        (new.detached_at, new.dropped_at, new.kept_before) is not distinct from
+        (old.detached_at, old.dropped_at, old.kept_before)
+        and (new.state = old.state or (old.state = 'broken' and new.state = 'recorded'))
+      )
+    )
   then
     return new;
   end if;
-  raise exception 'UPDATE on % is refused: what is recorded of a cold day stays', tg_table_name
+  raise exception '% on % is refused: what is recorded of a cold day stays', tg_op, tg_table_name
     using errcode = 'insufficient_privilege';
 end;
 $function$;

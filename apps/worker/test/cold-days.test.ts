@@ -43,6 +43,11 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
 
   await run();
   expect(await runSql(database.url, cold)).toEqual(left);
+  const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
+  expect(await untold.ended).not.toBe(0);
+  expect(untold.log.join('\n')).toContain(
+    'SVC_COLD is not set, and 2 days of this database can be read only from there',
+  );
   expect(await runSql(database.url, counts)).toEqual(counted);
   const faults: string[] = [];
   const { notes } = await checkDatabase({

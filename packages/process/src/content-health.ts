@@ -23,7 +23,7 @@ export const createContentHealth = (
     () => checkpoints.listBroken(),
   );
 
-/** Days that were to be packed and are not what was published. */
+/** Days that were to be packed and are not what was published, and packed ones that were not read back as they were packed. */
 export const createColdHealth = (
   registry: Registry,
   coldDays: Pick<ColdDayRepository, 'listBroken'>,
@@ -32,7 +32,7 @@ export const createColdHealth = (
     registry,
     {
       name: 'svc_cold_broken_days',
-      help: 'Closed days that are not packed, since they did not lead to their roots; -1: storage does not answer.',
+      help: 'Closed days that are not packed, since they did not lead to their roots, and packed ones not read back as packed; -1: storage does not answer.',
     },
     async () => (await coldDays.listBroken()).map(({ day }) => day),
   );

@@ -113,6 +113,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       webhookSecrets: new WebhookSecrets(secrets.webhookKeys),
     };
     if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
+    if (config.cold === null && sources.isOperator !== true) await patiently(() => refuseColdDays(store));
     const { fence, close: closeFence } = await openFence(service, config);
     const packing = cold === null ? null : packingOf(service, config, cold.objects, databaseUrl);
     const close = async () => {
@@ -166,6 +167,15 @@ const refuseLineage = async (store: Store): Promise<void> => {
   if (seq === 0) return;
   throw new ConfigurationError([
     'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, as every other process has it, or give the fence up with svc-admin fence give-up',
+  ]);
+};
+
+/** Whoever asks for one would be told that it cannot be read, as if it were a fault of the moment. */
+const refuseColdDays = async ({ coldDays }: Store): Promise<void> => {
+  const count = await coldDays.countCold();
+  if (count === 0) return;
+  throw new ConfigurationError([
+    `SVC_COLD is not set, and ${count === 1 ? 'a day' : `${count} days`} of this database can be read only from there: set it to where they lie, as every other process has it`,
   ]);
 };
 

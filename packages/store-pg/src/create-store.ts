@@ -14,6 +14,7 @@ import { runExclusive } from './exclusive.ts';
 import { lineageStore } from './lineage-store.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 import { Replica } from './replica.ts';
+import { putEntitlement } from './repositories/entitlements.ts';
 import { repositories } from './repositories/repositories.ts';
 import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
@@ -48,6 +49,8 @@ export interface StoreDeadlines {
   readonly budgetCommitMs: number;
   /** How long a commit on budgets stands in line. */
   readonly budgetWaitMs: number;
+  /** A cap that begins may have millions of checks to count. */
+  readonly entitlementMs: number;
   /** Administrative statements and transactions, and how long they stand in line: others may have much to do. */
   readonly transactionMs: number;
   readonly transactionWaitMs: number;
@@ -102,6 +105,7 @@ const defaultDeadlines: StoreDeadlines = {
   commitMs: 900,
   budgetCommitMs: 1_400,
   budgetWaitMs: 800,
+  entitlementMs: 10_000,
   // Above the 2 s for which a barrier waits for its lock.
   transactionMs: 2_200,
   transactionWaitMs: 2_000,
@@ -260,6 +264,15 @@ export function createStore(options: StoreOptions): Store {
           tenant,
         });
       },
+      putEntitlement(orgId, push) {
+        const options = { tenant, deadlineMs: deadlines.entitlementMs };
+        return putEntitlement(
+          { database: ownDatabase, cold },
+          (work) => runTransaction(pools.urgent, work, options),
+          orgId,
+          push,
+        );
+      },
       verify: verifyStore({
         database: ownDatabase,
         databaseUrl,
@@ -269,7 +282,7 @@ export function createStore(options: StoreOptions): Store {
         commitOnBudgets: { pool: budgetCommits, ensurePartitions },
       }),
       revocation: revocationStore(pools.urgent, pools.barriers, tenant),
-    } satisfies Pick<Store, 'as' | 'report' | 'transaction' | 'verify' | 'revocation'>);
+    } satisfies Pick<Store, 'as' | 'report' | 'transaction' | 'putEntitlement' | 'verify' | 'revocation'>);
   };
   // A view has no state of its own, so it is made once for all calls of a tenant.
   const views = new Map<string, Store>();

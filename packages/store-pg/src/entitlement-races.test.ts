@@ -52,7 +52,7 @@ async function race(url: string, rounds: number, untilBreach = false): Promise<R
         runSql(url, 'select svc_seal_ledger(svc_ms(svc_now())), svc_count_usage(50)').catch(() => {}),
       ];
       for (const { orgId } of orgs)
-        if (round % 2 === 0 && randomInt(3) > 0) work.push(pick(nodes).entitlements.put(orgId, anyPush()));
+        if (round % 2 === 0 && randomInt(3) > 0) work.push(pick(nodes).putEntitlement(orgId, anyPush()));
       for (let i = 0; i < BATCHES; i++)
         work.push(
           commitBatch(pick(nodes), orgs).then((batch) => {
@@ -76,7 +76,7 @@ async function openOrg(store: Store) {
       return { world, grant: await insertGrant(world) };
     }),
   );
-  await store.entitlements.put(orgId, push({ asOfMs: START_MS - 60_000 }));
+  await store.putEntitlement(orgId, push({ asOfMs: START_MS - 60_000 }));
   return { orgId, worlds };
 }
 
@@ -174,7 +174,7 @@ const pushBesideCheck = (url: string): Promise<readonly string[]> =>
         session,
         `select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
       );
-      await nodes[1].entitlements.put(orgId, push({ checkCap: 40, capSinceMs: START_MS }));
+      await nodes[1].putEntitlement(orgId, push({ checkCap: 40, capSinceMs: START_MS }));
       expect(await storing).toEqual(['STORED']);
       return await findBreaches(url, nodes[0], orgId);
     } finally {

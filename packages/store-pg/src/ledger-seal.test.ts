@@ -54,7 +54,7 @@ const recount = (url: string) =>
     return {
       stored,
       total: await add(totalStatement({ orgs: [], subjects: [] }, OLD_COUNT)),
-      byDay: await add(dayStatement(filter, { before: OLD_COUNT, coldRows: [] })),
+      byDay: await add(dayStatement(filter, { before: OLD_COUNT, coldCounts: [] })),
     };
   });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type PackDaysDeps, packDays, parseColdDay, proveReceipts } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import type { ObjectStore } from '@svc/service';
+import { type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
 import { sampleOf } from '@svc/testkit/sampled';
@@ -37,6 +37,7 @@ beforeAll(async () => {
 });
 beforeEach(() => bringBack(stores.url));
 
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING = { packed: 0, broken: 0, detached: 0, dropped: 0 };
 
 const recorded = () =>
@@ -137,35 +138,102 @@ it('two packers at once: each day is recorded once, and all they stored is the s
   }
 });
 
+const FIRST = `detached_receipts_${DUE[0]?.replaceAll('-', '')}`;
+
+/** Runs `work` when the grace period of the first day is over. What it removes is there again afterwards. */
+const onceOver = async (work: () => Promise<void>): Promise<void> => {
+  await tamper(
+    stores.url,
+    `create table kept as select * from ${FIRST};
+     update cold_days set detached_at = now() - interval '25 hours' where day = '${DUE[0]}'`,
+  );
+  await work();
+  await tamper(
+    stores.url,
+    `drop table if exists ${FIRST};
+     create table ${FIRST} (like receipts including all); insert into ${FIRST} select * from kept; drop table kept;
+     create trigger refuse_change before delete on ${FIRST} for each row execute function svc_refuse_change()`,
+  );
+};
+
 it('what is recorded cannot be changed or deleted, nor what was detached; that is removed once its time is over and it is proven again', async () => {
   const objects = await openFolder();
   await pack(objects);
-  const detached = `detached_receipts_${DUE[0]?.replaceAll('-', '')}`;
   for (const change of [
-    `delete from ${detached}`,
-    `truncate ${detached}`,
-    `insert into ${detached} select * from ${detached}`,
+    `delete from ${FIRST}`,
+    `truncate ${FIRST}`,
+    `insert into ${FIRST} select * from ${FIRST}`,
     'delete from cold_days',
     'truncate cold_days',
     `update cold_days set manifest = 'x', manifest_hash = 'x'`,
     `update cold_days set state = 'broken', manifest = null, manifest_hash = null, problem = 'x'`,
   ])
     await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
-  await tamper(
-    stores.url,
-    `create table kept as select * from ${detached}; update cold_days set detached_at = now() - interval '25 hours' where day = '${DUE[0]}'`,
-  );
-  const empty = await openFolder();
-  await expect(pack(empty)).rejects.toMatchObject({ kind: 'missing' });
-  expect(await pack(objects)).toEqual({ ...NOTHING, dropped: 1 });
-  expect(await runSql(stores.url, `select from pg_class where relname = '${detached}'`)).toEqual([]);
-  await expectCold(objects);
-  await tamper(
-    stores.url,
-    `create table ${detached} (like receipts including all); insert into ${detached} select * from kept; drop table kept;
-     create trigger refuse_change before delete on ${detached} for each row execute function svc_refuse_change()`,
-  );
+  await onceOver(async () => {
+    const empty = await openFolder();
+    await expect(pack(empty)).rejects.toMatchObject({ name: 'NotProvenError', days: [DUE[0]] });
+    expect(await stores.first.coldDays.listBroken()).toEqual([
+      { day: DUE[0], problem: expect.stringContaining('not') },
+    ]);
+    const warned: unknown[] = [];
+    const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
+    const powerless = { ...stores.first.coldDays, mayDrop: async () => false };
+    const store = { coldDays: powerless, checkpoints: stores.first.checkpoints };
+    expect(await pack(empty, { store, log })).toEqual(NOTHING);
+    expect(warned).toEqual([['cold.not_dropped', { days: 1, first: DUE[0] }]]);
+    expect(await pack(objects)).toEqual({ ...NOTHING, dropped: 1 });
+    expect(await stores.first.coldDays.listBroken()).toEqual([]);
+    expect(await runSql(stores.url, `select from pg_class where relname = '${FIRST}'`)).toEqual([]);
+    await expectCold(objects);
+  });
 });
+
+/** Packs every day, and has none leave. */
+const packOnly = (objects: ObjectStore) =>
+  pack(objects, {
+    store: {
+      coldDays: { ...stores.first.coldDays, listToDetach: async () => [] },
+      checkpoints: stores.first.checkpoints,
+    },
+  });
+
+it('one day that cannot be proven stays and is named, and the days after it leave', async () => {
+  const objects = await openFolder();
+  await packOnly(objects);
+  const [first = '', ...others] = DUE;
+  const damaged: ObjectStore = Object.assign(Object.create(objects), {
+    ...Object.fromEntries(
+      (['get', 'getRange', 'head'] as const).map((name) => [
+        name,
+        (...args: [string, never]) =>
+          args[0].startsWith(first)
+            ? Promise.reject(new ObjectStoreError('missing', `${args[0]} is not there`))
+            : objects[name](...args),
+      ]),
+    ),
+  });
+  await expect(pack(damaged)).rejects.toMatchObject({ name: 'NotProvenError', days: [first] });
+  const states = (await recorded()).map(({ day, state }) => [day, state]);
+  expect(states).toEqual([[first, 'recorded'], ...others.map((day) => [day, 'cold'])]);
+  expect((await stores.first.coldDays.listBroken()).map(({ day }) => day)).toEqual([first]);
+  expect(await pack(objects)).toEqual({ ...NOTHING, detached: 1 });
+  expect(await stores.first.coldDays.listBroken()).toEqual([]);
+  await expectCold(objects);
+});
+
+it('a lock of the ledger that is not had is waited for on one day, and not on each that is to leave', async () => {
+  const objects = await openFolder();
+  await packOnly(objects);
+  const asked = new Set<string>();
+  const detach = async (day: string): Promise<boolean> => {
+    asked.add(day);
+    throw new StoreError('lock_timeout', 'somebody reads the ledger');
+  };
+  const { checkpoints } = stores.first;
+  const store = { coldDays: { ...stores.first.coldDays, detach }, checkpoints };
+  expect(await pack(objects, { store })).toEqual(NOTHING);
+  expect([...asked]).toEqual([DUE[0]]);
+}, 20_000);
 
 class Killed extends Error {}
 
@@ -224,7 +292,7 @@ const stepsOfRound = async (): Promise<string[]> => {
 };
 
 describe('killed', () => {
-  it('before or after any statement and any request: no day is recorded that is not whole, and the next round ends', async () => {
+  it('before or after any statement and any request of packing and leaving: no day is recorded that is not whole, and the next round ends', async () => {
     const steps = await stepsOfRound();
     const kinds = [
       'listDue',
@@ -232,6 +300,7 @@ describe('killed', () => {
       'listToDetach',
       'findManifest',
       'find',
+      'noteProof',
       'keepVerifiers',
       'detach',
       'listToDrop',
@@ -271,6 +340,37 @@ describe('killed', () => {
   }, 120_000);
 });
 
+describe('killed', () => {
+  it.each([
+    ['before', 1],
+    ['after', 0],
+  ] as const)(
+    '%s a day is removed: it is there or gone as it is recorded, and the next round ends',
+    async (when, dropped) => {
+      const objects = await openFolder();
+      await pack(objects);
+      await onceOver(async () => {
+        const killed = packDays(
+          through(packingOf(stores.url, stores.first, objects), async (what, work) => {
+            if (what !== 'store drop') return work();
+            if (when === 'after') await work();
+            throw new Killed();
+          }),
+          never,
+        );
+        await expect(killed).rejects.toThrow(Killed);
+        const [row] = await runSql(
+          stores.url,
+          `select dropped_at is null as "isKept", to_regclass('${FIRST}') is not null as "isThere" from cold_days where day = '${DUE[0]}'`,
+        );
+        expect(row).toEqual({ isKept: when === 'before', isThere: when === 'before' });
+        expect(await pack(objects)).toEqual({ ...NOTHING, dropped });
+        await expectCold(objects);
+      });
+    },
+  );
+});
+
 describe('a store that', () => {
   const asked = { AWS_ACCESS_KEY_ID: 'svc:test', AWS_SECRET_ACCESS_KEY: 'secret' };
   const before = Object.keys(asked).map((name) => [name, process.env[name]] as const);
@@ -303,7 +403,9 @@ describe('a store that', () => {
             }),
             never,
           );
-          await lied.catch((error: unknown) => expect(error).toMatchObject({ name: 'ObjectStoreError' }));
+          await lied.catch((error: unknown) =>
+            expect(error).toMatchObject({ name: expect.stringMatching(/^(ObjectStore|NotProven)Error$/) }),
+          );
           server.behave('well');
           await expectWhole(honest.objects);
           await pack(honest.objects);
@@ -318,6 +420,32 @@ describe('a store that', () => {
     },
     60_000,
   );
+
+  it('keeps other bytes: a packer that took its word for it, and did not read them back, would lose a day', async () => {
+    const server = await startS3Server('cold');
+    const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 5_000, pauseMs: 1 });
+    const { objects } = opened;
+    const put = new Map<string, Uint8Array>();
+    const trusting: ObjectStore = Object.assign(Object.create(objects), {
+      async put(name: string, bytes: Uint8Array) {
+        put.set(name, bytes);
+        await objects.put(name, bytes);
+      },
+      get: async (name: string) => put.get(name),
+      getRange: async (name: string, { offset, length }: { offset: number; length: number }) =>
+        put.get(name)?.subarray(offset, offset + length),
+    });
+    try {
+      server.behave('forget');
+      await pack(trusting);
+      server.behave('well');
+      expect((await recorded()).map(({ state }) => state)).toEqual(DUE.map(() => 'cold'));
+      await expect(expectWhole(objects)).rejects.toMatchObject({ kind: 'unavailable' });
+    } finally {
+      opened.close();
+      await server.stop();
+    }
+  });
 });
 
 describe('a day that is not what was published', () => {

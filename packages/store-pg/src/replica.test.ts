@@ -1,13 +1,21 @@
 /** Reports on a real standby that is paused, frozen, killed and promoted: whoever was handed a Receipt finds it. */
 import type { ReceiptId } from '@svc/protocol';
-import type { DecisionListFilter, ReplicaState, Reports, Store } from '@svc/service';
+import {
+  type DecisionListFilter,
+  type ReplicaState,
+  type Reports,
+  type Store,
+  StoreError,
+} from '@svc/service';
 import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ColdReadError, DayMovedError } from './cold/cold-reader.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { DeadlineError } from './errors.ts';
 import { positionSql, Replica } from './replica.ts';
 
 const DAY_MS = 86_400_000;
@@ -281,6 +289,43 @@ it('whoever asks while the primary is being asked for its position has it asked 
   (answer as ((lsn: number) => void) | null)?.(20);
   expect([await first, await second]).toMatchObject([{ value: 'read' }, null]);
   await replica.close();
+});
+
+it('neither objects of cold days that cannot be read nor a report that takes too long are a fault of the replica; a lost session is', async () => {
+  const position = { lsn: 10, mark: 'm', isDue: false } as never;
+  const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 20, marks: ['m'] }] }) };
+  const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
+  let isSlow = false;
+  const reads = {
+    ...pool,
+    run: async (work: (session: unknown) => unknown) => {
+      if (isSlow) throw new DeadlineError('no answer within 3000 ms');
+      return pool.run(work);
+    },
+  };
+  const replica = new Replica({
+    url: standby.url,
+    primary: { read: async () => [position], write: async () => [] },
+    pools: { replicaReads: reads, replicaLooks: pool } as never,
+    catchUpMs: 0,
+    lateMs: 60_000,
+    onChange: () => {},
+  });
+  const failing = (error: Error) => replica.report(() => Promise.reject(error), null);
+  try {
+    await until(() => replica.state.fault === null);
+    // The primary would read the same objects, and be no wiser.
+    await expect(failing(new ColdReadError('cold days: no such store'))).rejects.toThrow(ColdReadError);
+    expect(await failing(new DayMovedError())).toBeNull();
+    isSlow = true;
+    expect(await replica.report(async () => 'read', null)).toBeNull();
+    isSlow = false;
+    expect(replica.state.fault).toBeNull();
+    expect(await failing(new StoreError('unavailable', 'connection lost'))).toBeNull();
+    expect(replica.state.fault).toBe('connection lost');
+  } finally {
+    await replica.close();
+  }
 });
 
 it('a standby that was promoted is left at once, and what follows it is never taken for a replica', async () => {

@@ -9,9 +9,10 @@ import { Batcher, type ReplicaState, StoreError, type Tenant } from '@svc/servic
 import type pg from 'pg';
 import { checkReplica } from './check-server.ts';
 import { StoreClient } from './client.ts';
+import { ColdReadError, DayMovedError } from './cold/cold-reader.ts';
 import { type Database, workInside } from './database.ts';
 import type { DeadlinePool } from './deadline-pool.ts';
-import { toStoreError } from './errors.ts';
+import { DeadlineError, toStoreError } from './errors.ts';
 import { covers, type Found, type Position, ReplicaAge } from './replica-age.ts';
 
 export interface ReplicaOptions {
@@ -113,9 +114,10 @@ export class Replica {
       .run(read, { tenant })
       .catch((error: unknown) => ({ ok: false, error: toStoreError(error, 'nothing') }) as const);
     if (worked.ok) return worked;
-    if (!(worked.error instanceof StoreError)) throw worked.error;
-    // What the server refuses, as one that is in the way of what it replays, says nothing about the next.
-    if (worked.error.kind === 'unavailable') this.#fault ??= worked.error.message;
+    const { error } = worked;
+    // Objects that cannot be read are the same ones from the primary.
+    if (!(error instanceof StoreError) || error instanceof ColdReadError) throw error;
+    if (isOfServer(error)) this.#fault ??= error.message;
     return null;
   }
 
@@ -176,6 +178,15 @@ export class Replica {
     return row;
   }
 }
+
+/**
+ * What the server refuses, as one that is in the way of what it replays, says nothing about the next. Neither does a report that took too
+ * long, over objects perhaps: a server that does not answer is told by the next look at it.
+ */
+const isOfServer = (error: StoreError): boolean =>
+  error.kind === 'unavailable' &&
+  !(error instanceof DayMovedError) &&
+  !(error.cause instanceof DeadlineError);
 
 const describe = (found: Found | undefined, { lsn, mark }: Position): string => {
   if (found === undefined) return 'it has no marks';

@@ -3,13 +3,16 @@
  * since it can neither take their triggers away nor go around them.
  */
 import { randomBytes } from 'node:crypto';
-import { withDatabase } from '@svc/testkit';
+import { tamper, withDatabase } from '@svc/testkit';
 import { openStore } from '@svc/testkit/store/open-store';
 import { changePause } from '@svc/testkit/store/pause-races';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertOrg } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseOn } from '../test/cold-world.ts';
 import { grantRunner, grantService, migrate } from './migrate.ts';
+import { listMigrations } from './migrations.ts';
+import { coldDayRepository } from './repositories/cold-days.ts';
 
 const database = withDatabase();
 const role = `svc_role_${randomBytes(4).toString('hex')}`;
@@ -119,6 +122,106 @@ describe('the role of the service', () => {
           event === 'DELETE' ? `delete from ${name}` : `update ${name} set ${column?.name} = ${column?.name}`;
         await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
       }
+  });
+});
+
+describe('a closed day that nobody has proven', () => {
+  const day = '2031-01-02';
+  const state = () =>
+    runSql(
+      database.url,
+      `select state, detached_at is not null and dropped_at is null as "isKept",
+         to_regclass('detached_receipts_20310102') is not null as "isThere" from cold_days`,
+    );
+
+  it('is not removed by the role of the service, whatever it records of it; the owner removes it', async () => {
+    await asRole(`select svc_ensure_receipt_partitions(date '${day}', date '${day}')`);
+    await tamper(
+      database.url,
+      `insert into checkpoints (day, tree_size, root, kid, jws, hash, content_root)
+         values ('${day}', 0, 'r', 'k', 'j', 'h', 'c');
+       update ledger_count set counted_before = 'drc_~'; update evidence_naming set named_before = 'drc_~'`,
+    );
+    const manifest = `'made up', 'made up'`;
+    for (const row of [
+      `(day, state, manifest, manifest_hash, detached_at) values ('${day}', 'cold', ${manifest}, '2001-01-01')`,
+      `(day, state, manifest, manifest_hash, kept_before) values ('${day}', 'recorded', ${manifest}, 'drc_~')`,
+      `(day, state, manifest, manifest_hash) values ('${day}', 'unpacked', ${manifest})`,
+    ])
+      await expect(asRole(`insert into cold_days ${row}`), row).rejects.toMatchObject(DENIED);
+    await asRole(
+      `insert into cold_days (day, state, manifest, manifest_hash) values ('${day}', 'recorded', ${manifest})`,
+    );
+    const expectRefused = async (changes: readonly string[]) => {
+      for (const change of changes) {
+        await expect(asRole(`update cold_days set ${change}`), change).rejects.toMatchObject(DENIED);
+        // Nor would the rule let it, whatever the role were granted.
+        await runSql(database.url, `grant update on cold_days to ${role}`);
+        await expect(asRole(`update cold_days set ${change}`), change).rejects.toMatchObject(DENIED);
+        await grantService(database.url, role);
+      }
+    };
+    await expectRefused([
+      `state = 'cold', detached_at = '2001-01-01'`,
+      `state = 'unpacked'`,
+      `kept_before = 'drc_~'`,
+      `manifest = 'another', manifest_hash = 'another'`,
+    ]);
+    await asRole(`select svc_keep_verifiers('${day}', 1)`);
+    // It is kept beside the ledger, and can be put back.
+    await asRole(`select svc_detach_day('${day}')`);
+    await expectRefused([
+      `detached_at = '2001-01-01'`,
+      'dropped_at = now()',
+      `state = 'recorded', detached_at = null`,
+      `state = 'unpacked', detached_at = null`,
+    ]);
+    for (const sql of [
+      'drop table detached_receipts_20310102',
+      'delete from detached_receipts_20310102',
+      'alter table detached_receipts_20310102 rename to receipts_20310102',
+      `update cold_verifications set latest_receipt_id = ''`,
+      `insert into cold_verifications values ('g', 'p', 'r', 'drc_')`,
+    ])
+      await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
+    const drop = `select svc_drop_detached_day('${day}', 1, 4102444800000)`;
+    await expect(asRole(drop)).rejects.toMatchObject(DENIED);
+    expect(await state()).toEqual([{ state: 'cold', isKept: true, isThere: true }]);
+
+    await runSql(database.url, `update cold_days set detached_at = now() - interval '2 days'`);
+    await runSql(database.url, drop);
+    expect(await state()).toEqual([{ state: 'cold', isKept: false, isThere: false }]);
+  });
+
+  it('is not removed either by a role that was given the service when it was allowed to: the upgrade takes that back', async () => {
+    const name = `former_${process.pid}`;
+    await runSql(database.url, `create database ${name} template template0`);
+    const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
+    try {
+      await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0017') });
+      await grantService(former, role);
+      const rights = `select has_function_privilege('${role}', 'svc_drop_detached_day(date, integer, bigint)', 'execute') as drop,
+        has_column_privilege('${role}', 'cold_days', 'detached_at', 'update') as detached,
+        has_column_privilege('${role}', 'cold_days', 'problem', 'update') as problem,
+        has_function_privilege('${role}', 'svc_detach_day(date)', 'execute') as detach,
+        has_function_privilege('${role}', 'svc_keep_verifiers(date, integer)', 'execute') as keep`;
+      const rest = { problem: true, detach: true, keep: true };
+      expect(await runSql(former, rights)).toEqual([{ ...rest, drop: true, detached: true }]);
+      await migrate(former);
+      expect(await runSql(former, rights)).toEqual([{ ...rest, drop: false, detached: false }]);
+    } finally {
+      await runSql(database.url, `drop database ${name} with (force)`);
+    }
+  });
+
+  it('is removed by a worker that owns the schema, and by none that does not', async () => {
+    for (const [url, isGranted] of [
+      [database.url, true],
+      [roleUrl(), false],
+    ] as const)
+      expect(await withSession(url, (session) => coldDayRepository(databaseOn(session)).mayDrop())).toBe(
+        isGranted,
+      );
   });
 });
 

@@ -51,8 +51,7 @@ const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: T
   const relyingParty = await tx.relyingParties.findForUpdate(did);
   if (relyingParty === null) throw notFound(`No ${NAMES.relying_party} ${did}.`);
   if (relyingParty.orgId === toOrgId) return;
-  const hasDecided = (await tx.decisions.listIds({ relyingParties: [did] }, 1)).length > 0;
-  if (relyingParty.orgId !== null && hasDecided)
+  if (relyingParty.orgId !== null && (await tx.usage.hasDecided(did)))
     throw conflict(`${did} has decisions that count for its org ${relyingParty.orgId}: it stays there.`);
   await tx.relyingParties.transfer(did, toOrgId);
   await endKeys(deps, tx, transfer, relyingParty.orgId);

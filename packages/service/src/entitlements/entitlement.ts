@@ -18,8 +18,6 @@ type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'entitlements' | 'log'>;
 
 /** How far the console's clock may be ahead (interface §Limits). */
 const MAX_AHEAD_MS = 5 * 60_000;
-/** A cap that begins may have millions of checks to count. */
-const COUNTING_MS = 10_000;
 
 /** `NOT_FOUND` when there is no such org. */
 export const getEntitlement = async (deps: Deps, orgId: OrgId): Promise<EntitlementView> => {
@@ -44,9 +42,6 @@ export const putEntitlement = async (
   if (push.asOfMs > deps.clock.nowMs() + MAX_AHEAD_MS)
     throw invalidRequest('as_of: must be at most 5 minutes ahead of this service’s clock.');
   logEntitlement(deps, orgId, push);
-  const applied = await deps.store.transaction((tx) => tx.entitlements.put(orgId, push), {
-    deadlineMs: COUNTING_MS,
-    lane: 'urgent',
-  });
+  const applied = await deps.store.putEntitlement(orgId, push);
   return { ...(await getEntitlement(deps, orgId)), applied };
 };

@@ -24,7 +24,11 @@ export interface ColdDayRepository {
   record(day: Day, manifest: ColdManifest): Promise<boolean>;
   /** Records that the Receipts of a day did not lead to its roots; unless a manifest of it is recorded. */
   markBroken(day: BrokenDay): Promise<void>;
-  /** Ascending. */
+  /** Notes that a packed day was read from its objects as it was packed (null), or what differed. */
+  noteProof(day: Day, problem: string | null): Promise<void>;
+  /** How many days are read from their objects. */
+  countCold(): Promise<number>;
+  /** Days that could not be packed, and packed ones that were not proven when last read; ascending. */
   listBroken(): Promise<BrokenDay[]>;
   /** Days that are recorded and still in the database, ascending. */
   listToDetach(limit: number): Promise<Day[]>;
@@ -37,6 +41,8 @@ export interface ColdDayRepository {
   detach(day: Day): Promise<boolean>;
   /** Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending. */
   listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
+  /** Whether this role removes what was kept; the role of a service that does not own the schema does not. */
+  mayDrop(): Promise<boolean>;
   /** Removes what was kept. False, and nothing changed, where it is not time. */
   drop(day: Day, graceDays: number, nowMs: number): Promise<boolean>;
   /** Null: none is recorded. */

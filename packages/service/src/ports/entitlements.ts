@@ -29,9 +29,4 @@ export interface EntitlementRecord extends EntitlementPush {
 
 export interface EntitlementRepository {
   find(orgId: OrgId): Promise<EntitlementRecord | null>;
-  /**
-   * Stores the push unless one with a later `asOfMs` is stored; answers whether it did. A cap that begins, or begins
-   * elsewhere, counts the ledger. After this returns no decision is stored that went by the former row.
-   */
-  put(orgId: OrgId, push: EntitlementPush): Promise<boolean>;
 }

@@ -4,6 +4,7 @@
  * `transaction`. Instants are milliseconds since the epoch, stamped by the database's clock where the storage sets them.
  * `version` counts the changes that can alter a decision.
  */
+import type { OrgId } from '@svc/protocol';
 import type { AgentRepository } from './agents.ts';
 import type { ApiKeyRepository } from './api-keys.ts';
 import type { AuditRepository } from './audit.ts';
@@ -14,7 +15,7 @@ import type { ColdDayRepository } from './cold-days.ts';
 import type { ConformanceRunRepository } from './conformance.ts';
 import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
-import type { EntitlementRepository } from './entitlements.ts';
+import type { EntitlementPush, EntitlementRepository } from './entitlements.ts';
 import type { EventRepository } from './events.ts';
 import type { EvidenceRepository } from './evidence.ts';
 import type { LineageStore } from './fence.ts';
@@ -65,6 +66,11 @@ export interface Store extends Repositories {
    * call began, where there is one, else where lists and counts are read on the primary. It is run there again where the replica fails it.
    */
   report<T>(work: (from: Reports) => Promise<T>): Promise<T>;
+  /**
+   * Stores the push, on the connections of `urgent`, unless one with a later `asOfMs` is stored; answers whether it did. A cap that
+   * begins, or begins elsewhere, counts the ledger. After this returns no decision is stored that went by the former row.
+   */
+  putEntitlement(orgId: OrgId, push: EntitlementPush): Promise<boolean>;
   readonly verify: VerifyStore;
   readonly revocation: RevocationStore;
   readonly retention: RetentionStore;

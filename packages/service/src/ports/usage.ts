@@ -85,6 +85,8 @@ export interface UsageRepository {
   /** All decisions ever made, but those of relying parties among these tenants. */
   countAll(apart: ApartTenants): Promise<DayCount[]>;
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
+  /** Whether any decision for it is stored. */
+  hasDecided(relyingParty: DidWeb): Promise<boolean>;
   /**
    * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be stored below it any more, and every one that ever will
    * be is visible. `lock_timeout` when decisions under way are not over within a moment. False: there was more to seal

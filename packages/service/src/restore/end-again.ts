@@ -104,7 +104,7 @@ const pushAgain = async ({ store }: ServiceDeps, orgId: OrgId, kept: JsonObject)
     reason: kept.reason,
     asOfMs: kept.as_of_ms,
   } as unknown as EntitlementPush;
-  return store.transaction((tx) => tx.entitlements.put(orgId, push));
+  return store.putEntitlement(orgId, push);
 };
 
 /** A key of the service counts for no date again once it was found to have leaked. */

@@ -4,10 +4,36 @@ import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import type { Database } from '../database.ts';
 
-/** Of one call, however many objects it reads. */
+/** Of one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;
 /** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
 const MAX_CHARS = 4_194_304;
+
+/** The time of a question: it begins with the first object. */
+export class ReadTime {
+  #signal: AbortSignal | null = null;
+
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.timeout(READ_MS);
+    return this.#signal;
+  }
+}
+
+/** Somebody's question, wherever what it is about may be. */
+export interface Ledger {
+  readonly database: Database;
+  readonly cold: ColdReader;
+}
+export interface Question extends Ledger {
+  readonly time: ReadTime;
+}
+
+/** Cold days cannot be read, or not in time: of the database it says nothing. */
+export class ColdReadError extends StoreError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('unavailable', message, options);
+  }
+}
 
 export class ColdReader {
   readonly #objects: ObjectStore | null;
@@ -21,29 +47,30 @@ export class ColdReader {
   }
 
   /**
-   * Runs `work` on a day as its manifest has it. Rejects with `StoreError` `unavailable` where the objects cannot be read: what is
-   * there and cannot be read is never said to be absent.
+   * Runs `work` on a day as its manifest has it. Rejects with `ColdReadError` where the objects cannot be read: what is there and
+   * cannot be read is never said to be absent.
    */
   async read<T>(
-    database: Database,
+    { database, time }: Omit<Question, 'cold'>,
     hash: Sha256,
     work: (day: ColdDayReader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const objects = this.#objects;
-    if (objects === null) throw new StoreError('unavailable', 'SVC_COLD is not set, and there are cold days');
+    if (objects === null) throw new ColdReadError('SVC_COLD is not set, and there are cold days');
     const reader = await this.#open(database, hash, objects);
     try {
-      return await work(reader, AbortSignal.timeout(READ_MS));
+      time.signal.throwIfAborted();
+      return await work(reader, time.signal);
     } catch (error) {
       if (error instanceof ObjectStoreError || (error instanceof Error && error.name === 'TimeoutError'))
-        throw new StoreError('unavailable', `cold days: ${error.message}`, { cause: error });
+        throw new ColdReadError(`cold days: ${error.message}`, { cause: error });
       throw error;
     }
   }
 
   /** Null: there is no such Receipt in that day. */
-  find(database: Database, hash: Sha256, receiptId: ReceiptId): Promise<ReceiptRow | null> {
-    return this.read(database, hash, (day, signal) => day.findReceipt(receiptId, signal));
+  find(question: Omit<Question, 'cold'>, hash: Sha256, receiptId: ReceiptId): Promise<ReceiptRow | null> {
+    return this.read(question, hash, (day, signal) => day.findReceipt(receiptId, signal));
   }
 
   async #open(database: Database, hash: Sha256, objects: ObjectStore): Promise<ColdDayReader> {
@@ -84,11 +111,18 @@ export class DayMovedError extends StoreError {
 const UNDEFINED_TABLE = '42P01';
 const ATTEMPTS = 4;
 
-/** What names the partition of a day, or the manifest of one, is made anew where it is found to have moved. */
-export const againIfMoved = async <T>(work: () => Promise<T>): Promise<T> => {
+/**
+ * What names the partition of a day, or the manifest of one, is made anew where it is found to have moved. Not for what is part of a
+ * transaction, which has failed by then.
+ */
+export const againIfMoved = async <T>(
+  ledger: Ledger,
+  work: (question: Question) => Promise<T>,
+): Promise<T> => {
+  const question = { ...ledger, time: new ReadTime() };
   for (let attempt = 1; ; attempt++)
     try {
-      return await work();
+      return await work(question);
     } catch (error) {
       if (attempt === ATTEMPTS || !isMoved(error)) throw error;
     }

@@ -319,8 +319,93 @@ describe('with cold days', () => {
       },
       ...{ capSinceMs: sinceMs, asOfMs: Date.now() },
     };
-    expect(await reading.entitlements.put(org, push)).toBe(true);
+    expect(await reading.putEntitlement(org, push)).toBe(true);
     expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
+  });
+
+  it('whether a relying party has decided is known without its objects, in the transaction that hands it over', async () => {
+    const unknown = createStore({ databaseUrl: stores.url });
+    try {
+      // Of hot days nothing is left that could tell.
+      await tamper(stores.url, 'create table kept as select * from receipts; delete from receipts');
+      for (const [did, hasDecided] of [
+        ...RPS.map((rp) => [rp, true] as const),
+        [PRINCIPALS[0], false] as const,
+      ])
+        expect(await unknown.transaction((tx) => tx.usage.hasDecided(did as DidWeb))).toBe(hasDecided);
+      await tamper(stores.url, 'insert into receipts select * from kept; drop table kept');
+    } finally {
+      await unknown.close();
+    }
+  });
+
+  it('a push that waits for objects keeps nobody from its connections, and a day that moves meanwhile is counted where it is then', async () => {
+    const org = 'org_slow' as OrgId;
+    await reading.orgs.insert({ orgId: org, slug: 'slow', name: 'Slow' });
+    await runSql(
+      stores.url,
+      `insert into relying_parties (did, kind, name, org_id, proof_window_seconds, verify_rate_limit_per_minute, profile)
+       values ($1, 'managed', $1, $2, 120, 600, 'svc-base-v1')`,
+      [RPS[2], org],
+    );
+    const sinceMs = START_MS + DAY_MS / 2 + 1;
+    const right = world.filter(({ at, rp, counted }) => counted && at >= sinceMs && rp === RPS[2]).length;
+    let moved: Promise<boolean> | null = null;
+    const move = async () => {
+      const others = await slow.transaction((tx) => tx.orgs.exists(org), { lane: 'urgent' });
+      await bringBack(stores.url);
+      return others;
+    };
+    const slow: Store = createStore({
+      databaseUrl: stores.url,
+      deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, transactionWaitMs: 10_000 },
+      poolSizes: { urgent: 1 },
+      objects: {
+        ...objects,
+        async getRange(...args) {
+          moved ??= move();
+          await moved;
+          return objects.getRange(...args);
+        },
+      },
+    });
+    try {
+      const push = {
+        ...{ production: 'allowed' as const, productionUntilMs: null, checkCap: 1_000 },
+        ...{ reason: 'paid' as const, capSinceMs: sinceMs, asOfMs: Date.now() },
+      };
+      expect(await slow.putEntitlement(org, push)).toBe(true);
+      expect(await moved).toBe(true);
+      expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
+    } finally {
+      await slow.close();
+      await makeCold(DUE);
+    }
+  });
+
+  it('a question has one time for all the days that it reads, and the next one has its own', async () => {
+    const signals: unknown[] = [];
+    const listening: ObjectStore = {
+      ...objects,
+      getRange(name, range, signal) {
+        // What describes an object is read for others too.
+        if (signal !== undefined) signals.push(signal);
+        return objects.getRange(name, range, signal);
+      },
+    };
+    const store = createStore({ databaseUrl: stores.url, objects: listening });
+    try {
+      for (const questions of [1, 2]) {
+        const found = await store.decisions.list({ relyingParties: null }, 500);
+        expect(
+          new Set(found.map(({ evaluatedAtMs }) => Math.floor(evaluatedAtMs / DAY_MS))).size,
+        ).toBeGreaterThan(3);
+        expect(signals.length).toBeGreaterThan(3 * questions);
+        expect(new Set(signals).size).toBe(questions);
+      }
+    } finally {
+      await store.close();
+    }
   });
 
   it('where the store of cold days is away or not known, cold days are unavailable, never absent, and hot ones as before', async () => {

@@ -1,20 +1,24 @@
 /** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
-import type { Sha256 } from '@svc/protocol';
-import type { Day } from '@svc/service';
-import type { Database } from '../database.ts';
+import type { DidWeb, Sha256 } from '@svc/protocol';
+import type { Day, DecisionFilter } from '@svc/service';
 import { DAY_MS, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
-import { type ColdReader, DayMovedError, findColdDays } from './cold-reader.ts';
+import { DayMovedError, findColdDays, type Question } from './cold-reader.ts';
 
 /** Instants from the first (inclusive) to the second (exclusive). */
 export type MsRange = readonly [fromMs: number, toMs: number];
 
-export interface CountedRow {
+/** Decisions of a day that have all of this in common. */
+export interface CountedRows {
   readonly day: Day;
   readonly relying_party: string;
   readonly principal: string | null;
   readonly key_id: string | null;
   readonly reason: string | null;
+  readonly verifies: number;
 }
+
+/** Of one tenant or of all. */
+export type CountedFilter = Pick<DecisionFilter, 'relyingParties' | 'principal' | 'keyId'>;
 
 const COLUMNS = ['relying_party', 'principal', 'key_id', 'reason'] as const;
 
@@ -31,33 +35,54 @@ const isSame = (a: ReadonlyMap<Day, Sha256>, b: ReadonlyMap<Day, Sha256>): boole
   a.size === b.size && [...a].every(([day, hash]) => b.get(day) === hash);
 
 /**
- * Runs `work`, which counts in the database, with the rows of those days among the ranges that are cold: each is counted here or
- * there. Rejects with what `againIfMoved` repeats where one has moved meanwhile. Days are some two, at the ends of what is asked for.
+ * Runs `work`, which counts in the database, with the counts of those days among the ranges that are cold: each is counted here or
+ * there. Rejects with what `againIfMoved` repeats where one has moved meanwhile. Days are some two, at the ends of what is asked for;
+ * of their rows no more than a group is held at a time.
  */
-export const withColdRows = async <T>(
-  { database, cold }: { readonly database: Database; readonly cold: ColdReader },
+export const withColdCounts = async <T>(
+  question: Question,
+  filter: CountedFilter,
   ranges: readonly MsRange[],
-  work: (rows: readonly CountedRow[]) => Promise<T>,
+  work: (counts: readonly CountedRows[]) => Promise<T>,
 ): Promise<T> => {
   const days = daysOf(ranges);
   if (days.length === 0) return work([]);
-  const hashes = await findColdDays(database, days);
-  const rows: CountedRow[] = [];
+  const hashes = await findColdDays(question.database, days);
+  const counts = new Map<string, Writable<CountedRows>>();
+  const isAsked = matcherOf(filter);
   for (const [day, hash] of hashes)
     for (const [fromMs, toMs] of ranges) {
       const startMs = Date.parse(`${day}T00:00:00Z`);
       const from = higherId(lowestReceiptId(startMs), lowestReceiptId(fromMs));
       const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
       if (from >= before) continue;
-      await cold.read(database, hash, async (reader, signal) => {
+      await question.cold.read(question, hash, async (reader, signal) => {
         for await (const found of reader.scan(
           { columns: COLUMNS, from, before, isDescending: false },
           signal,
         ))
-          for (const row of found) rows.push({ day, ...row });
+          for (const row of found) {
+            if (!isAsked(row)) continue;
+            const { relying_party, principal, key_id, reason } = row;
+            const name = JSON.stringify([day, relying_party, principal, key_id, reason]);
+            const count = counts.get(name);
+            if (count === undefined)
+              counts.set(name, { day, relying_party, principal, key_id, reason, verifies: 1 });
+            else count.verifies += 1;
+          }
       });
     }
-  const done = await work(rows);
-  if (!isSame(hashes, await findColdDays(database, days))) throw new DayMovedError();
+  const done = await work([...counts.values()]);
+  if (!isSame(hashes, await findColdDays(question.database, days))) throw new DayMovedError();
   return done;
+};
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+const matcherOf = ({ relyingParties, principal, keyId }: CountedFilter) => {
+  const parties = relyingParties === null ? null : new Set(relyingParties);
+  return (row: Omit<CountedRows, 'day' | 'verifies'>): boolean =>
+    (parties === null || parties.has(row.relying_party as DidWeb)) &&
+    (principal === undefined || row.principal === principal) &&
+    (keyId === undefined || row.key_id === keyId);
 };

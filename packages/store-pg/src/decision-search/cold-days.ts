@@ -2,7 +2,7 @@
 import type { Stored } from '@svc/cold-ledger';
 import { REASON_CODES, type ReceiptId, type Sha256 } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
-import { type ColdReader, DayMovedError, findColdDays } from '../cold/cold-reader.ts';
+import { DayMovedError, findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { dateOfDay } from '../receipt-ids.ts';
 import type { Search } from './search.ts';
@@ -29,14 +29,14 @@ export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt
 
 /** At most `limit` of what is looked for in a part of one cold day, the newest first. */
 export const searchColdDay = async (
-  { database, cold }: { readonly database: Database; readonly cold: ColdReader },
+  question: Question,
   search: Search,
   part: Part & { readonly day: number },
   limit: number,
 ): Promise<DecisionRecord[]> => {
-  const hash = await manifestOf(database, part.day);
+  const hash = await manifestOf(question.database, part.day);
   const matches = matcherOf(search);
-  return cold.read(database, hash, async (day, signal) => {
+  return question.cold.read(question, hash, async (day, signal) => {
     const rows: DecisionRecord[] = [];
     for await (const group of day.scan({ ...part, columns: SHOWN, isDescending: true }, signal))
       for (const row of group) {

@@ -16,7 +16,7 @@
  */
 import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { type DecisionListFilter, StoreError } from '@svc/service';
-import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
+import { againIfMoved, type Ledger, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { firstIdOfDay, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
 import { searchColdDay } from './cold-days.ts';
@@ -26,12 +26,6 @@ import { spanStatement } from './statements.ts';
 
 export interface Found {
   readonly receiptId: ReceiptId;
-}
-
-/** Where Receipts are. */
-export interface Ledger {
-  readonly database: Database;
-  readonly cold: ColdReader;
 }
 
 /**
@@ -46,20 +40,20 @@ export const searchDecisions = async <Row extends Found>(
 ): Promise<Row[]> =>
   filter.relyingParties?.length === 0
     ? []
-    : againIfMoved(() => searchOnce<Row>(ledger, filter, columns, limit));
+    : againIfMoved(ledger, (question) => searchOnce<Row>(question, filter, columns, limit));
 
 async function searchOnce<Row extends Found>(
-  ledger: Ledger,
+  question: Question,
   filter: DecisionListFilter,
   columns: string,
   limit: number,
 ): Promise<Row[]> {
-  const { database } = ledger;
+  const { database } = question;
   const read: ReadSpan<Row> = async (search, span, most) => {
     const [part] = span.parts;
     if (span.density !== 'cold' || part?.day === undefined)
       return database.read<Row>(spanStatement(search, span, columns, most));
-    return (await searchColdDay(ledger, search, { ...part, day: part.day }, most)) as unknown as Row[];
+    return (await searchColdDay(question, search, { ...part, day: part.day }, most)) as unknown as Row[];
   };
   const { uncounted, counted, coldDays } = await findRanges(database, filter);
   const newest = await readSpans(read, filter, () => everyMonth(uncounted), limit);

@@ -11,7 +11,7 @@ import {
   StoreError,
   type TileRecord,
 } from '@svc/service';
-import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
+import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
@@ -23,6 +23,7 @@ export const checkpointColumns = `day::text as day, tree_size as "treeSize", roo
 const tileColumns = `level, index, hashes, first_receipt_ids as "firstReceiptIds"`;
 
 export function checkpointRepository(database: Database, cold: ColdReader): CheckpointRepository {
+  const ledger = { database, cold };
   const findOne = async (where: string, values: readonly unknown[]): Promise<CheckpointRecord | null> => {
     const text = `select ${checkpointColumns} from checkpoints where ${where}`;
     return (await database.read<CheckpointRecord>({ text, values }))[0] ?? null;
@@ -51,10 +52,10 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
       return (await database.write<{ closed: boolean }>({ text, values: [day] }))[0]?.closed === true;
     },
     listLeaves: (day, start, limit) =>
-      againIfMoved(() => listLeaves({ database, cold }, 'content_hash', day, start, limit)),
+      againIfMoved(ledger, (question) => listLeaves(question, 'content_hash', day, start, limit)),
     listLeavesAgain: (day, start, limit) =>
-      againIfMoved(() =>
-        listLeaves({ database, cold }, `sha256(convert_to(jws, 'UTF8'))`, day, start, limit),
+      againIfMoved(ledger, (question) =>
+        listLeaves(question, `sha256(convert_to(jws, 'UTF8'))`, day, start, limit),
       ),
     async insert(checkpoint, tiles) {
       const [row] = await database.write<{ inserted: number }>(insertStatement(checkpoint, tiles));
@@ -113,7 +114,7 @@ const HASH_LENGTH = 32;
 
 /** Ids and hashes are of fixed length, so a whole run arrives as two values; of a cold day the hash of its manifest does. */
 async function listLeaves(
-  ledger: { readonly database: Database; readonly cold: ColdReader },
+  question: Question,
   contentHash: string,
   day: Day,
   start: LeafStart,
@@ -122,7 +123,7 @@ async function listLeaves(
   const startMs = Date.parse(`${day}T00:00:00Z`);
   const at = start !== null && 'at' in start ? start.at : '';
   const after = start !== null && 'after' in start ? start.after : '';
-  const [row] = await ledger.database.read<{
+  const [row] = await question.database.read<{
     ids: string | null;
     hashes: Buffer | null;
     cold: Sha256 | null;
@@ -135,7 +136,7 @@ async function listLeaves(
         order by receipt_id limit $5) as run`,
     values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit, day],
   });
-  if (row !== undefined && row.cold !== null) return listColdLeaves(ledger, row.cold, { at, after, limit });
+  if (row !== undefined && row.cold !== null) return listColdLeaves(question, row.cold, { at, after, limit });
   const ids = row?.ids ?? '';
   const hashes = row?.hashes ?? Buffer.alloc(0);
   const count = ids.length / RECEIPT_ID_LENGTH;
@@ -148,11 +149,11 @@ async function listLeaves(
 
 /** Hashes are of what is in the store, whichever are asked for. */
 const listColdLeaves = (
-  { database, cold }: { readonly database: Database; readonly cold: ColdReader },
+  question: Question,
   hash: Sha256,
   { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
 ): Promise<LeafRun> =>
-  cold.read(database, hash, async (day, signal) => {
+  question.cold.read(question, hash, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
     const contentHashes: Uint8Array[] = [];
     const from = at > after ? at : after;

@@ -38,11 +38,20 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async markBroken({ day, problem }) {
       await database.write({ text: markBrokenSql, values: [day, problem] });
     },
+    async countCold() {
+      const text = `select count(*)::integer as count from cold_days where state = 'cold'`;
+      return (await database.read<{ count: number }>({ text, values: [] }))[0]?.count ?? 0;
+    },
     listBroken: () =>
       database.read<BrokenDay>({
-        text: `select day::text as day, problem from cold_days where state = 'broken' order by cold_days.day`,
+        text: `select day::text as day, problem from cold_days where problem is not null order by cold_days.day`,
         values: [],
       }),
+    async noteProof(day, problem) {
+      const text = `update cold_days set problem = $2, proven_at = case when $2::text is null then svc_now() else proven_at end
+        where day = $1 and state != 'broken'`;
+      await database.write({ text, values: [day, problem] });
+    },
     listToDetach: (limit) => listDays(`state = 'recorded'`, [limit]),
     async keepVerifiers(day, limit) {
       const text = 'select svc_keep_verifiers($1, $2) as "isDone"';
@@ -51,6 +60,10 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async detach(day) {
       const text = 'select svc_detach_day($1) as "isDone"';
       return (await database.write<{ isDone: boolean }>({ text, values: [day] }))[0]?.isDone === true;
+    },
+    async mayDrop() {
+      const text = `select has_function_privilege('svc_drop_detached_day(date, integer, bigint)', 'execute') as "isGranted"`;
+      return (await database.read<{ isGranted: boolean }>({ text, values: [] }))[0]?.isGranted === true;
     },
     listToDrop: (graceDays, nowMs, limit) => listDays(isOverSql, [limit, graceDays, Math.floor(nowMs)]),
     async drop(day, graceDays, nowMs) {

@@ -1,10 +1,10 @@
 /** Decisions as lists show them. Columns are an index of the Receipt, never an authority. */
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { Day, DecisionExportRecord, DecisionRecord, DecisionRepository } from '@svc/service';
-import { againIfMoved, type ColdReader, findColdDays } from '../cold/cold-reader.ts';
+import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { decisionOf } from '../decision-search/cold-days.ts';
-import { type Found, type Ledger, searchDecisions } from '../decision-search/search-decisions.ts';
+import { type Found, searchDecisions } from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
@@ -26,14 +26,14 @@ export function decisionRepository(database: Database, cold: ColdReader): Decisi
       const found = await searchDecisions<Found>(ledger, filter, id, limit);
       return found.map(({ receiptId }) => receiptId);
     },
-    listForExport: (ids) => againIfMoved(() => listForExport(ledger, ids)),
+    listForExport: (ids) => againIfMoved(ledger, (question) => listForExport(question, ids)),
   };
 }
 
-async function listForExport(ledger: Ledger, ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]> {
-  const { database } = ledger;
+async function listForExport(question: Question, ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]> {
+  const { database } = question;
   const hashes = await findColdDays(database, [...new Set(ids.map(dayOfId))]);
-  const rows = await listCold(ledger, ids, hashes);
+  const rows = await listCold(question, ids, hashes);
   for (const statement of byIdsStatements(
     ids.filter((one) => !hashes.has(dayOfId(one))),
     exported,
@@ -48,13 +48,13 @@ const charsSql = `
 
 /** Those of cold days, in any order. Their outcomes are in the database, as everybody's. */
 async function listCold(
-  { database, cold }: Ledger,
+  question: Question,
   ids: readonly ReceiptId[],
   hashes: ReadonlyMap<Day, Sha256>,
 ): Promise<DecisionExportRecord[]> {
   const rows: Omit<DecisionExportRecord, 'outcomeChars'>[] = [];
   for (const [day, hash] of hashes)
-    await cold.read(database, hash, async (reader, signal) => {
+    await question.cold.read(question, hash, async (reader, signal) => {
       const found = await reader.findReceipts(
         ids.filter((one) => dayOfId(one) === day),
         signal,
@@ -63,7 +63,10 @@ async function listCold(
     });
   if (rows.length === 0) return [];
   const values = [rows.map(({ receiptId }) => receiptId)];
-  const found = await database.read<{ receiptId: ReceiptId; chars: number }>({ text: charsSql, values });
+  const found = await question.database.read<{ receiptId: ReceiptId; chars: number }>({
+    text: charsSql,
+    values,
+  });
   const chars = new Map(found.map((one) => [one.receiptId, one.chars]));
   return rows.map((row) => ({ ...row, outcomeChars: chars.get(row.receiptId) ?? 0 }));
 }

@@ -20,7 +20,7 @@ beforeEach(async () => {
   orgId = await insertOrg(stores.first);
 });
 
-const put = (change: EntitlementPush, store = stores.first) => store.entitlements.put(orgId, change);
+const put = (change: EntitlementPush, store = stores.first) => store.putEntitlement(orgId, change);
 const stored = () => getEntitlement(stores.first, orgId);
 const verify = async (world: World, count: number) => {
   const current = await productionCheck(stores.first, orgId, { isEnforced: false });

@@ -1,7 +1,7 @@
 /** Entitlements of orgs (interface §Entitlement); `svc_put_entitlement` keeps order and count. */
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPush, EntitlementRecord, EntitlementRepository } from '@svc/service';
-import { againIfMoved, type ColdReader, findColdDays } from '../cold/cold-reader.ts';
+import { againIfMoved, findColdDays, type Ledger, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
@@ -15,7 +15,7 @@ const putSql = `
   select svc_put_entitlement($1, $2, to_timestamp($3 / 1000.0), $4, to_timestamp($5 / 1000.0), $6,
     to_timestamp($7 / 1000.0), $8) as applied`;
 
-export function entitlementRepository(database: Database, cold: ColdReader): EntitlementRepository {
+export function entitlementRepository(database: Database): EntitlementRepository {
   return {
     async find(orgId) {
       const rows = await database.read<{ entitlement: EntitlementRecord }>({
@@ -24,26 +24,34 @@ export function entitlementRepository(database: Database, cold: ColdReader): Ent
       });
       return rows[0]?.entitlement ?? null;
     },
-    put: (orgId, push) =>
-      againIfMoved(async () => {
-        const checks = push.checkCap === null ? null : await countColdChecks({ database, cold }, orgId, push);
-        const values = [
-          ...[orgId, push.production, push.productionUntilMs, push.checkCap, push.capSinceMs, push.reason],
-          ...[push.asOfMs, checks],
-        ];
-        const [row] = await database.write<{ applied: boolean }>({ text: putSql, values });
-        if (row === undefined) throw new Error('svc_put_entitlement answered no row');
-        return row.applied;
-      }),
   };
 }
 
+/** `transact` runs the one statement that stores it; nothing waits for objects with its connection in hand. */
+export const putEntitlement = (
+  ledger: Ledger,
+  transact: <T>(work: (session: Database) => Promise<T>) => Promise<T>,
+  orgId: OrgId,
+  push: EntitlementPush,
+): Promise<boolean> =>
+  againIfMoved(ledger, async (question) => {
+    const checks = push.checkCap === null ? null : await countColdChecks(question, orgId, push);
+    const values = [
+      ...[orgId, push.production, push.productionUntilMs, push.checkCap, push.capSinceMs, push.reason],
+      ...[push.asOfMs, checks],
+    ];
+    const [row] = await transact((session) => session.write<{ applied: boolean }>({ text: putSql, values }));
+    if (row === undefined) throw new Error('svc_put_entitlement answered no row');
+    return row.applied;
+  });
+
 /** The production checks of an org in the rest of the day in which its cap begins; null where that day is in the database. */
 async function countColdChecks(
-  { database, cold }: { readonly database: Database; readonly cold: ColdReader },
+  question: Question,
   orgId: OrgId,
   { capSinceMs }: EntitlementPush,
 ): Promise<number | null> {
+  const { cold, database } = question;
   const sinceMs = Math.max(capSinceMs ?? 0, 0);
   const untilMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
   if (sinceMs === untilMs) return null;
@@ -60,7 +68,7 @@ async function countColdChecks(
     ...{ columns: ['relying_party', 'production_check'] as const, isDescending: false },
     ...{ from: lowestReceiptId(sinceMs), before: lowestReceiptId(untilMs) },
   };
-  await cold.read(database, hash, async (reader, signal) => {
+  await cold.read(question, hash, async (reader, signal) => {
     for await (const rows of reader.scan(scan, signal))
       for (const row of rows) if (row.production_check && dids.has(row.relying_party)) checks += 1;
   });

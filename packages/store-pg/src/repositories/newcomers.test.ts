@@ -63,9 +63,9 @@ it('an org that the operator made is no newcomer, nor is anybody of it', async (
 it('an org that signed itself up is one with all its members, until somebody pays for it', async () => {
   await signUp();
   expect(await areNewcomers()).toEqual([true, true, true, true, true]);
-  await stores.first.entitlements.put(orgId, push({ reason: 'trial' }));
+  await stores.first.putEntitlement(orgId, push({ reason: 'trial' }));
   expect(await areNewcomers()).toEqual([true, true, true, true, true]);
-  await stores.first.entitlements.put(orgId, push({}));
+  await stores.first.putEntitlement(orgId, push({}));
   expect(await areNewcomers()).toEqual([false, false, false, false, false]);
 });
 
@@ -73,7 +73,7 @@ it.each([{ production: 'blocked', reason: 'canceled' }, { productionUntilMs: Dat
   'is one again with the entitlement %j',
   async (change) => {
     await signUp();
-    await stores.first.entitlements.put(orgId, push(change));
+    await stores.first.putEntitlement(orgId, push(change));
     expect(await areNewcomers()).toEqual([true, true, true, true, true]);
   },
 );

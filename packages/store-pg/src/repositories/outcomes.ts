@@ -1,7 +1,7 @@
 /** Outcome attestations. Reporters about one Receipt take turns, so that a correction is judged on the whole ledger. */
 import type { ReceiptId } from '@svc/protocol';
 import type { AttestationRecord, NewAttestation, OutcomeRepository } from '@svc/service';
-import { type ColdReader, findColdDays } from '../cold/cold-reader.ts';
+import { type ColdReader, findColdDays, ReadTime } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
@@ -37,7 +37,8 @@ export function outcomeRepository(database: Database, cold: ColdReader): Outcome
     });
   const insertOfCold = async (values: unknown[], receiptId: ReceiptId) => {
     const [hash] = (await findColdDays(database, [dayOfId(receiptId)])).values();
-    const receipt = hash === undefined ? null : await cold.find(database, hash, receiptId);
+    const receipt =
+      hash === undefined ? null : await cold.find({ database, time: new ReadTime() }, hash, receiptId);
     if (receipt === null) return null;
     const {
       relying_party: relyingParty,

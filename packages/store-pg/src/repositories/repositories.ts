@@ -38,7 +38,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   grants: grantRepository,
   statusLists: statusListRepository,
   pauses: pauseRepository,
-  entitlements: (database, _, cold) => entitlementRepository(database, cold),
+  entitlements: entitlementRepository,
   evidence: evidenceRepository,
   audit: auditRepository,
   receipts: (database, _, cold) => receiptRepository(database, cold),

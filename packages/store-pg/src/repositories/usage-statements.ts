@@ -1,7 +1,6 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
-import type { DidWeb } from '@svc/protocol';
 import type { ApartTenants, DecisionFilter, FigureFilter } from '@svc/service';
-import type { CountedRow, MsRange } from '../cold/count-days.ts';
+import type { CountedRows, MsRange } from '../cold/count-days.ts';
 import { Conditions } from '../conditions.ts';
 import { type DailySums, dailySumsOf } from '../daily-sums.ts';
 import type { Statement } from '../database.ts';
@@ -21,7 +20,7 @@ export interface Counted {
   /** As it was read before: see `usageRepository`. */
   readonly before: string;
   /** Of the days asked for in part, those of cold ones; of them the database has none. */
-  readonly coldRows: readonly CountedRow[];
+  readonly coldCounts: readonly CountedRows[];
 }
 
 /** Where sums are stored, and what they are asked by: columns of the table, which the receipts have too. */
@@ -114,10 +113,10 @@ const UNCOUNTED = 'receipt_id >= (select counted_before from ledger_count)';
 export function countsSql(
   sums: Sums,
   { sinceMs, untilMs, ...filter }: DecisionFilter,
-  { before: countedBefore, coldRows }: Counted,
+  { before: countedBefore, coldCounts }: Counted,
   parameters: Conditions,
 ): string {
-  const cold = coldSql(sums, filter, coldRows, parameters);
+  const cold = coldSql(sums, coldCounts, parameters);
   const conditions = conditionsOf(filter, parameters);
   const receipts = (from: string, to: string, ...more: string[]) => {
     // Their index of Principals is one of hashes.
@@ -151,23 +150,13 @@ export function splitDays({ sinceMs, untilMs }: Pick<DecisionFilter, 'sinceMs' |
   return { whole: [fromMs, toMs], partial: partial.filter(([from, to]) => from < to) };
 }
 
-/** The counts of rows that are given, as a part of the statement; none where there are none. */
-function coldSql(
-  { columns }: Sums,
-  { relyingParties, principal, keyId }: Pick<DecisionFilter, 'relyingParties' | 'principal' | 'keyId'>,
-  rows: readonly CountedRow[],
-  parameters: Conditions,
-): string[] {
-  const counts = new Map<string, { readonly row: CountedRow; verifies: number }>();
-  for (const row of rows) {
-    const isAsked =
-      (relyingParties === null || relyingParties.includes(row.relying_party as DidWeb)) &&
-      (principal === undefined || row.principal === principal) &&
-      (keyId === undefined || row.key_id === keyId);
-    if (!isAsked) continue;
+/** The counts that are given, as a part of the statement; none where there are none. */
+function coldSql({ columns }: Sums, given: readonly CountedRows[], parameters: Conditions): string[] {
+  const counts = new Map<string, { readonly row: CountedRows; verifies: number }>();
+  for (const row of given) {
     const name = JSON.stringify(columns.map((column) => row[column]));
     const count = counts.get(name) ?? { row, verifies: 0 };
-    count.verifies += 1;
+    count.verifies += row.verifies;
     counts.set(name, count);
   }
   if (counts.size === 0) return [];

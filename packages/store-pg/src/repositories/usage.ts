@@ -15,7 +15,7 @@ import {
   type UsageRepository,
 } from '@svc/service';
 import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
-import { withColdRows } from '../cold/count-days.ts';
+import { withColdCounts } from '../cold/count-days.ts';
 import type { Database } from '../database.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
 import {
@@ -27,11 +27,11 @@ import {
 } from './usage-statements.ts';
 
 export function usageRepository(database: Database, cold: ColdReader): UsageRepository {
-  /** `work` counts in one statement; of days that are asked for in part the rows of cold ones are handed to it. */
+  /** `work` counts in one statement; of days that are asked for in part the counts of cold ones are handed to it. */
   const counting = <T>(filter: DecisionFilter, work: (counted: Counted) => Promise<T>): Promise<T> =>
-    againIfMoved(() =>
-      withColdRows({ database, cold }, splitDays(filter).partial, async (coldRows) =>
-        work({ before: await findCountedBefore(database), coldRows }),
+    againIfMoved({ database, cold }, (question) =>
+      withColdCounts(question, filter, splitDays(filter).partial, async (coldCounts) =>
+        work({ before: await findCountedBefore(database), coldCounts }),
       ),
     );
   return {
@@ -50,6 +50,11 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
+    async hasDecided(relyingParty) {
+      const values = [relyingParty, await findCountedBefore(database)];
+      const [row] = await database.read<{ hasDecided: boolean }>({ text: hasDecidedSql, values });
+      return row?.hasDecided === true;
+    },
     async seal(nowMs) {
       const text = 'select svc_seal_ledger($1) as sealed';
       return (await database.write<{ sealed: boolean }>({ text, values: [nowMs] }))[0]?.sealed === true;
@@ -67,6 +72,11 @@ async function findCountedBefore(database: Database): Promise<string> {
   if (row === undefined) throw new StoreError('refused', 'the ledger has no count');
   return row.id;
 }
+
+// What has been counted is in the sums, wherever it is.
+const hasDecidedSql = `
+  select exists (select from usage_counts where relying_party = $1)
+    or exists (select from receipts where receipt_id >= $2 and relying_party = $1) as "hasDecided"`;
 
 const tenantsSql = `
   with principal as (

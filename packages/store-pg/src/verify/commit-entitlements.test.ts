@@ -49,7 +49,7 @@ describe('a cap', () => {
     'of %i lets exactly that many of 64 checks at once through two nodes',
     async (cap) => {
       for (let round = 0; round < 3; round++) {
-        await stores.first.entitlements.put(orgId, capped(cap, { capSinceMs: Date.now() }));
+        await stores.first.putEntitlement(orgId, capped(cap, { capSinceMs: Date.now() }));
         const outcomes = (
           await Promise.all((await checks(64)).map((one, i) => commit([one], node(i))))
         ).flat();
@@ -60,7 +60,7 @@ describe('a cap', () => {
   );
 
   it('falls within a batch in its order, and denials use it up as well', async () => {
-    await stores.first.entitlements.put(orgId, capped(3));
+    await stores.first.putEntitlement(orgId, capped(3));
     const [a, b, c, d] = await checks(4);
     const denied = denyCommit(world, { productionCheck: await productionCheck(stores.first, orgId) });
     const outcomes = await commit([a, denied, b, c, d].filter((one) => one !== undefined));
@@ -68,18 +68,18 @@ describe('a cap', () => {
   });
 
   it('leaves Proof and idempotency key of what is beyond it unused', async () => {
-    await stores.first.entitlements.put(orgId, capped(0));
+    await stores.first.putEntitlement(orgId, capped(0));
     const refused = await check({ idempotency: { key: 'order-1', bodyHash: 'aa' } });
     expect(await commit([refused])).toEqual(['PLAN_REQUIRED']);
     expect((await stores.first.verify.findStored([refused.receiptId])).size).toBe(0);
     expect(await stores.first.verify.findIdempotent(world.relyingParty.did, 'order-1')).toBeNull();
-    await stores.first.entitlements.put(orgId, capped(1));
+    await stores.first.putEntitlement(orgId, capped(1));
     const { spend, idempotency } = refused;
     expect(await commit([await check({ spend, idempotency })])).toEqual(['STORED']);
   });
 
   it('keeps the place of a check that was not stored for the next in line, which tries again', async () => {
-    await stores.first.entitlements.put(orgId, capped(2));
+    await stores.first.putEntitlement(orgId, capped(2));
     const [spent, fresh, next, last] = await checks(4);
     if (!spent || !fresh || !next || !last) throw new Error('four checks were made');
     await commit([spent]);
@@ -94,7 +94,7 @@ describe('a cap', () => {
   });
 
   it('is not used up by a check of the same batch that is refused for another reason', async () => {
-    await stores.first.entitlements.put(orgId, capped(1));
+    await stores.first.putEntitlement(orgId, capped(1));
     const refused = await check({ evaluatedAtMs: Date.now() + 60_000 });
     expect(await commit([refused, await check(), await check()])).toEqual([
       'CLOCK',
@@ -105,7 +105,7 @@ describe('a cap', () => {
   });
 
   it('holds when the batch is sent again in halves because of a row', async () => {
-    await stores.first.entitlements.put(orgId, capped(5));
+    await stores.first.putEntitlement(orgId, capped(5));
     const batch = await checks(12);
     const outcomes = await commit(batch.map((one, i) => (i === 3 ? { ...one, jws: 'a\u0000b' } : one)));
     expect(outcomes[3]).toBe('REFUSED');
@@ -115,7 +115,7 @@ describe('a cap', () => {
 
   it('counts what is dated at or after its beginning, and caps nothing else', async () => {
     const capSinceMs = Date.now() - 500;
-    await stores.first.entitlements.put(orgId, capped(1, { capSinceMs }));
+    await stores.first.putEntitlement(orgId, capped(1, { capSinceMs }));
     const before = { evaluatedAtMs: capSinceMs - 1 };
     expect(await commit([await check(before), await check(before)])).toEqual(['STORED', 'STORED']);
     expect(await used()).toBe(0);
@@ -125,7 +125,7 @@ describe('a cap', () => {
   });
 
   it('counts and refuses nothing where plans are only logged, and counts on', async () => {
-    await stores.first.entitlements.put(orgId, capped(1));
+    await stores.first.putEntitlement(orgId, capped(1));
     const isLogged = await productionCheck(stores.first, orgId, { isEnforced: false });
     const batch = (await checks(3)).map((one) => ({ ...one, productionCheck: isLogged }));
     expect(await commit(batch)).toEqual(['STORED', 'STORED', 'STORED']);
@@ -137,8 +137,8 @@ describe('a cap', () => {
     const free = await createWorld(stores.first);
     const otherOrgId = await insertOrg(stores.first);
     const other = await createWorld(stores.first, otherOrgId);
-    await stores.first.entitlements.put(orgId, capped(0));
-    await stores.first.entitlements.put(otherOrgId, capped(2));
+    await stores.first.putEntitlement(orgId, capped(0));
+    await stores.first.putEntitlement(otherOrgId, capped(2));
     const ofOther = { productionCheck: await productionCheck(stores.first, otherOrgId) };
     const batch = [await check(), denyCommit(free), denyCommit(other, ofOther), denyCommit(other, ofOther)];
     expect(await commit(batch)).toEqual(['PLAN_REQUIRED', 'STORED', 'STORED', 'STORED']);
@@ -154,13 +154,13 @@ describe('an entitlement', () => {
   });
 
   it('that is blocked covers nothing', async () => {
-    await stores.first.entitlements.put(orgId, push({ production: 'blocked' }));
+    await stores.first.putEntitlement(orgId, push({ production: 'blocked' }));
     expect(await commit([await check()])).toEqual(['PLAN_REQUIRED']);
   });
 
   it('ends at production_until: the millisecond before is covered, that one is not', async () => {
     const productionUntilMs = Date.now() - 500;
-    await stores.first.entitlements.put(orgId, push({ productionUntilMs }));
+    await stores.first.putEntitlement(orgId, push({ productionUntilMs }));
     const last = await check({ evaluatedAtMs: productionUntilMs - 1 });
     const late = await check({ evaluatedAtMs: productionUntilMs });
     expect(await commit([last, late])).toEqual(['STORED', 'PLAN_REQUIRED']);
@@ -168,16 +168,16 @@ describe('an entitlement', () => {
 
   it('that changed since the evaluation makes the decision stale, also one that was absent', async () => {
     const first = await check();
-    await stores.first.entitlements.put(orgId, push());
+    await stores.first.putEntitlement(orgId, push());
     const second = await check();
-    await stores.first.entitlements.put(orgId, capped(5));
+    await stores.first.putEntitlement(orgId, capped(5));
     expect(await commit([first, second])).toEqual(['STALE', 'STALE']);
     expect(await used()).toBe(0);
   });
 
   it('is not waited for by decisions of other orgs while it is being pushed', async () => {
     const free = await createWorld(stores.first);
-    await stores.first.entitlements.put(orgId, push());
+    await stores.first.putEntitlement(orgId, push());
     const batch = [await check(), denyCommit(free)];
     await withSession(stores.url, async (pusher) => {
       await pusher.query('begin');
@@ -187,7 +187,7 @@ describe('an entitlement', () => {
   });
 
   it('is pushed only after decisions that went by the former one', async () => {
-    await stores.first.entitlements.put(orgId, push());
+    await stores.first.putEntitlement(orgId, push());
     const one = await check();
     await withSession(stores.url, async (holder) => {
       await holder.query('begin');
@@ -198,7 +198,7 @@ describe('an entitlement', () => {
       // Judged, and now waits for the Proof.
       const committing = commit([one]);
       await untilRow(holder, proofIsWaitedFor);
-      const pushing = stores.second.entitlements.put(orgId, capped(5));
+      const pushing = stores.second.putEntitlement(orgId, capped(5));
       await untilRow(holder, someoneWaits);
       await holder.query('rollback');
       expect([await committing, await pushing]).toEqual([['STORED'], true]);
@@ -209,7 +209,7 @@ describe('an entitlement', () => {
 });
 
 it('a receipt says whether it was a production check', async () => {
-  await stores.first.entitlements.put(orgId, capped(5));
+  await stores.first.putEntitlement(orgId, capped(5));
   const sandbox = await check({ productionCheck: null });
   expect(await commit([await check(), sandbox])).toEqual(['STORED', 'STORED']);
   expect(await used()).toBe(1);
