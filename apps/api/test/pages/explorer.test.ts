@@ -55,13 +55,14 @@ const open = async (
 };
 
 const blocks = (page: Page) => page.locator('.block');
+const sound = (page: Page) => page.locator('.block[data-state=ok]');
 
 describe.skipIf(!hasBrowser)('the explorer', () => {
   it('shows the chain of days, each signed and linked, and older ones on demand', async () => {
     const { page, expectQuiet } = await open();
-    await expect.poll(() => blocks(page).count()).toBe(7);
+    await expect.poll(() => sound(page).count()).toBe(7);
     await page.getByRole('button', { name: 'Older days' }).click();
-    await expect.poll(() => blocks(page).count()).toBe(days.length);
+    await expect.poll(() => sound(page).count()).toBe(days.length);
     expect(await page.locator('.block-wrong').count()).toBe(0);
     const heard = await page.locator('.block summary .unseen').allTextContents();
     expect(heard.slice(0, -1).every((words) => words === 'signed, and linked to the day before')).toBe(true);
@@ -108,6 +109,15 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
+  it('checks nothing on the thread of the page: without what checks, no day and no proof is shown as sound', async () => {
+    const base = await serve((record) => record, days, false);
+    const { page } = await visit(base);
+    await page.route(/checks\.worker/, (route) => route.abort());
+    await page.goto(`${base}/transparency#receipt=${receiptId}`);
+    await page.getByText('could not be loaded').first().waitFor();
+    expect(await page.locator('[data-state=ok], .note-good').count()).toBe(0);
+  });
+
   it.runIf(isDeep)('opens a day by its link', async () => {
     const { page, expectQuiet } = await open('#day=2026-11-14');
     await page.getByRole('region', { name: 'Payload of the checkpoint of 2026-11-14' }).waitFor();
@@ -131,8 +141,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByText('For each Receipt the way from it to the root').waitFor();
     await inspect(page, 'explorer-empty');
     await page.getByRole('button', { name: 'Show an example' }).click();
-    await expect.poll(() => blocks(page).count()).toBe(2);
-    expect(await page.locator('.block-wrong').count()).toBe(0);
+    await expect.poll(() => sound(page).count()).toBe(2);
     await page.locator('.block summary').first().click();
     await page.locator('.block').first().getByRole('link', { name: 'drc_' }).first().click();
     await page.getByText('it is Receipt 1 of 41').waitFor();
@@ -143,8 +152,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
 
   it('in a sandbox without a closed day two of a demonstration are there at once, marked', async () => {
     const { page, base, expectQuiet } = await open('', (record) => record, [], true);
-    await expect.poll(() => blocks(page).count()).toBe(2);
-    expect(await page.locator('.block-wrong').count()).toBe(0);
+    await expect.poll(() => sound(page).count()).toBe(2);
     await page.getByText('Of a service that does not exist').waitFor();
     await page.getByText('gets its root shortly after midnight UTC').waitFor();
     expect(await page.getByRole('button', { name: 'Show an example' }).count()).toBe(0);

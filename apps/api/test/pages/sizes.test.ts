@@ -10,7 +10,7 @@ const BUDGETS_KB = {
   docs: 10,
   playground: 50,
   'verify-receipt': 56,
-  transparency: 46,
+  transparency: 28,
   dashboard: 74,
 } as const;
 
@@ -33,6 +33,13 @@ it('the whole reference comes after its list, and is at most 290 KB', () => {
   );
   expect(sizeOf(`pages/${redoc}`)).toBeLessThanOrEqual(290 * KB);
   expect(readFileSync(new URL('docs.html', PAGES_FOLDER)).toString()).not.toContain(redoc);
+});
+
+it('what checks signatures for /transparency comes beside its scripts, and is at most 20 KB', () => {
+  const [worker = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
+    name.startsWith('checks.worker'),
+  );
+  expect(sizeOf(`pages/${worker}`)).toBeLessThanOrEqual(20 * KB);
 });
 
 it('the verifier as one file is at most 50 KB', () => {

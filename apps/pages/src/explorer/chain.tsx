@@ -1,11 +1,12 @@
 /** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
 import { JwsView } from '../shared/jws-view.tsx';
+import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
 import type { Checkpoint } from '../shared/wire.ts';
-import { checkDay, type Service } from './check-day.ts';
+import { check, useParts } from './checks.ts';
 import type { Log } from './log.ts';
 
 const PAGE_DAYS = 7;
@@ -67,7 +68,7 @@ export const Chain = ({
               key={checkpoint.day}
               checkpoint={checkpoint}
               previous={days[i + 1] ?? null}
-              service={log.service}
+              document={log.document}
               isOpen={checkpoint.day === openDay}
               isExample={isExample}
             />
@@ -85,34 +86,36 @@ export const Chain = ({
 const Block = ({
   checkpoint,
   previous,
-  service,
+  document,
   isOpen,
   isExample,
 }: {
   readonly checkpoint: Checkpoint;
   readonly previous: Checkpoint | null;
-  readonly service: Service;
+  readonly document: string;
   readonly isOpen: boolean;
   readonly isExample: boolean;
 }) => {
   const { day, tree_size: size, root } = checkpoint;
-  // A signature takes milliseconds, and the list is drawn again whenever something else of the page is.
-  const parts = useMemo(() => checkDay(checkpoint, previous, service), [checkpoint, previous, service]);
-  const holds = parts.every(({ state }) => state === 'ok');
+  const parts = useParts(
+    () => check('day', document, checkpoint, previous),
+    [checkpoint, previous, document],
+  );
+  const state = stateOf(parts);
   return (
-    <li class={`block ${holds ? '' : 'block-wrong'}`}>
-      <details open={isOpen || !holds}>
+    <li class={`block ${state === 'wrong' ? 'block-wrong' : ''}`} data-state={state}>
+      <details open={isOpen || state === 'wrong'}>
         <summary>
-          <Icon of={holds ? 'ok' : 'wrong'} />
+          <Icon of={state} />
           <span class="block-day">{day}</span>
           <span class="block-size">
             {size.toLocaleString('en')} Receipt{size === 1 ? '' : 's'}
           </span>
           <code class="block-root">{root.slice('sha256:'.length)}</code>
-          <span class="unseen">{wordOf(checkpoint, holds)}</span>
+          <span class="unseen">{wordOf(checkpoint, state)}</span>
         </summary>
         <div class="block-more">
-          <PartsList parts={parts} />
+          {parts === null ? <p class="soft">Being checked …</p> : <PartsList parts={parts} />}
           <dl class="facts">
             <dt>Root</dt>
             <dd>
@@ -146,8 +149,16 @@ const Block = ({
   );
 };
 
-const wordOf = ({ previous_root: previous }: Checkpoint, holds: boolean): string => {
-  if (!holds) return 'wrong';
+type BlockState = 'waiting' | 'ok' | 'wrong';
+
+const stateOf = (parts: readonly Part[] | null): BlockState => {
+  if (parts === null) return 'waiting';
+  return parts.every(({ state }) => state === 'ok') ? 'ok' : 'wrong';
+};
+
+const wordOf = ({ previous_root: previous }: Checkpoint, state: BlockState): string => {
+  if (state === 'waiting') return 'being checked';
+  if (state === 'wrong') return 'wrong';
   return previous === null ? 'signed, the first day' : 'signed, and linked to the day before';
 };
 

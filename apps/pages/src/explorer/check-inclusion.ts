@@ -61,9 +61,6 @@ export const checkInclusion = (
   });
 };
 
-export const needsAttestation = (parts: readonly Part[]): boolean =>
-  parts.some(({ failures }) => failures.some(({ code }) => code === 'key-not-in-force'));
-
 const ILL_FORMED: ReadonlySet<InclusionFailureCode> = new Set([
   'malformed-inclusion',
   'missing-member',

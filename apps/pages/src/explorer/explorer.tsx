@@ -1,10 +1,10 @@
 /** The transparency log: the chain of days, and the way from one Receipt to the root of its day, recomputed here. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
+import { ownServiceDocument } from '../shared/own-service-document.ts';
 import { Shell } from '../shared/shell.tsx';
-import { ownServiceDocument } from '../shared/verify-own-receipt.ts';
 import { Chain } from './chain.tsx';
-import { readService } from './check-day.ts';
+import { check } from './checks.ts';
 import { EXAMPLE, isOfExample, type Log, logOf } from './log.ts';
 import { LookUp } from './look-up.tsx';
 import { usePlace } from './place.ts';
@@ -14,16 +14,19 @@ import './explorer.css';
 /** A sandbox, such as `npm start` has one, shows the example by itself as long as no day of its own is closed. */
 const hasSandbox = (): boolean => document.documentElement.dataset.sandbox === 'on';
 
+const readOwnLog = async (): Promise<Log> => {
+  const document = await ownServiceDocument();
+  await check('document', document);
+  return logOf(document);
+};
+
 export const Explorer = () => {
   const place = usePlace();
   const [own, setOwn] = useState<Log | null>(null);
   const [hasExample, setHasExample] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
-    ownServiceDocument().then(
-      (text) => setOwn(logOf(readService(text))),
-      (error) => setProblem(problemText(error)),
-    );
+    readOwnLog().then(setOwn, (error) => setProblem(problemText(error)));
   }, []);
   const onEmpty = useCallback(() => {
     if (hasSandbox()) setHasExample(true);
@@ -37,7 +40,7 @@ export const Explorer = () => {
         </p>
       )}
       <LookUp receiptId={place.receipt} log={isLookedUpThere ? EXAMPLE : own} isExample={isLookedUpThere} />
-      {own !== null && <Restores service={own.service} />}
+      {own !== null && <Restores document={own.document} />}
       {problem === null && (
         <Chain
           openDay={place.day}

@@ -7,11 +7,11 @@ import type {
   InclusionProof,
   Metrics,
 } from '../shared/wire.ts';
-import { readService, type Service } from './check-day.ts';
 import example from './example.json';
 
 export interface Log {
-  readonly service: Service;
+  /** The text of the DID document of the service whose signatures count. */
+  readonly document: string;
   /** The last day that is closed, and how many are; null while none is. */
   readonly findLatest: () => Promise<{ readonly day: string; readonly count: number } | null>;
   readonly getDay: (day: string) => Promise<Checkpoint>;
@@ -19,8 +19,8 @@ export interface Log {
   readonly getAttestation: (receiptId: string) => Promise<string>;
 }
 
-export const logOf = (service: Service): Log => ({
-  service,
+export const logOf = (document: string): Log => ({
+  document,
   // Asking for a day that is not closed is an error, which the browser would report as such.
   findLatest: async () => {
     const { body } = await callApi<Metrics>('metrics', { query: { days: '1' } });
@@ -40,7 +40,7 @@ const notThere = (what: string): never => {
 
 /** Two closed days of a service that does not exist; everything in it holds. */
 export const EXAMPLE: Log = {
-  service: readService(JSON.stringify(example.did_document)),
+  document: JSON.stringify(example.did_document),
   findLatest: async () => ({ day: example.days.at(-1)?.day ?? '', count: example.days.length }),
   getDay: async (day) =>
     (example.days.find((one) => one.day === day) as Checkpoint | undefined) ?? notThere(day),

@@ -6,7 +6,7 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
 import type { InclusionPending, InclusionProof } from '../shared/wire.ts';
-import { checkInclusion, needsAttestation } from './check-inclusion.ts';
+import { check } from './checks.ts';
 import type { Log } from './log.ts';
 import { PathDrawing } from './path-drawing.tsx';
 import { goToReceipt } from './place.ts';
@@ -139,9 +139,13 @@ const useInclusion = (receiptId: string | null, log: Log | null): Found => {
 const find = async (receiptId: string, log: Log): Promise<Found> => {
   const answer = await log.getInclusion(receiptId);
   if ('status' in answer) return { state: 'pending', pending: answer };
-  const { document } = log.service;
-  const parts = checkInclusion(answer, receiptId, document);
+  const { document } = log;
+  const parts = await check('inclusion', answer, receiptId, document);
   if (!needsAttestation(parts)) return { state: 'proof', proof: answer, parts };
   const attestation = await log.getAttestation(receiptId);
-  return { state: 'proof', proof: answer, parts: checkInclusion(answer, receiptId, document, attestation) };
+  const attested = await check('inclusion', answer, receiptId, document, attestation);
+  return { state: 'proof', proof: answer, parts: attested };
 };
+
+const needsAttestation = (parts: readonly Part[]): boolean =>
+  parts.some(({ failures }) => failures.some(({ code }) => code === 'key-not-in-force'));

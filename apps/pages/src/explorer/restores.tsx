@@ -4,11 +4,10 @@ import { callApi, problemText } from '../shared/api.ts';
 import { JwsView } from '../shared/jws-view.tsx';
 import { PartsList } from '../shared/parts-list.tsx';
 import type { Restore } from '../shared/wire.ts';
-import type { Service } from './check-day.ts';
-import { checkRestore } from './check-restore.ts';
+import { check, useParts } from './checks.ts';
 
 /** Nothing where nothing was ever lost. */
-export const Restores = ({ service }: { readonly service: Service }) => {
+export const Restores = ({ document }: { readonly document: string }) => {
   const [restores, setRestores] = useState<readonly Restore[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
@@ -38,10 +37,15 @@ export const Restores = ({ service }: { readonly service: Service }) => {
           <summary>
             {restore.lost_from} to {restore.lost_until}
           </summary>
-          <PartsList parts={checkRestore(restore, service)} />
+          <Checked restore={restore} document={document} />
           <JwsView jws={restore.statement} name={`restore ${restore.epoch}`} />
         </details>
       ))}
     </section>
   );
+};
+
+const Checked = ({ restore, document }: { readonly restore: Restore; readonly document: string }) => {
+  const parts = useParts(() => check('restore', document, restore), [restore, document]);
+  return parts === null ? <p class="soft">Being checked …</p> : <PartsList parts={parts} />;
 };

@@ -1,22 +1,6 @@
 /** Checks a Receipt in this tab against the DID document of the service that this page came from. */
 import { verifyReceipt } from '@svc/receipts';
-
-let document: Promise<string> | null = null;
-
-/** The service's own DID document, fetched once. Rejects where it cannot be had. */
-export const ownServiceDocument = (): Promise<string> => {
-  document ??= fetchDocument().catch((error: unknown) => {
-    document = null;
-    throw error;
-  });
-  return document;
-};
-
-const fetchDocument = async (): Promise<string> => {
-  const response = await fetch('.well-known/did.json');
-  if (!response.ok) throw new Error(`The service's DID document: the service answered ${response.status}.`);
-  return response.text();
-};
+import { ownServiceDocument } from './own-service-document.ts';
 
 export const verifyOwnReceipt = async (receipt: unknown): Promise<boolean> =>
   verifyReceipt(receipt, await ownServiceDocument()).ok;

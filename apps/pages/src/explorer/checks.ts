@@ -1,0 +1,66 @@
+/** Asks checks.worker.ts, which is started with the first question. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Part } from '../shared/part.ts';
+import type { Answer, Checks, Question } from './checks.worker.ts';
+
+interface Asker {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const askers = new Map<number, Asker>();
+let worker: Worker | null = null;
+let asked = 0;
+
+const startWorker = (): Worker => {
+  const started = new Worker(new URL('./checks.worker.ts', import.meta.url), { type: 'module' });
+  started.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+    const asker = askers.get(data.id);
+    askers.delete(data.id);
+    if ('problem' in data) asker?.reject(new Error(data.problem));
+    else asker?.resolve(data.value as never);
+  });
+  // Its file did not come, or could not be read.
+  started.addEventListener('error', () => {
+    for (const { reject } of askers.values())
+      reject(new Error('What checks the signatures could not be loaded. Load the page again.'));
+    askers.clear();
+    worker = null;
+  });
+  return started;
+};
+
+/** Rejects where the check throws, or cannot be loaded. */
+export const check = <Name extends keyof Checks>(
+  name: Name,
+  ...parameters: Parameters<Checks[Name]>
+): Promise<ReturnType<Checks[Name]>> =>
+  new Promise((resolve, reject) => {
+    asked += 1;
+    askers.set(asked, { resolve, reject });
+    worker ??= startWorker();
+    worker.postMessage({ id: asked, name, parameters } satisfies Question);
+  });
+
+/** What `ask` is answered; null until then. One that cannot be answered is a part that is wrong. Anew where `inputs` differ. */
+export const useParts = (
+  ask: () => Promise<readonly Part[]>,
+  inputs: readonly unknown[],
+): readonly Part[] | null => {
+  const [parts, setParts] = useState<readonly Part[] | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const show = (next: readonly Part[]) => void (isCurrent && setParts(next));
+    setParts(null);
+    ask().then(show, ({ message }: Error) => show([notChecked(message)]));
+    return () => {
+      isCurrent = false;
+    };
+  }, inputs);
+  return parts;
+};
+
+const notChecked = (message: string): Part => ({
+  ...{ id: 'check', name: 'Check', means: '', state: 'wrong' },
+  failures: [{ code: 'not-checked', message }],
+});

@@ -1,0 +1,44 @@
+/** Every check of this page, in a thread of its own: where a signature takes a tenth of a second, the page goes on being usable. */
+import { checkDay, readService, type Service } from './check-day.ts';
+import { checkInclusion } from './check-inclusion.ts';
+import { checkRestore } from './check-restore.ts';
+
+/** The service's own document and the example's. */
+const read = new Map<string, Service>();
+const serviceOf = (document: string): Service => {
+  const service = read.get(document) ?? readService(document);
+  read.set(document, service);
+  return service;
+};
+
+const CHECKS = {
+  /** Throws Error on a text that is no DID document. */
+  document: (text: string) => serviceOf(text).did,
+  day: (document: string, ...[shown, previous]: Leading<typeof checkDay>) =>
+    checkDay(shown, previous, serviceOf(document)),
+  restore: (document: string, ...[shown]: Leading<typeof checkRestore>) =>
+    checkRestore(shown, serviceOf(document)),
+  inclusion: checkInclusion,
+};
+type Leading<Check> = Check extends (...all: [...infer First, Service]) => unknown ? First : never;
+
+export type Checks = typeof CHECKS;
+export interface Question {
+  readonly id: number;
+  readonly name: keyof Checks;
+  readonly parameters: readonly unknown[];
+}
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly problem: string };
+
+const answer = ({ id, name, parameters }: Question): Answer => {
+  try {
+    const check = CHECKS[name] as (...all: readonly unknown[]) => unknown;
+    return { id, value: check(...parameters) };
+  } catch (error) {
+    return { id, problem: (error as Error).message };
+  }
+};
+
+self.addEventListener('message', ({ data }: MessageEvent<Question>) => self.postMessage(answer(data)));
