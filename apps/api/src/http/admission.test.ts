@@ -72,6 +72,35 @@ describe('three times what the service can do, for a minute', () => {
   });
 });
 
+describe('a moment in which nothing is answered, at half of what the service can do', () => {
+  /** Answers that come due in a standstill come at its end, as quickly as the service can. */
+  const standstill = (stallsMs: readonly number[], lengthMs: number) => {
+    const admission = new Admission();
+    const leaving: { readonly atMs: number; readonly leave: (nowMs: number) => void }[] = [];
+    let freeAtMs = 0;
+    let refused = 0;
+    for (let nowMs = 0; nowMs < 30_000; nowMs += 10) {
+      while ((leaving[0]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs) {
+        const first = leaving.shift();
+        first?.leave(first.atMs);
+      }
+      const stall = stallsMs.find((at) => nowMs >= at && nowMs < at + lengthMs);
+      freeAtMs = Math.max(freeAtMs, stall === undefined ? nowMs : stall + lengthMs) + 5;
+      try {
+        const leave = admission.enter(tenant(`org${(nowMs / 10) % 4}`), nowMs);
+        leaving.push({ atMs: freeAtMs, leave });
+      } catch {
+        refused += 1;
+      }
+    }
+    return refused;
+  };
+
+  it('is not taken for an overload, nor is the next', () => {
+    expect(standstill([10_000, 12_000, 14_000, 20_000], 700)).toBe(0);
+  });
+});
+
 it('a service that keeps up refuses nobody', () => {
   const steady = simulate(new Admission(), [{ seconds: 60, perSecond: 190 }]);
   expect(steady(0, 60_000)).toMatchObject({ refused: 0, late: 0 });
@@ -142,8 +171,9 @@ describe('what a caller itself makes last', () => {
       for (const leaving of [batch, waited])
         admission.enter(tenant('hostile'), nowMs)(nowMs + 1_000, leaving);
     expect(admission.limit).toBe(limit);
-    // One that is late by the service is learned from.
-    admission.enter(tenant('other'), 61_000)(62_500);
+    // Those that are late by the service are learned from.
+    const others = Array.from({ length: 1_000 }, () => admission.enter(tenant('other'), 61_000));
+    for (const leave of others) leave(62_500);
     expect(admission.limit).toBeLessThan(limit);
   });
 
@@ -151,7 +181,8 @@ describe('what a caller itself makes last', () => {
     const admission = new Admission();
     for (let nowMs = 0; nowMs < 2_000; nowMs += 50) admission.enter(tenant('a'), nowMs)(nowMs + 49, batch);
     admission.enter(tenant('b'), 2_000)(2_020);
-    admission.enter(tenant('b'), 1_400)(2_021);
+    const many = Array.from({ length: 1_000 }, () => admission.enter(tenant('b'), 1_400));
+    many.at(-1)?.(2_021);
     expect(admission.limit).toBeGreaterThan(400);
     expect(admission.limit).toBeLessThan(600);
   });

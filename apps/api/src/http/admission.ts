@@ -3,9 +3,11 @@
  * more than it can do answers everything late: callers give up, what is done for them is wasted, and it stays so after the
  * load has gone. What comes beyond the limit is refused at once, before anything is done for it.
  *
- * The limit is found by trying. When answers come late it becomes what was answered lately in the time that an answer may
- * take (Little's law); while they come in time and the limit is used up it grows by a quarter in each round. Where even the
- * quickest answer is slow, a disk is and no queue: taking in less would make none quicker, so late is then later.
+ * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take (Little's
+ * law), at the best rate of the last seconds: at half load the rate of a moment is what was asked, and no capacity, and after a moment
+ * of standstill the best is that at which what had waited was answered. While answers come in time and the limit is used up it grows
+ * by a quarter in each round. Where even the quickest answer is slow, a disk is and no queue: taking in less would make none quicker,
+ * so late is then later.
  *
  * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a batch, which is many answers one
  * after another, and what waited for a host of somebody else.
@@ -17,8 +19,9 @@ import { ApiError } from './api-error.ts';
 const LATE_MS = 500;
 /** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
 const LATEST_MS = 1_200;
-const QUICKEST_WINDOW_MS = 2_000;
-const WINDOW_MS = 250;
+/** Of the best of the last seconds: those of this window and the one before. */
+const BEST_WINDOW_MS = 2_000;
+const RATE_WINDOW_MS = 250;
 /** Half of what one commit takes. */
 const LEAST = 32;
 const MOST = 2_048;
@@ -36,7 +39,45 @@ export interface Leaving {
   readonly isSample: boolean;
 }
 
+interface Sample {
+  readonly enteredAtMs: number;
+  readonly leftAtMs: number;
+  /** So many were under way when it came in, itself included. */
+  readonly place: number;
+  readonly wasUsedUp: boolean;
+}
+
 const ONE: Leaving = { decisions: 1, isSample: true };
+
+/** The best value of the present window and the one before it; `worst` where nothing came. */
+class BestLately {
+  #beganAtMs = 0;
+  #best: number;
+  #bestBefore: number;
+
+  constructor(
+    readonly worst: number,
+    readonly better: (a: number, b: number) => number,
+  ) {
+    this.#best = worst;
+    this.#bestBefore = worst;
+  }
+
+  add(value: number, nowMs: number): void {
+    this.at(nowMs);
+    this.#best = this.better(this.#best, value);
+  }
+
+  at(nowMs: number): number {
+    const windows = Math.floor((nowMs - this.#beganAtMs) / BEST_WINDOW_MS);
+    if (windows > 0) {
+      this.#bestBefore = windows === 1 ? this.#best : this.worst;
+      this.#best = this.worst;
+      this.#beganAtMs += windows * BEST_WINDOW_MS;
+    }
+    return this.better(this.#best, this.#bestBefore);
+  }
+}
 
 export class Admission {
   #limit = MOST;
@@ -44,10 +85,8 @@ export class Admission {
   readonly #byShare = new Map<string, number>();
   #windowBeganAtMs = 0;
   #answered = 0;
-  #perSecond = 0;
-  #quickestBeganAtMs = 0;
-  #quickestMs = Number.POSITIVE_INFINITY;
-  #quickestBeforeMs = Number.POSITIVE_INFINITY;
+  readonly #perSecond = new BestLately(0, Math.max);
+  readonly #quickestMs = new BestLately(Number.POSITIVE_INFINITY, Math.min);
   #cutAtMs = Number.NEGATIVE_INFINITY;
   #overloadedSinceMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -64,6 +103,7 @@ export class Admission {
     if (isFull) this.#refuse(nowMs);
     const wasUsedUp = (ofShare + 1) * 2 >= this.limit * SHARE || (this.#underWay + 1) * 2 >= this.limit;
     this.#underWay += 1;
+    const place = this.#underWay;
     this.#byShare.set(share, ofShare + 1);
     return (leftAtMs, { decisions, isSample } = ONE) => {
       this.#underWay -= 1;
@@ -71,41 +111,42 @@ export class Admission {
       if (left === 0) this.#byShare.delete(share);
       else this.#byShare.set(share, left);
       this.#count(leftAtMs, decisions);
-      if (isSample) this.#learn(nowMs, leftAtMs, wasUsedUp);
+      if (isSample) this.#learn({ enteredAtMs: nowMs, leftAtMs, place, wasUsedUp });
     };
   }
 
-  #learn(enteredAtMs: number, leftAtMs: number, wasUsedUp: boolean): void {
+  #learn({ enteredAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
     const tookMs = leftAtMs - enteredAtMs;
-    const lateMs = this.#lateAfter(tookMs, leftAtMs);
+    this.#quickestMs.add(tookMs, leftAtMs);
+    const lateMs = this.#lateMs(leftAtMs);
     if (tookMs <= lateMs) {
       if (wasUsedUp) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
       return;
     }
-    // What came in before the last cut is late by what was taken in before it.
-    if (enteredAtMs < this.#cutAtMs) return;
+    const limit = Math.max(LEAST, this.#answeredIn(lateMs, leftAtMs));
+    // What came in before the last cut is late by what was taken in before it; what would be let in again, by something else.
+    if (enteredAtMs < this.#cutAtMs || place <= limit) return;
     this.#cutAtMs = leftAtMs;
-    this.#limit = Math.max(LEAST, Math.min(this.#limit, (this.#perSecond * lateMs) / 1_000));
+    this.#limit = Math.min(this.#limit, limit);
   }
 
-  #lateAfter(tookMs: number, nowMs: number): number {
-    if (nowMs - this.#quickestBeganAtMs > QUICKEST_WINDOW_MS) {
-      this.#quickestBeforeMs = this.#quickestMs;
-      this.#quickestMs = tookMs;
-      this.#quickestBeganAtMs = nowMs;
-    }
-    this.#quickestMs = Math.min(this.#quickestMs, tookMs);
-    const quickestMs = Math.min(this.#quickestMs, this.#quickestBeforeMs);
-    return Math.min(LATEST_MS, Math.max(LATE_MS, 2 * quickestMs));
+  #lateMs(nowMs: number): number {
+    return Math.min(LATEST_MS, Math.max(LATE_MS, 2 * this.#quickestMs.at(nowMs)));
+  }
+
+  #answeredIn(ms: number, nowMs: number): number {
+    return (this.#perSecond.at(nowMs) * ms) / 1_000;
   }
 
   #count(nowMs: number, decisions: number): void {
     this.#answered += decisions;
     const elapsedMs = nowMs - this.#windowBeganAtMs;
-    if (elapsedMs < WINDOW_MS) return;
-    this.#perSecond = (this.#answered * 1_000) / elapsedMs;
+    if (elapsedMs < RATE_WINDOW_MS) return;
+    this.#perSecond.add((this.#answered * 1_000) / elapsedMs, nowMs);
     this.#windowBeganAtMs = nowMs;
     this.#answered = 0;
+    // A cut that was made before the best was known is taken back.
+    this.#limit = Math.min(MOST, Math.max(this.#limit, this.#answeredIn(LATE_MS, nowMs)));
   }
 
   #refuse(nowMs: number): never {
