@@ -9,19 +9,21 @@
  * by a quarter in each round. Where even the quickest answer is slow, a disk is and no queue: taking in less would make none quicker,
  * so late is then later.
  *
- * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a batch, which is many answers one
- * after another, and what waited for a host of somebody else.
+ * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes slowly, a batch,
+ * which is many answers one after another, and what waited for a host of somebody else.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
 
-/** Far below the deadline of a verification (1.7 s), far above an answer of a service that keeps up. */
-const LATE_MS = 500;
+/** Below the 400 ms that a decision waits for its turn at a connection, far above an answer of a service that keeps up. */
+const LATE_MS = 300;
 /** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
 const LATEST_MS = 1_200;
-/** Of the best of the last seconds: those of this window and the one before. */
-const BEST_WINDOW_MS = 2_000;
+const QUICKEST_WINDOW_MS = 2_000;
+const BEST_RATE_WINDOW_MS = 5_000;
 const RATE_WINDOW_MS = 250;
+/** Of a window that goes on; shorter ones tell how answers come in batches. */
+const LEAST_RATE_WINDOW_MS = 150;
 /** Half of what one commit takes. */
 const LEAST = 32;
 const MOST = 2_048;
@@ -33,21 +35,23 @@ const MOST_RETRY_AFTER_SECONDS = 8;
 
 /** What there is to learn from a request that is over. */
 export interface Leaving {
-  /** It was so many decisions. */
+  /** So many decisions were made for it; none where the service failed. */
   readonly decisions: number;
   /** How long it took says something about this service. */
   readonly isSample: boolean;
+  /** When all of it had been received; before that its sender is waited for. */
+  readonly receivedAtMs: number;
 }
 
 interface Sample {
-  readonly enteredAtMs: number;
+  readonly beganAtMs: number;
   readonly leftAtMs: number;
   /** So many were under way when it came in, itself included. */
   readonly place: number;
   readonly wasUsedUp: boolean;
 }
 
-const ONE: Leaving = { decisions: 1, isSample: true };
+const ONE: Leaving = { decisions: 1, isSample: true, receivedAtMs: 0 };
 
 /** The best value of the present window and the one before it; `worst` where nothing came. */
 class BestLately {
@@ -56,6 +60,7 @@ class BestLately {
   #bestBefore: number;
 
   constructor(
+    readonly windowMs: number,
     readonly worst: number,
     readonly better: (a: number, b: number) => number,
   ) {
@@ -69,11 +74,11 @@ class BestLately {
   }
 
   at(nowMs: number): number {
-    const windows = Math.floor((nowMs - this.#beganAtMs) / BEST_WINDOW_MS);
+    const windows = Math.floor((nowMs - this.#beganAtMs) / this.windowMs);
     if (windows > 0) {
       this.#bestBefore = windows === 1 ? this.#best : this.worst;
       this.#best = this.worst;
-      this.#beganAtMs += windows * BEST_WINDOW_MS;
+      this.#beganAtMs += windows * this.windowMs;
     }
     return this.better(this.#best, this.#bestBefore);
   }
@@ -85,8 +90,8 @@ export class Admission {
   readonly #byShare = new Map<string, number>();
   #windowBeganAtMs = 0;
   #answered = 0;
-  readonly #perSecond = new BestLately(0, Math.max);
-  readonly #quickestMs = new BestLately(Number.POSITIVE_INFINITY, Math.min);
+  readonly #perMs = new BestLately(BEST_RATE_WINDOW_MS, 0, Math.max);
+  readonly #quickestMs = new BestLately(QUICKEST_WINDOW_MS, Number.POSITIVE_INFINITY, Math.min);
   #cutAtMs = Number.NEGATIVE_INFINITY;
   #overloadedSinceMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -105,18 +110,18 @@ export class Admission {
     this.#underWay += 1;
     const place = this.#underWay;
     this.#byShare.set(share, ofShare + 1);
-    return (leftAtMs, { decisions, isSample } = ONE) => {
+    return (leftAtMs, { decisions, isSample, receivedAtMs } = ONE) => {
       this.#underWay -= 1;
       const left = (this.#byShare.get(share) ?? 1) - 1;
       if (left === 0) this.#byShare.delete(share);
       else this.#byShare.set(share, left);
       this.#count(leftAtMs, decisions);
-      if (isSample) this.#learn({ enteredAtMs: nowMs, leftAtMs, place, wasUsedUp });
+      if (isSample) this.#learn({ beganAtMs: Math.max(nowMs, receivedAtMs), leftAtMs, place, wasUsedUp });
     };
   }
 
-  #learn({ enteredAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
-    const tookMs = leftAtMs - enteredAtMs;
+  #learn({ beganAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
+    const tookMs = leftAtMs - beganAtMs;
     this.#quickestMs.add(tookMs, leftAtMs);
     const lateMs = this.#lateMs(leftAtMs);
     if (tookMs <= lateMs) {
@@ -125,7 +130,7 @@ export class Admission {
     }
     const limit = Math.max(LEAST, this.#answeredIn(lateMs, leftAtMs));
     // What came in before the last cut is late by what was taken in before it; what would be let in again, by something else.
-    if (enteredAtMs < this.#cutAtMs || place <= limit) return;
+    if (beganAtMs < this.#cutAtMs || place <= limit) return;
     this.#cutAtMs = leftAtMs;
     this.#limit = Math.min(this.#limit, limit);
   }
@@ -135,14 +140,16 @@ export class Admission {
   }
 
   #answeredIn(ms: number, nowMs: number): number {
-    return (this.#perSecond.at(nowMs) * ms) / 1_000;
+    const elapsedMs = nowMs - this.#windowBeganAtMs;
+    const perMs = elapsedMs < LEAST_RATE_WINDOW_MS ? 0 : this.#answered / elapsedMs;
+    return Math.max(this.#perMs.at(nowMs), perMs) * ms;
   }
 
   #count(nowMs: number, decisions: number): void {
     this.#answered += decisions;
     const elapsedMs = nowMs - this.#windowBeganAtMs;
     if (elapsedMs < RATE_WINDOW_MS) return;
-    this.#perSecond.add((this.#answered * 1_000) / elapsedMs, nowMs);
+    this.#perMs.add(this.#answered / elapsedMs, nowMs);
     this.#windowBeganAtMs = nowMs;
     this.#answered = 0;
     // A cut that was made before the best was known is taken back.

@@ -53,6 +53,8 @@ export class Exchange {
   traceId: string | null = null;
   /** Called once the work for the request has ended, whether anybody still waits for its answer or not. */
   leave: () => void = () => {};
+  /** When its body had been read; monotonic. */
+  receivedAtMs = this.startedAtMs;
   /** Calls that it counts as; a batch of verifications is many. */
   calls = 1;
   /** What it was answered, where that is a decision. */

@@ -139,8 +139,12 @@ export class Gate {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
-      const { calls: decisions, hasWaitedOutside } = exchange;
-      leave(performance.now(), { decisions, isSample: decisions === 1 && !hasWaitedOutside });
+      const { calls, hasWaitedOutside, receivedAtMs, response } = exchange;
+      leave(performance.now(), {
+        decisions: response.statusCode >= 500 ? 0 : calls,
+        isSample: calls === 1 && !hasWaitedOutside,
+        receivedAtMs,
+      });
     };
   }
 

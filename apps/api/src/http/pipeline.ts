@@ -69,6 +69,7 @@ export class Pipeline {
       if (!this.isOffered(route)) throw notOffered(route);
       const reading = readInput(route, exchange, pathParams, this.deps.limits.maxBodyBytes);
       const input = await inTime(exchange, 'the body', reading);
+      exchange.receivedAtMs = performance.now();
       const { requestId, answerByMs } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
