@@ -12,7 +12,7 @@ const layers = [
   ['cold-ledger'],
   ['sdk-principal', 'sdk-rp', 'store-pg', 'outbound', 'fence', 'config', 'cli'],
   ['fsck'],
-  ['process', 'testing'],
+  ['process', 'testing', 'mcp'],
   ['create-svc-shop'],
 ];
 

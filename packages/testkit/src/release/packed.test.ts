@@ -65,7 +65,7 @@ const placeOf = (name: string): string => join(homeOf(name), 'node_modules', nam
 const readManifest = (name: string): Manifest =>
   JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as Manifest;
 const withModules = names.filter(
-  (name) => !['@svc/admin', '@svc/vectors', '@svc/cli', 'create-svc-shop'].includes(name),
+  (name) => !['@svc/admin', '@svc/vectors', '@svc/cli', '@svc/mcp', 'create-svc-shop'].includes(name),
 );
 
 const tarballs = new Map<string, string>();
@@ -149,6 +149,12 @@ it.each(['svc-receipt', 'svc-conformance'])('%s runs from its package alone', as
   const file = join(placeOf('@svc/cli'), bin[command] ?? '');
   const { stdout } = await run(process.execPath, [file, '--help']);
   expect(stdout).toContain(command);
+});
+
+it.runIf(isDeep)('svc-mcp runs from its package alone', async () => {
+  const { bin = {} } = readManifest('@svc/mcp');
+  const file = join(placeOf('@svc/mcp'), bin['svc-mcp'] ?? '');
+  expect((await run(process.execPath, [file, '--help'])).stdout).toContain('svc-mcp [--write]');
 });
 
 it.runIf(isDeep)('SvcError is one class, whichever package and kind of module it comes from', async () => {

@@ -1,0 +1,81 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { expect, it } from 'vitest';
+import { type Confirmer, createConfirmer, MAX_QUESTION_CHARS } from './confirm.ts';
+import { createServer } from './server.ts';
+
+/** A confirmer of a server whose client cannot ask its user. */
+const confirmer = async (byToken: boolean, now = () => 0): Promise<Confirmer> => {
+  const { server } = new McpServer({ name: 'server', version: '1.0.0' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours as never);
+  await new Client({ name: 'client', version: '1.0.0' }).connect(theirs as never);
+  return createConfirmer({ server, byToken, now });
+};
+const intent = { tool: 'revoke_grant', question: 'Revoke it?', input: { grant_id: 'a' } };
+const tokenOf = async (from: Confirmer): Promise<string> => {
+  const asked = await from.confirm(intent, undefined);
+  return asked.kind === 'asked' ? asked.token : '';
+};
+
+it('a client that cannot ask its user confirms nothing, unless the server was started so', async () => {
+  const strict = await confirmer(false);
+  for (const token of [undefined, 'x'])
+    expect(await strict.confirm(intent, token)).toMatchObject({
+      kind: 'refused',
+      says: expect.stringContaining('--confirm-by-token'),
+    });
+  expect(await tokenOf(await confirmer(true))).toMatch(/^[\w-]{24}$/);
+});
+
+it('a token is for one tool with one input, once, for five minutes', async () => {
+  let nowMs = 0;
+  const { confirm } = await confirmer(true, () => nowMs);
+  const kinds = async (...calls: (readonly [typeof intent, string])[]) => {
+    const answers: string[] = [];
+    for (const [what, token] of calls) answers.push((await confirm(what, token)).kind);
+    return answers;
+  };
+  const fresh = () => tokenOf({ confirm });
+  const first = await fresh();
+  expect(await kinds([intent, first], [intent, first])).toEqual(['confirmed', 'refused']);
+  expect(await kinds([{ ...intent, tool: 'issue_grant' }, await fresh()])).toEqual(['refused']);
+  const other = await fresh();
+  expect(await kinds([{ ...intent, input: { grant_id: 'b' } }, other], [intent, other])).toEqual([
+    'refused',
+    'refused',
+  ]);
+  const kept = await fresh();
+  nowMs = 300_001;
+  expect(await kinds([intent, kept])).toEqual(['refused']);
+});
+
+it('holds sixteen tokens at most: the oldest goes', async () => {
+  const one = await confirmer(true);
+  const tokens: string[] = [];
+  for (let i = 0; i < 17; i++) tokens.push(await tokenOf(one));
+  const answers = await Promise.all(tokens.map(async (token) => (await one.confirm(intent, token)).kind));
+  expect(answers).toEqual(['refused', ...Array(16).fill('confirmed')]);
+});
+
+it('what takes too long to say is not confirmed', async () => {
+  const long = { ...intent, question: 'x'.repeat(MAX_QUESTION_CHARS + 1) };
+  expect((await (await confirmer(true)).confirm(long, undefined)).kind).toBe('refused');
+});
+
+it('a server offers what changes something where it was started so, and issues only with a key', async () => {
+  const toolsOf = async (writes: boolean, signer?: { kid: string; sign: () => Uint8Array }) => {
+    const principal = { baseUrl: 'https://svc.example', apiKey: 'dk_pr_secret', signer: signer as never };
+    const server = createServer({ trust: undefined, principal, writes, confirmsByToken: false, secrets: [] });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    const client = new Client({ name: 'client', version: '1.0.0' });
+    await Promise.all([server.connect(ours as never), client.connect(theirs as never)]);
+    return (await client.listTools()).tools.map(({ name }) => name);
+  };
+  const reads = ['list_grants', 'grant_budgets', 'list_decisions'];
+  const signer = { kid: 'did:web:a.example#key-1', sign: () => new Uint8Array(64) };
+  expect(await toolsOf(false, signer)).toEqual(reads);
+  expect(await toolsOf(true)).toEqual([...reads, 'revoke_grant']);
+  expect(await toolsOf(true, signer)).toEqual([...reads, 'issue_grant', 'revoke_grant']);
+});

@@ -1,0 +1,102 @@
+/**
+ * Nothing is issued or revoked that nobody confirmed: the client asks its user what exactly shall be done. Where it cannot, and the
+ * server was started so, a second call with a token does.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { type JsonValue, jcs } from '@svc/codec';
+
+/** For a person to read and decide. */
+const ASK_DEADLINE_MS = 120_000;
+const TOKEN_LIFETIME_MS = 300_000;
+const MAX_TOKENS = 16;
+/** Nobody reads more before a click, and what is not read is not confirmed. */
+export const MAX_QUESTION_CHARS = 4_000;
+
+export interface Intent {
+  readonly tool: string;
+  /** Everything that would be done, in words; shown to the user whole. */
+  readonly question: string;
+  /** What decides what is done. */
+  readonly input: JsonValue;
+}
+
+export type Confirmation =
+  | { readonly kind: 'confirmed' }
+  | { readonly kind: 'refused'; readonly says: string }
+  /** To be given back in a second call with the same input. */
+  | { readonly kind: 'asked'; readonly token: string };
+
+export interface Confirmer {
+  confirm(intent: Intent, token: string | undefined): Promise<Confirmation>;
+}
+
+interface Options {
+  readonly server: McpServer['server'];
+  readonly byToken: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+const refused = (says: string): Confirmation => ({ kind: 'refused', says });
+
+export const createConfirmer = ({ server, byToken, now = Date.now }: Options): Confirmer => {
+  const waiting = new Map<string, { readonly digest: string; readonly until: number }>();
+  const digestOf = ({ tool, input }: Intent): string =>
+    createHash('sha256')
+      .update(jcs([tool, input]))
+      .digest('hex');
+
+  const ask = async ({ question }: Intent): Promise<Confirmation> => {
+    const answer = await server.elicitInput(
+      {
+        message: question,
+        requestedSchema: {
+          type: 'object',
+          properties: { confirm: { type: 'boolean', title: 'Yes, do exactly this', default: false } },
+          required: ['confirm'],
+        },
+      },
+      { timeout: ASK_DEADLINE_MS },
+    );
+    return answer.action === 'accept' && answer.content?.confirm === true
+      ? { kind: 'confirmed' }
+      : refused('The user did not confirm it. Nothing was done. Do not ask again unless the user wants it.');
+  };
+
+  const issueToken = (intent: Intent): Confirmation => {
+    const oldest = waiting.keys().next().value;
+    if (waiting.size >= MAX_TOKENS && oldest !== undefined) waiting.delete(oldest);
+    const token = randomBytes(18).toString('base64url');
+    waiting.set(token, { digest: digestOf(intent), until: now() + TOKEN_LIFETIME_MS });
+    return { kind: 'asked', token };
+  };
+
+  const redeem = (intent: Intent, token: string): Confirmation => {
+    const found = waiting.get(token);
+    waiting.delete(token);
+    if (found === undefined || found.until < now())
+      return refused(
+        'This confirm_token is unknown, used or older than five minutes. Nothing was done: call without one.',
+      );
+    return found.digest === digestOf(intent)
+      ? { kind: 'confirmed' }
+      : refused('This confirm_token is for other arguments. Nothing was done: call without one.');
+  };
+
+  return {
+    confirm: async (intent, token) => {
+      if (intent.question.length > MAX_QUESTION_CHARS)
+        return refused(
+          `What would be done takes ${intent.question.length} characters to say, and only ${MAX_QUESTION_CHARS} can be confirmed. Nothing was done: ask for less.`,
+        );
+      // A client that can ask its user is never spared it.
+      if (server.getClientCapabilities()?.elicitation !== undefined) return ask(intent);
+      if (!byToken)
+        return refused(
+          'This client cannot ask its user (elicitation), so nothing can be confirmed and nothing was done. The user may start svc-mcp with --confirm-by-token.',
+        );
+      return token === undefined ? issueToken(intent) : redeem(intent, token);
+    },
+  };
+};

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+/** `svc-mcp [--write] [--confirm-by-token]`: speaks MCP over standard input and output. Exit code 2: it cannot be started so. */
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import packageJson from '../package.json' with { type: 'json' };
+import { createServer } from './server.ts';
+import { readSettings, SettingsError, USAGE } from './settings.ts';
+
+/** Of one message: the largest bundle, as a JSON string, and what is around it. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+const args = process.argv.slice(2);
+if (args.includes('--help')) console.log(USAGE);
+else if (args.includes('--version')) console.log(packageJson.version);
+else {
+  try {
+    const server = createServer(readSettings(args, process.env));
+    const limits = { maxBufferSize: MAX_MESSAGE_BYTES };
+    const transport = new StdioServerTransport(process.stdin, process.stdout, limits);
+    await server.connect(transport as never);
+    // The client has gone: nobody is left who could read an answer.
+    process.stdin.once('end', () => process.exit(0));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    console.error(`svc-mcp: ${error.message}\n\n${USAGE}`);
+    process.exitCode = 2;
+  }
+}

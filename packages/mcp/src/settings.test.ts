@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generatePrincipalKey } from '@svc/sdk-principal';
+import { afterAll, expect, it } from 'vitest';
+import { readSettings } from './settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const SVC_PRINCIPAL_KEY = 'dk_pr_secretsecret';
+const at = { SVC_URL: 'https://svc.example', SVC_PRINCIPAL_KEY };
+const SVC_PRINCIPAL_KID = 'did:web:svc.example:p:acme#key-1';
+
+type Refused = readonly [what: string, args: string[], env: Record<string, string>, said: string];
+
+it.each<Refused>([
+  ['an option that it has not', ['--wriite'], {}, '--wriite'],
+  ['--write for nobody', ['--write'], { SVC_DID: 'did:web:svc.example' }, '--write needs SVC_URL'],
+  ['--confirm-by-token for nothing', ['--confirm-by-token'], at, 'goes with --write'],
+  ['a DID of no service', [], { SVC_DID: 'did:key:z6Mk' }, 'SVC_DID must be'],
+  [
+    'a document that is not there',
+    [],
+    { SVC_DID_DOCUMENT: join(folder, 'none') },
+    'SVC_DID_DOCUMENT cannot be read',
+  ],
+  [
+    'a document without end',
+    [],
+    { SVC_DID_DOCUMENT: file('long', 'x'.repeat(2_000_000)) },
+    'more than 1048576 bytes',
+  ],
+  ['plain http to another machine', [], { ...at, SVC_URL: 'http://svc.example' }, 'https address'],
+  [
+    'two API keys',
+    [],
+    { ...at, SVC_PRINCIPAL_KEY_FILE: file('key', 'dk_pr_other') },
+    'one of SVC_PRINCIPAL_KEY',
+  ],
+  ['an API key of two words', [], { ...at, SVC_PRINCIPAL_KEY: 'dk_pr_secretsecret x' }, 'one word'],
+  ['a signing key without its kid', [], { ...at, SVC_PRINCIPAL_JWK_FILE: file('a', '{}') }, 'go together'],
+  [
+    'a signing key of nobody',
+    [],
+    { SVC_DID: 'did:web:a.example', SVC_PRINCIPAL_JWK_FILE: file('b', '{}') },
+    'goes with',
+  ],
+  ...['secretsecret', '{"d":1}', '{"d":"secretsecret"}'].map(
+    (text, i) =>
+      [
+        `a signing key that is none (${i})`,
+        [],
+        { ...at, SVC_PRINCIPAL_KID, SVC_PRINCIPAL_JWK_FILE: file(`jwk-${i}`, text) },
+        'SVC_PRINCIPAL_JWK_FILE',
+      ] satisfies Refused,
+  ),
+])('refuses %s, says what is right, and quotes no secret', (_, args, env, said) => {
+  expect(() => readSettings(args, env)).toThrow(said);
+  try {
+    readSettings(args, env);
+  } catch (error) {
+    expect((error as Error).message).not.toContain('secretsecret');
+  }
+});
+
+it('reads both keys from files, and knows what never to tell', async () => {
+  const { privateJwk } = await generatePrincipalKey();
+  const settings = readSettings(['--write'], {
+    ...{
+      SVC_URL: 'http://127.0.0.1:3000',
+      SVC_PRINCIPAL_KEY_FILE: file('api.key', `${SVC_PRINCIPAL_KEY}\n`),
+    },
+    ...{ SVC_PRINCIPAL_KID, SVC_PRINCIPAL_JWK_FILE: file('key.jwk', JSON.stringify(privateJwk)) },
+  });
+  expect(settings).toMatchObject({ trust: undefined, writes: true, confirmsByToken: false });
+  expect(settings.principal).toMatchObject({ apiKey: SVC_PRINCIPAL_KEY, signer: { kid: SVC_PRINCIPAL_KID } });
+  expect(settings.secrets).toEqual([SVC_PRINCIPAL_KEY, privateJwk.d]);
+});

@@ -1,0 +1,39 @@
+import { SvcError } from '@svc/sdk-principal';
+import { expect, it } from 'vitest';
+import { createTeller } from './told.ts';
+
+const teller = createTeller(['dk_pr_secret', 'd-of-the-key']);
+
+it('takes secrets out of whatever is told, names of members and messages of errors among it', () => {
+  const told = [
+    teller.tell(
+      'own dk_pr_secret',
+      { 'x dk_pr_secret': ['d-of-the-key', { a: 'xd-of-the-keyx' }] },
+      { grant: 'dk_pr_secret' },
+    ),
+    teller.refuse('own dk_pr_secret'),
+    teller.fail(new SvcError('refused', 'dk_pr_secret is no key')),
+    teller.fail(new Error('d-of-the-key')),
+  ];
+  for (const one of told) expect(JSON.stringify(one)).not.toMatch(/dk_pr_secret|d-of-the-key/);
+  expect(JSON.stringify(told)).toContain('[secret]');
+});
+
+it('bounds texts, lists and depth, however much is told', () => {
+  let deep: unknown = 'x';
+  for (let i = 0; i < 1_000; i++) deep = [deep];
+  const { structuredContent } = teller.tell('own', {
+    text: 'x'.repeat(1e6),
+    list: Array.from({ length: 1e4 }, () => 'y'),
+    deep,
+  });
+  expect(JSON.stringify(structuredContent).length).toBeLessThan(2_500);
+});
+
+it('quotes nothing of an error that it does not know', () => {
+  const { structuredContent, isError } = teller.fail(new TypeError('/home/me/key'));
+  expect({ structuredContent, isError }).toEqual({
+    structuredContent: { says: 'The call failed (TypeError).' },
+    isError: true,
+  });
+});

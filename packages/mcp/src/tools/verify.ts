@@ -1,0 +1,94 @@
+/** `verify_receipt` and `explain_denial`: what a Receipt proves, offline, and why a decision was a DENY. */
+
+import { factsOf, type Verdict } from '@svc/cli/receipt-facts';
+import { recognise, serviceOf } from '@svc/cli/recognise';
+import { serviceHost } from '@svc/cli/service-host';
+import { summarize } from '@svc/cli/summary';
+import { optionsOf, verdictOf } from '@svc/cli/verdict';
+import { CHECKS, REASON_TEXTS } from '@svc/protocol';
+import { REMEDIES } from '@svc/protocol/explain';
+import { nativeCrypto } from '@svc/protocol/native';
+import { type Failure, type Receipt, verifyReceipt } from '@svc/receipts';
+import { verifyBundle } from '@svc/receipts/bundle';
+import type { Trust } from '../settings.ts';
+import type { Teller, Told } from '../told.ts';
+
+/** Of a bundle as text. */
+export const MAX_GIVEN_CHARS = 4_194_304;
+
+interface Verified {
+  readonly receipt: Receipt | null;
+  readonly kid: string | null;
+  readonly day: string | null;
+  readonly failures: readonly Failure<string>[];
+}
+
+/** The service's document: the file, or once from the host of its DID. */
+export const createDocument = ({ document, did }: Trust): (() => Promise<string>) => {
+  let kept = document;
+  return async () => {
+    kept ??= await serviceHost(did ?? '').fetchDocument();
+    return kept;
+  };
+};
+
+const verify = async (text: string, trust: Trust, document: () => Promise<string>): Promise<Verified> => {
+  const given = recognise(text);
+  const serviceDidDocument = await document();
+  const { did: serviceDid } = trust;
+  if (given.kind === 'bundle') {
+    const pin = serviceDid === undefined ? { serviceDidDocument } : { serviceDidDocument, serviceDid };
+    const verified = verifyBundle(given.text, pin, nativeCrypto);
+    if (!verified.ok) return { receipt: null, kid: null, day: null, failures: verified.failures };
+    const { receipt, kid, checkpoint } = verified;
+    return { receipt, kid, day: checkpoint.day, failures: [] };
+  }
+  const verified = verifyReceipt(given.receipt, serviceDidDocument, optionsOf({ serviceDid }));
+  if (!verified.ok) {
+    const kid = serviceOf(given.receipt);
+    return { receipt: null, kid, day: null, failures: verified.failures };
+  }
+  return { receipt: verified.receipt, kid: verified.kid, day: null, failures: [] };
+};
+
+const SAYS: Readonly<Record<Verdict, string>> = {
+  valid: 'VALID: the service that is trusted here signed exactly this.',
+  invalid: 'INVALID: do not rely on it. "failures" says what is wrong.',
+  undecided: 'NOT DECIDED: "failures" says what is missing. Do not rely on it until then.',
+};
+
+/** What both tools check first. */
+const look = async (text: string, trust: Trust, document: () => Promise<string>) => {
+  const verified = await verify(text, trust, document);
+  const { receipt, kid, failures, day } = verified;
+  const verdict = verdictOf(failures);
+  const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord: false, day });
+  const data = { verdict, summary, in_checkpoint_of: day, ...factsOf(receipt, kid), failures };
+  return { verdict, receipt, data };
+};
+
+export const createVerify = (trust: Trust, { tell }: Teller) => {
+  const document = createDocument(trust);
+  return async (text: string): Promise<Told> => {
+    const { verdict, data } = await look(text, trust, document);
+    return tell(SAYS[verdict], data);
+  };
+};
+
+/** Titles of the checks that failed, beside the reason and its remedy. An unverified Receipt is not explained. */
+export const createExplain = (trust: Trust, { tell, refuse }: Teller) => {
+  const document = createDocument(trust);
+  return async (text: string): Promise<Told> => {
+    const { verdict, receipt, data } = await look(text, trust, document);
+    if (receipt === null) return refuse(SAYS[verdict], data);
+    if (receipt.reason === null) return tell('It is an ALLOW: there is nothing to explain.', data);
+    const failed = new Set(data.checks?.failed);
+    const failedChecks = CHECKS.filter(({ id }) => failed.has(id)).map(({ id, title }) => ({
+      check: id,
+      demands: title,
+    }));
+    const { reason } = receipt;
+    const says = `DENY, ${reason}: ${REASON_TEXTS[reason]} What to do: ${REMEDIES[reason]}`;
+    return tell(says, { failed_checks: failedChecks, ...data });
+  };
+};

@@ -1,0 +1,30 @@
+/** A client in this process, the server in another. */
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+export const PROGRAM = [
+  '--conditions=svc-source',
+  '--import',
+  import.meta.resolve('tsx'),
+  fileURLToPath(new URL('../src/main.ts', import.meta.url)),
+];
+
+export interface Answer {
+  readonly isError?: boolean;
+  readonly content: readonly { readonly text: string }[];
+  readonly structuredContent: { readonly says: string; readonly data?: Readonly<Record<string, unknown>> };
+}
+
+export const connect = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...PROGRAM, ...args],
+    env: { PATH: process.env.PATH ?? '', ...env },
+  });
+  await client.connect(transport as never);
+  const call = async (name: string, input: Record<string, unknown>): Promise<Answer> =>
+    (await client.callTool({ name, arguments: input })) as unknown as Answer;
+  return { client, call };
+};
