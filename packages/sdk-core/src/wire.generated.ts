@@ -545,7 +545,7 @@ export interface Pause {
   paused_by: {
     kind: 'admin' | 'principal' | 'rp' | 'org' | 'system';
     did: DidWeb | OrgId | null;
-    /** Public name of an API key; never a secret. */
+    /** Null also where it is a key of the caller’s org, and the caller a member. */
     key_id: ApiKeyId | null;
   };
   /** No ALLOW is dated later. Null: recorded, and not yet known to be visible everywhere; pause again. */

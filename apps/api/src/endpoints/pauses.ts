@@ -31,7 +31,7 @@ export const pauseEndpoints = (deps: ServiceDeps): HandlersOf<'pauses'> => {
     pause: async (order) => {
       const { record, atMs } = await set(order, true);
       if (record === null) throw internal('paused without a record');
-      return { status: 200, body: presentPause({ ...record, visibleAtMs: atMs }) };
+      return { status: 200, body: presentPause({ ...record, visibleAtMs: atMs }, order.caller) };
     },
 
     resume: async (order) => {
@@ -42,23 +42,26 @@ export const pauseEndpoints = (deps: ServiceDeps): HandlersOf<'pauses'> => {
 
     listPauses: async ({ caller, query }) => {
       const { items, nextCursor } = await listPauses(deps, caller, query);
-      return { status: 200, body: { pauses: items.map(presentPause), next_cursor: nextCursor } };
+      return {
+        status: 200,
+        body: { pauses: items.map((one) => presentPause(one, caller)), next_cursor: nextCursor },
+      };
     },
   };
 };
 
-const presentPause = ({
-  scope,
-  owner,
-  subject,
-  reason,
-  actor,
-  visibleAtMs,
-}: PauseRecord): Body<Routes['pause'], 200> => ({
+const presentPause = (
+  { scope, owner, subject, reason, actor, visibleAtMs }: PauseRecord,
+  caller: Caller,
+): Body<Routes['pause'], 200> => ({
   scope,
   subject,
   principal: scope === 'grant' || scope === 'agent' ? owner : null,
   reason,
-  paused_by: { kind: actor.kind, did: actor.did, key_id: actor.keyId },
+  paused_by: { kind: actor.kind, did: actor.did, key_id: mayKnowKeyOf(actor, caller) ? actor.keyId : null },
   paused_at: formatTimestampOrNull(visibleAtMs),
 });
+
+/** An org knows the keys of its members; they do not know its. */
+const mayKnowKeyOf = ({ did }: PauseRecord['actor'], caller: Caller): boolean =>
+  caller.class === 'admin' || caller.class === 'org' || did === caller.subject;

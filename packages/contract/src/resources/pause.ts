@@ -42,7 +42,9 @@ export const pause = z
     paused_by: z.strictObject({
       kind: z.enum(['admin', 'principal', 'rp', 'org', 'system']),
       did: z.union([didWeb, orgId]).nullable(),
-      key_id: apiKeyId.nullable(),
+      key_id: apiKeyId.nullable().meta({
+        description: 'Null also where it is a key of the caller’s org, and the caller a member.',
+      }),
     }),
     paused_at: timestamp.nullable().meta({
       description:

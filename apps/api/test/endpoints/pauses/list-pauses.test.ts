@@ -46,6 +46,16 @@ it('each key sees what is paused of its own and its org, and nothing of others',
     paused_at: expect.any(String),
   });
 
+  const keyOfOrg = async (key: string) => {
+    const body = (await deployment.call('GET', '/pauses?scope=org', { key })).json;
+    return (body.pauses as { paused_by: { key_id: string | null } }[]).map(
+      ({ paused_by }) => paused_by.key_id,
+    );
+  };
+  expect(await keyOfOrg(own.principalKey)).toEqual([null]);
+  expect(await keyOfOrg(own.rpKey)).toEqual([null]);
+  expect(await keyOfOrg(orgRead)).toEqual([expect.any(String)]);
+
   const pages: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page = await list(orgRead, `?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);

@@ -85,7 +85,6 @@ describe.each(SCOPES)('%s that is paused', (_what, arrange) => {
       for (const receipt of await decideEverywhere(grant)) {
         expect(receipt).toMatchObject({ decision: 'DENY', reason, protocol: { checks: { P3: true, P6 } } });
         expect(receipt.evidence.status).toBeUndefined();
-        expect(receipt.evaluated_at >= String(paused.json.paused_at)).toBe(true);
       }
       const resumed = await resume(key, target);
       expect(resumed.json).toMatchObject({ ...target, paused: false, resumed_at: expect.any(String) });
