@@ -1,5 +1,15 @@
 /** The report of `svc-admin fsck`: progress and faults on standard error as they come, the summary on standard output. */
-import { type CheckSummary, checkDatabase, type Fault, type Progress } from '@svc/fsck';
+import { UsageError } from '@svc/cli/command-line';
+import type { Environment } from '@svc/config';
+import {
+  type CheckDatabaseOptions,
+  type CheckSummary,
+  checkDatabase,
+  type Fault,
+  type Progress,
+} from '@svc/fsck';
+import { openObjects } from '@svc/object-store';
+import type { ObjectStore } from '@svc/service';
 import { type Command, databaseUrlFrom } from './command.ts';
 import { type FaultKind, FaultList, SHOWN_OF_A_KIND } from './fault-list.ts';
 
@@ -8,14 +18,34 @@ export const fsckCommand: Command = {
   gist: 'Reads the whole database in one snapshot and proves that it is what it must be',
   options: {
     all: { text: `every fault; of each kind the first ${SHOWN_OF_A_KIND} unless given, and all are counted` },
+    cold: { text: 'reads packed days from their objects too (SVC_COLD), and proves these' },
     json: { text: 'one JSON document instead of a report' },
   },
   notes: [
     `It checks every Receipt and its signature, every closed day and its chain, every status list against the revocations, every
 artifact against its hash, every count against the Receipts. Nothing is written; the service may be at work.`,
   ],
-  run: (values, env) =>
-    fsck(databaseUrlFrom(env), { isJson: values.json === true, showsAll: values.all === true }),
+  run: (values, env) => {
+    const databaseUrl = databaseUrlFrom(env);
+    const shown = { isJson: values.json === true, showsAll: values.all === true };
+    return values.cold === true
+      ? withObjects(env, (objects) => fsck({ databaseUrl, objects }, shown))
+      : fsck({ databaseUrl }, shown);
+  },
+};
+
+const withObjects = async (
+  { SVC_COLD: place, SVC_COLD_ENDPOINT: endpoint }: Environment,
+  work: (objects: ObjectStore) => Promise<number>,
+): Promise<number> => {
+  if (!place || place === 'none')
+    throw new UsageError('--cold needs SVC_COLD: where packed days are, as the worker has it');
+  const { objects, close } = await openObjects(place, endpoint || null);
+  try {
+    return await work(objects);
+  } finally {
+    close();
+  }
 };
 
 interface Shown {
@@ -24,12 +54,15 @@ interface Shown {
 }
 
 /** Answers the exit code. */
-const fsck = async (databaseUrl: string, { isJson, showsAll }: Shown): Promise<number> => {
+const fsck = async (
+  where: Pick<CheckDatabaseOptions, 'databaseUrl' | 'objects'>,
+  { isJson, showsAll }: Shown,
+): Promise<number> => {
   const shown: Fault[] = [];
   const found = new FaultList(showsAll);
   const progress = isJson ? SILENT : createProgress(process.stderr.isTTY === true);
   const summary = await checkDatabase({
-    databaseUrl,
+    ...where,
     onProgress: progress.show,
     onFault: (fault) => {
       if (!found.add(fault)) return;

@@ -1,13 +1,19 @@
 /** The service as `svc-admin` works on it: with the environment of the API, and without deciding anything. */
 import { type Environment, type FenceConfig, loadSecrets } from '@svc/config';
-import { createLogger, openService, readConfig } from '@svc/process';
+import { createLogger, type OpenedService, openService, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
 import { databaseUrlFrom } from './command.ts';
 
 /** `fence`: as it is configured; nothing keeps it up meanwhile. Rejects when the database cannot be asked. */
-export const withService = async <T>(
+export const withService = <T>(
   env: Environment,
   work: (service: ServiceDeps, fence: FenceConfig | null) => Promise<T>,
+): Promise<T> => withOpened(env, ({ service }, fence) => work(service, fence));
+
+/** The same, with what else is open. */
+export const withOpened = async <T>(
+  env: Environment,
+  work: (opened: OpenedService, fence: FenceConfig | null) => Promise<T>,
 ): Promise<T> => {
   const databaseUrl = databaseUrlFrom(env);
   const config = readConfig(env);
@@ -19,7 +25,7 @@ export const withService = async <T>(
     isOperator: true,
   });
   try {
-    return await work(opened.service, config.fence);
+    return await work(opened, config.fence);
   } finally {
     await opened.close();
   }

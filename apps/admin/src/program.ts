@@ -15,6 +15,13 @@ import {
   keysRotateCommand,
 } from './keys.ts';
 import { keysCheckCommand } from './keys-check.ts';
+import {
+  ledgerDropCommand,
+  ledgerPackCommand,
+  ledgerStatusCommand,
+  ledgerUnpackCommand,
+  ledgerVerifyCommand,
+} from './ledger.ts';
 import { migrateCommand } from './migrate.ts';
 import { pauseCommand, pauseShowCommand, resumeCommand } from './pause.ts';
 import { restoreCommand } from './restore.ts';
@@ -49,6 +56,11 @@ const COMMANDS: readonly Command[] = [
   withheldCommand,
   releaseCommand,
   restoreCommand,
+  ledgerStatusCommand,
+  ledgerPackCommand,
+  ledgerUnpackCommand,
+  ledgerVerifyCommand,
+  ledgerDropCommand,
   serviceDidChangeCommand,
   serviceDidCommand,
   orgCreateCommand,

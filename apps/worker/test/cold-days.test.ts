@@ -1,12 +1,24 @@
 /** A worker has old days leave the database, and what is left of it is proven as before. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { ColdDayReader, packTables, parseColdDay } from '@svc/cold-ledger';
 import { checkDatabase } from '@svc/fsck';
-import { daysAgo, withDatabase } from '@svc/testkit';
+import { openObjects } from '@svc/object-store';
+import { daysAgo, tamper, withDatabase } from '@svc/testkit';
+import { programFile } from '@svc/testkit/process/program-file';
+import { startProgram } from '@svc/testkit/process/start-program';
 import { runSql } from '@svc/testkit/store/session';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from './harness.ts';
 import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
 
@@ -57,3 +69,171 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
   expect(faults).toEqual([]);
   expect(notes.join()).toContain('2 days are cold');
 }, 60_000);
+
+const busy = daysAgo(3);
+const place = pathToFileURL(coldDir).href;
+
+const check = async () => {
+  const faults: string[] = [];
+  const { objects } = await openObjects(place, null);
+  const { notes, checks } = await checkDatabase({
+    databaseUrl: database.url,
+    objects,
+    onFault: ({ check: name, where, problem }) => faults.push(`${name}: ${where}: ${problem}`),
+  });
+  return { faults, notes, looked: checks.find(({ name }) => name === 'cold-days')?.looked };
+};
+
+describe('fsck --cold', () => {
+  let receipts: string;
+  let manifest: string;
+  beforeAll(async () => {
+    const [row] = await runSql<{ manifest: string }>(
+      database.url,
+      'select manifest from cold_days where day = $1',
+      [busy],
+    );
+    manifest = row?.manifest ?? '';
+    receipts = join(coldDir, parseColdDay(manifest).tables.receipts[0]?.name ?? '');
+  });
+
+  it('has no fault with what the worker packed, and reads all of it', async () => {
+    expect(await check()).toEqual({ faults: [], notes: [], looked: 2 });
+  });
+
+  /** Runs `work` on the file, which is as before afterwards. */
+  const restoring = async <T>(work: (file: string) => Promise<T>): Promise<T> => {
+    copyFileSync(receipts, `${coldDir}/kept`);
+    try {
+      return await work(receipts);
+    } finally {
+      renameSync(`${coldDir}/kept`, receipts);
+    }
+  };
+  const onlyFault = (problem: string) => [expect.stringContaining(`cold-days: ${busy}: ${problem}`)];
+
+  it.each([0, 0.25, 0.5, 0.99])('finds a flipped byte at %d of an object', (part) =>
+    restoring(async (file) => {
+      const bytes = readFileSync(file);
+      const at = Math.floor(bytes.length * part);
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      writeFileSync(file, bytes);
+      expect((await check()).faults).toEqual(onlyFault('what is stored under'));
+    }),
+  );
+
+  it('finds a missing object', () =>
+    restoring(async (file) => {
+      rmSync(file);
+      expect((await check()).faults).toEqual(onlyFault('nothing is stored under'));
+    }));
+
+  it('finds an object that is newer than its manifest: the same day, written anew with another action, under the name of the former one', () =>
+    restoring(async (file) => {
+      const folder = mkdtempSync(join(tmpdir(), 'svc-newer-'));
+      const { objects } = await openObjects(place, null);
+      const newer = await openObjects(pathToFileURL(folder).href, null);
+      const reader = new ColdDayReader(objects, parseColdDay(manifest));
+      const rows = {
+        async *receipts() {
+          for await (const batch of reader.receipts())
+            yield batch.map((row) => ({ ...row, resource: 'order/9' }));
+        },
+        attestations: () => reader.rows('attestations'),
+        consumptionEvents: () => reader.rows('consumption_events'),
+      };
+      const tables = await packTables(newer.objects, busy, rows);
+      copyFileSync(join(folder, tables.receipts[0]?.name ?? ''), file);
+      rmSync(folder, { recursive: true });
+      expect((await check()).faults).toEqual(onlyFault('what is stored under'));
+    }));
+
+  it('finds a manifest of another day, and one that nobody has signed; an object that no manifest names is told', async () => {
+    const [row] = await runSql<{ manifest: string; hash: string }>(
+      database.url,
+      'select manifest, manifest_hash as hash from cold_days where day <> $1',
+      [busy],
+    );
+    const other = parseColdDay(row?.manifest ?? '').day;
+    const faultsWith = async (change: string, values: unknown[]) => {
+      await tamper(database.url, 'create table kept_days as select * from cold_days');
+      await tamper(database.url, 'delete from cold_days where day <> $1', [busy]);
+      await tamper(database.url, change, values);
+      const { faults } = await check();
+      await tamper(
+        database.url,
+        'delete from cold_days; insert into cold_days select * from kept_days; drop table kept_days',
+      );
+      return faults.filter((fault) => fault.startsWith('cold-days'));
+    };
+    expect(
+      await faultsWith('update cold_days set manifest = $1, manifest_hash = $2', [row?.manifest, row?.hash]),
+    ).toEqual(onlyFault(`its manifest is of ${other}`));
+    const [head = '', , signature = ''] = manifest.split('.');
+    const forged = `${head}.${row?.manifest.split('.')[1]}.${signature}`;
+    expect(
+      await faultsWith(
+        `update cold_days set manifest = $1, manifest_hash = 'sha256:' || encode(sha256(convert_to($1, 'UTF8')), 'hex')`,
+        [forged],
+      ),
+    ).toEqual(onlyFault('its manifest: '));
+    const { objects } = await openObjects(place, null);
+    await objects.put(
+      `${busy}/receipts/6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d.parquet`,
+      new Uint8Array([0]),
+    );
+    expect(await check()).toMatchObject({
+      faults: [],
+      notes: [expect.stringContaining(`${busy}: 1 objects`)],
+    });
+  });
+});
+
+describe('svc-admin ledger', () => {
+  const admin = async (...parameters: string[]) => {
+    const env = {
+      ...{ DATABASE_URL: database.url, SVC_BASE_URL: 'http://svc.test', SVC_DATA_DIR: keysDir },
+      ...{ SVC_COLD: place, SVC_HOT_DAYS: '1' },
+    };
+    const program = startProgram(programFile('apps/admin'), env, parameters);
+    const code = await program.ended;
+    return { code, text: program.log.join('\n') };
+  };
+  const state = async (day: string) =>
+    (await runSql<{ state: string }>(database.url, 'select state from cold_days where day = $1', [day]))[0]
+      ?.state;
+
+  it('says where days are, proves them, brings one back, packs it again, and removes what is over', async () => {
+    const status = await admin('ledger', 'status', '--all');
+    expect(status.code, status.text).toBe(0);
+    expect(status.text).toMatch(/^cold +2 +\d+\.\d MiB +0\.\d MiB$/m);
+    expect(status.text).toMatch(new RegExp(`^${busy} cold +[\\d.]+ MiB +[\\d.]+ MiB  proven `, 'm'));
+    await tamper(database.url, `update cold_days set detached_at = now() - interval '8 days'`);
+    expect(await admin('ledger', 'drop')).toEqual({
+      code: 0,
+      text: '2 days were removed from the database.',
+    });
+    expect(await admin('ledger', 'unpack', busy)).toEqual({
+      code: 0,
+      text: `${busy} is in the ledger again, from its objects.`,
+    });
+    expect(await state(busy)).toBe('unpacked');
+    expect((await check()).faults).toEqual([]);
+    expect(await admin('ledger', 'pack', '--day', busy)).toEqual({ code: 0, text: `${busy} is packed.` });
+    expect(await state(busy)).toBe('recorded');
+    const round = await admin('ledger', 'pack');
+    expect([round.code, round.text]).toEqual([0, '0 packed, 0 broken, 1 detached, 0 dropped, 0 proven']);
+    expect(await state(busy)).toBe('cold');
+
+    renameSync(join(coldDir, busy), join(coldDir, 'away'));
+    expect(await admin('ledger', 'verify')).toMatchObject({
+      code: 1,
+      text: expect.stringContaining(`${busy}  nothing is stored under`),
+    });
+    const told = await admin('ledger', 'status');
+    expect([told.code, told.text]).toEqual([1, expect.stringContaining(`${busy}: nothing is stored under`)]);
+    renameSync(join(coldDir, 'away'), join(coldDir, busy));
+    const again = { code: 0, text: `${busy}  ok` };
+    expect(await admin('ledger', 'verify', '--day', busy)).toEqual(again);
+  }, 120_000);
+});

@@ -8,10 +8,11 @@ import type { Sha256 } from '@svc/protocol';
 import type { CheckpointRecord, Day, ObjectStore, ServiceDeps } from '@svc/service';
 import { buildServiceDidDocument } from '@svc/service';
 import { readServiceKeys } from '@svc/transparency';
-import { assertSure, leaveDays } from './leave-days.ts';
+import { assertSure, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import { type ColdDay, signColdDay, verifyColdDay } from './manifest.ts';
 import { type PackedDay, packDay } from './pack-day.ts';
 import type { DayRows } from './pack-tables.ts';
+import { proveOnlyCopies } from './prove-day.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import type { Sizes } from './write-table.ts';
 
@@ -22,29 +23,28 @@ export interface PackDaysDeps extends Pick<ServiceDeps, 'clock' | 'crypto' | 'ho
   readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
   readonly objects: ObjectStore;
   readonly readDayRows: ReadDayRows;
-  /** How long a day stays in the ledger once it is over, and how long it is kept beside it after that. */
+  /** How long a day stays in the ledger once it is over (0: none is packed), and how long it is kept beside it after that. */
   readonly hotDays: number;
   readonly graceDays: number;
   /** Of objects; the usual ones unless given. */
   readonly sizes?: Sizes;
 }
 
-export interface PackedDays {
+export interface PackedDays extends Omit<LeftDays, 'notProven'> {
   readonly packed: number;
   readonly broken: number;
-  /** Days that are read from their objects from now on. */
-  readonly detached: number;
-  /** Days that are not in the database any more. */
-  readonly dropped: number;
+  /** Days without another copy whose objects were read again. */
+  readonly proven: number;
 }
 
 /**
- * Packs every day that is due, the oldest first, has those that are packed leave the ledger, and removes what left it long ago. Begins none once `stop` is aborted, nor while something holds decisions. Rejects with
- * `ObjectStoreError` or `StoreError` where one of the two fails, and leaves that day to the next round.
+ * Packs every day that is due, the oldest first, has those that are packed leave the ledger, removes what left it long ago, and proves
+ * some of what has no other copy. Begins nothing once `stop` is aborted, nor while something holds decisions. Rejects with `ObjectStoreError` or
+ * `StoreError` where one of the two fails, and leaves that day to the next round; at the end with `NotProvenError`.
  */
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
-  const count = { packed: 0, broken: 0, detached: 0, dropped: 0 };
-  while (!stop.aborted) {
+  const count = { packed: 0, broken: 0 };
+  while (deps.hotDays > 0 && !stop.aborted) {
     await assertSure(deps);
     const [due] = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), 1);
     if (due === undefined) break;
@@ -52,8 +52,26 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
     if (outcome === 'stopped') break;
     count[outcome] += 1;
   }
-  const left = await leaveDays(deps, stop);
-  return { ...count, ...left };
+  const { notProven, ...left } = await leaveDays(deps, stop);
+  const copies = await proveOnlyCopies(deps, stop);
+  const all = [...notProven, ...copies.notProven];
+  if (all.length > 0) throw new NotProvenError(all);
+  return { ...count, ...left, proven: copies.proven };
+};
+
+/** Packs one day, and has it not leave yet. Rejects where it is not one to pack. */
+export const packNamedDay = async (
+  deps: PackDaysDeps,
+  day: Day,
+  stop: AbortSignal,
+): Promise<'packed' | 'broken' | 'stopped'> => {
+  await assertSure(deps);
+  const checkpoint = await deps.store.coldDays.findToPack(day);
+  if (checkpoint === null)
+    throw new Error(
+      `${day} is packed, or cannot be: it must be closed, counted, and found intact by check-content within 36 hours`,
+    );
+  return packOne(deps, checkpoint, stop);
 };
 
 const packOne = async (
@@ -77,7 +95,9 @@ const packOne = async (
     await store.coldDays.markBroken({ day, problem });
     return 'broken';
   }
-  const manifest = await sign(deps, checkpoint, packed.tables);
+  const former = await store.coldDays.findManifest(day);
+  const replaces = former?.manifestHash ?? null;
+  const manifest = await sign(deps, checkpoint, { tables: packed.tables, replaces });
   const bytes = Buffer.from(manifest);
   const name = objectName(`${day}/manifests`, bytes, 'jws');
   await objects.put(name, bytes, stop);
@@ -107,12 +127,12 @@ const problemOf = (
 const sign = async (
   { clock, crypto, identity }: PackDaysDeps,
   { day, treeSize, root, contentRoot, hash }: CheckpointRecord,
-  tables: ColdDay['tables'],
+  { tables, replaces }: Pick<ColdDay, 'tables' | 'replaces'>,
 ): Promise<string> => {
   const manifest = await signColdDay(
     {
       ...{ iss: identity.did, day, iat: Math.floor(clock.nowMs() / 1000), schema: SCHEMA_VERSION, tables },
-      ...{ tree_size: treeSize, root, content_root: contentRoot, checkpoint_hash: hash, replaces: null },
+      ...{ tree_size: treeSize, root, content_root: contentRoot, checkpoint_hash: hash, replaces },
     },
     identity.statusKeys.signer,
   );

@@ -2,9 +2,11 @@
  * Runs every check over one snapshot of the database. Read only and offline: signatures are verified with the keys
  * recorded in the database.
  */
+import type { ObjectStore } from '@svc/service';
 import { CATALOG_SEARCH_PATH, compareSchema, type SchemaComparison } from '@svc/store-pg';
 import pg from 'pg';
 import type { Check, Fault } from './check.ts';
+import { coldDayCheck } from './checks/cold-days.ts';
 import { consumptionCheck } from './checks/consumption.ts';
 import { dayChecks } from './checks/days.ts';
 import { evidenceCheck } from './checks/evidence.ts';
@@ -32,6 +34,8 @@ const CHECKS: readonly Check[] = [
 
 export interface CheckDatabaseOptions {
   readonly databaseUrl: string;
+  /** Where packed days are; they are not looked at unless given. */
+  readonly objects?: ObjectStore;
   readonly onFault: (fault: Fault) => void;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -58,7 +62,7 @@ export interface CheckSummary {
 const CONNECT_MS = 5_000;
 const MOST_OF_LOCK_TABLE = 0.75;
 
-/** Rejects when the database cannot be read completely: no result is valid then. */
+/** Rejects when the database, or the store of packed days, cannot be read completely: no result is valid then. */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
   const client = new pg.Client({
     connectionString: options.databaseUrl,
@@ -120,7 +124,9 @@ const runChecks = async (client: pg.Client, options: CheckDatabaseOptions): Prom
   const checks = [await run(schemaCheck, NO_KEYS)];
   await refuseScarceLocks(client);
   const keys = await loadServiceKeys(query);
-  for (const check of CHECKS) checks.push(await run(check, keys));
+  const { objects } = options;
+  const all = objects === undefined ? CHECKS : [...CHECKS, coldDayCheck(objects)];
+  for (const check of all) checks.push(await run(check, keys));
   return { serviceDid: keys.serviceDid, notes, checks };
 };
 
@@ -139,7 +145,7 @@ interface Running extends CheckDatabaseOptions {
 const runCheck = async (
   client: pg.Client,
   { name, promise, countSql, run }: Check,
-  { keys, notes, onFault, onProgress = () => {} }: Running,
+  { keys, notes, objects, onFault, onProgress = () => {} }: Running,
 ): Promise<CheckSummary['checks'][number]> => {
   const query = queryOn(client);
   const beganMs = performance.now();
@@ -157,7 +163,8 @@ const runCheck = async (
       looked += count;
       onProgress({ check: name, done: looked, total });
     };
-    await run({ query, keys, advance, report, note: (text) => notes.push(text) });
+    const hasObjects = objects !== undefined;
+    await run({ query, keys, hasObjects, advance, report, note: (text) => notes.push(text) });
   } catch (error) {
     if (!isLacking(error)) throw error;
     await query('rollback to savepoint before_check');

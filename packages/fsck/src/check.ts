@@ -15,6 +15,8 @@ export interface CheckContext {
   /** Read-only; one snapshot for all checks, so that concurrent writes do not affect them. */
   readonly query: Query;
   readonly keys: ServiceKeys;
+  /** Packed days are read from their objects too, by a check of their own. */
+  readonly hasObjects: boolean;
   /** Adds to the number of records checked. */
   advance(count: number): void;
   report(where: string, problem: string): void;

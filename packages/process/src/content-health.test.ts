@@ -26,6 +26,20 @@ it('says that it cannot tell when storage does not answer', async () => {
 it('names days that could not be packed apart from them', async () => {
   const registry = new Registry();
   const listBroken = async () => [{ day: '2026-01-01', problem: 'its ids lead elsewhere' }];
-  expect(await createColdHealth(registry, { listBroken }).describe()).toBe('broken: 2026-01-01');
+  const oldestProofMs = async () => null;
+  const cold = createColdHealth(registry, { listBroken, oldestProofMs });
+  expect(await cold.describe()).toBe('broken: 2026-01-01');
   expect(await registry.metrics()).toContain('svc_cold_broken_days 1');
+});
+
+it('says when a day without another copy was not proven for long, and how long', async () => {
+  const registry = new Registry();
+  let days = 0;
+  const oldestProofMs = async () => Date.now() - days * 86_400_000 - 1_000;
+  const cold = createColdHealth(registry, { listBroken: async () => [], oldestProofMs });
+  days = 39;
+  expect(await cold.describe()).toBe('ok');
+  days = 41;
+  expect(await cold.describe()).toBe('a day without another copy was last proven 41 days ago');
+  expect(await registry.metrics()).toMatch(/^svc_cold_proof_age_seconds 35424\d\d/m);
 });

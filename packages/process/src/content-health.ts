@@ -26,9 +26,24 @@ export const createContentHealth = (
 /** Days that were to be packed and are not what was published, and packed ones that were not read back as they were packed. */
 export const createColdHealth = (
   registry: Registry,
-  coldDays: Pick<ColdDayRepository, 'listBroken'>,
-): ContentHealth =>
-  brokenDays(
+  coldDays: Pick<ColdDayRepository, 'listBroken' | 'oldestProofMs'>,
+): ContentHealth => {
+  const proofAgeMs = () =>
+    withinMs(HEALTH_ANSWER_MS, coldDays.oldestProofMs(), () => {
+      throw new Error('no answer');
+    })
+      .then((ms) => (ms === null ? 0 : Math.max(0, Date.now() - ms)))
+      .catch(() => null);
+  new Gauge({
+    name: 'svc_cold_proof_age_seconds',
+    help: 'How long ago the objects were last read and proven of the day, of those without another copy, that waits the longest; 0: there is none; -1: storage does not answer.',
+    registers: [registry],
+    async collect() {
+      const ageMs = await proofAgeMs();
+      this.set(ageMs === null ? -1 : ageMs / 1000);
+    },
+  });
+  const broken = brokenDays(
     registry,
     {
       name: 'svc_cold_broken_days',
@@ -36,6 +51,20 @@ export const createColdHealth = (
     },
     async () => (await coldDays.listBroken()).map(({ day }) => day),
   );
+  return {
+    async describe() {
+      const [days, ageMs] = await Promise.all([broken.describe(), proofAgeMs()]);
+      const isLate = days === 'ok' && ageMs !== null && ageMs > LATE_PROOF_MS;
+      return isLate
+        ? `a day without another copy was last proven ${Math.floor(ageMs / DAY_MS)} days ago`
+        : days;
+    },
+  };
+};
+
+const DAY_MS = 86_400_000;
+/** Each is due once a month. */
+const LATE_PROOF_MS = 40 * DAY_MS;
 
 const brokenDays = (
   registry: Registry,

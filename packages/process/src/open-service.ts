@@ -41,7 +41,7 @@ export interface OpenedService {
   readonly service: ServiceDeps;
   /** Null: the deployment has none. */
   readonly fence: Fence | null;
-  /** What packs closed days; null: nothing does. */
+  /** What packs closed days; null: there is no place for them. */
   readonly packing: PackDaysDeps | null;
   /** Null: the deployment promises no standby, or nobody watches. */
   readonly standby: StandbyHealth | null;
@@ -141,7 +141,7 @@ const packingOf = (
   objects: ObjectStore,
   databaseUrl: string,
 ): PackDaysDeps | null =>
-  cold === null || cold.hotDays === 0
+  cold === null
     ? null
     : {
         ...service,

@@ -2,6 +2,7 @@
 export { checkReplica, checkServer } from './check-server.ts';
 export { type ClockRepair, type ClockState, readClockState, repairClock } from './clock-repair.ts';
 export { readDayRows } from './cold/day-rows.ts';
+export { type UnpackDay, unpackDay } from './cold/unpack-day.ts';
 export { createRunStore, type RunStore, type RunStoreOptions } from './create-run-store.ts';
 export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
 export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';

@@ -38,7 +38,7 @@ beforeAll(async () => {
 beforeEach(() => bringBack(stores.url));
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-const NOTHING = { packed: 0, broken: 0, detached: 0, dropped: 0 };
+const NOTHING = { packed: 0, broken: 0, detached: 0, dropped: 0, proven: 0 };
 
 const recorded = () =>
   runSql<{ day: string; state: string; manifest: string }>(
@@ -304,6 +304,7 @@ describe('killed', () => {
       'keepVerifiers',
       'detach',
       'listToDrop',
+      'listToProve',
     ];
     expect(new Set(steps)).toEqual(
       new Set([

@@ -10,7 +10,8 @@ import { evidenceOf } from '@svc/service';
 import { type Check, type CheckContext, pages } from '../check.ts';
 import { isOfDay, listReceiptDays } from '../receipt-days.ts';
 
-interface Row {
+/** A Receipt with the columns by which it is found, and what the database has of it elsewhere. */
+export interface ListedReceipt {
   readonly receiptId: ReceiptId;
   readonly relyingParty: string;
   readonly principal: string | null;
@@ -42,21 +43,30 @@ export const receiptCheck: Check = {
   countSql: 'select count(*) from receipts',
   async run(context) {
     for (const day of await listReceiptDays(context))
-      for await (const rows of pages<Row>(context, SQL(day), ({ receiptId }) => receiptId))
+      for await (const rows of pages<ListedReceipt>(context, SQL(day), ({ receiptId }) => receiptId))
         await checkReceipts(context, rows);
   },
 };
 
-const checkReceipts = async (context: CheckContext, rows: readonly Row[]): Promise<void> => {
+/** `counts`: they are what the check is about, one by one. */
+export const checkReceipts = async (
+  context: CheckContext,
+  rows: readonly ListedReceipt[],
+  counts = true,
+): Promise<void> => {
   const named = new Map<string, ReceiptId>();
   for (const row of rows)
     for (const problem of problemsOf(context, row, named)) context.report(row.receiptId, problem);
   await checkEvidence(context, named);
-  context.advance(rows.length);
+  if (counts) context.advance(rows.length);
 };
 
 /** Adds the hashes of the evidence that the Receipt names to `named`. */
-function* problemsOf({ keys }: CheckContext, row: Row, named: Map<string, ReceiptId>): Generator<string> {
+function* problemsOf(
+  { keys }: CheckContext,
+  row: ListedReceipt,
+  named: Map<string, ReceiptId>,
+): Generator<string> {
   if (!createHash('sha256').update(row.jws).digest().equals(row.contentHash))
     yield 'its bytes do not have the hash that was stored with them';
   const text = receiptTextOf(row.jws);
@@ -84,7 +94,7 @@ const consumedOf = ({ grant_id: grantId, evidence: { consumption } }: ReceiptBod
   consumption === undefined ? null : `${grantId} ${consumption.key} ${consumption.version}`;
 
 /** The Principal column is set only where the Grant was authenticated, so it may be null where the Receipt's is not. */
-const differencesOf = (row: Row, receipt: ReceiptBody): readonly string[] => {
+const differencesOf = (row: ListedReceipt, receipt: ReceiptBody): readonly string[] => {
   const { trust, protocol } = receipt;
   const authenticated = [trust.checks.T1, trust.checks.T3, protocol.checks.P1];
   const isAuthenticated = [...authenticated, protocol.checks.P2, protocol.checks.P3].every(

@@ -14,6 +14,17 @@ export interface BrokenDay {
   readonly problem: string;
 }
 
+/** Where the Receipts of a closed day are. */
+export interface DayState {
+  readonly day: Day;
+  /** `hot`: nothing is recorded of it. `recorded`: packed, and in the ledger until it has left. */
+  readonly state: 'hot' | 'recorded' | 'cold' | 'broken' | 'unpacked';
+  readonly problem: string | null;
+  readonly provenAtMs: number | null;
+  /** What it takes in the database, in the ledger or kept beside it; 0: it is not there. */
+  readonly bytes: number;
+}
+
 export interface ColdDayRepository {
   /**
    * Days that may be packed, the oldest first: closed `hotDays` ago by no later time than `nowMs`, found intact lately, and read
@@ -30,6 +41,14 @@ export interface ColdDayRepository {
   countCold(): Promise<number>;
   /** Days that could not be packed, and packed ones that were not proven when last read; ascending. */
   listBroken(): Promise<BrokenDay[]>;
+  /** A closed day that is not packed, or was brought back, and that can be packed whatever its age; null: this one is none. */
+  findToPack(day: Day): Promise<CheckpointRecord | null>;
+  /** Days of which the objects are the only copy, last proven `days` ago or more: those without a problem and the longest ago first. */
+  listToProve(days: number, limit: number): Promise<Day[]>;
+  /** When that day was proven, or removed, whose only copy was proven the longest ago; null: there is no such day. */
+  oldestProofMs(): Promise<number | null>;
+  /** Every closed day, ascending. */
+  listStates(): Promise<DayState[]>;
   /** Days that are recorded and still in the database, ascending. */
   listToDetach(limit: number): Promise<Day[]>;
   /** Reads about `limit` further Receipts of a recorded day for what stays in the database of them. True: all are read. */

@@ -1,5 +1,12 @@
 /** Days that are packed, or could not be. What is recorded of one stays (a trigger refuses anything else). */
-import type { BrokenDay, CheckpointRecord, ColdDayRepository, ColdManifest, Day } from '@svc/service';
+import type {
+  BrokenDay,
+  CheckpointRecord,
+  ColdDayRepository,
+  ColdManifest,
+  Day,
+  DayState,
+} from '@svc/service';
 import type { Database } from '../database.ts';
 import { checkpointColumns } from './checkpoints.ts';
 
@@ -7,8 +14,8 @@ const recordSql = `
   insert into cold_days (day, state, manifest, manifest_hash) values ($1, 'recorded', $2, $3)
   on conflict (day) do update
     set state = excluded.state, manifest = excluded.manifest, manifest_hash = excluded.manifest_hash, problem = null,
-      recorded_at = excluded.recorded_at
-    where cold_days.state = 'broken'
+      recorded_at = excluded.recorded_at, proven_at = null
+    where cold_days.state in ('broken', 'unpacked')
   returning true as "isRecorded"`;
 
 const markBrokenSql = `
@@ -18,6 +25,22 @@ const markBrokenSql = `
 
 const isOverSql = `state = 'cold' and dropped_at is null
   and detached_at < least(svc_now(), svc_instant($3)) - make_interval(days => greatest($2::integer, 1))`;
+
+const toPackSql = `
+  select ${checkpointColumns} from checkpoints join content_checks as k using (day) left join cold_days as d using (day)
+  where day = $1 and k.is_intact and k.checked_at > svc_now() - interval '36 hours'
+    and (d.day is null or d.state in ('broken', 'unpacked'))
+    and not exists (select from restores as r where checkpoints.day = any (r.reinstated_days))
+    and svc_is_day_read(day)`;
+
+const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
+
+const statesSql = `
+  select p.day::text as day, coalesce(d.state, 'hot') as state, d.problem, svc_ms(d.proven_at) as "provenAtMs",
+    coalesce(
+      pg_total_relation_size(to_regclass(case when d.state = 'cold' then 'detached_' else '' end
+        || 'receipts_' || to_char(p.day, 'YYYYMMDD'))), 0)::float8 as bytes
+  from checkpoints as p left join cold_days as d using (day) order by p.day`;
 
 export function coldDayRepository(database: Database): ColdDayRepository {
   const listDays = async (where: string, values: readonly unknown[]): Promise<Day[]> => {
@@ -52,6 +75,22 @@ export function coldDayRepository(database: Database): ColdDayRepository {
         where day = $1 and state != 'broken'`;
       await database.write({ text, values: [day, problem] });
     },
+    async findToPack(day) {
+      return (await database.read<CheckpointRecord>({ text: toPackSql, values: [day] }))[0] ?? null;
+    },
+    listToProve(days, limit) {
+      const text = `select day::text as day from cold_days
+        where ${ONLY_COPY} and coalesce(proven_at, dropped_at) < svc_now() - make_interval(days => $1)
+        order by problem is not null, coalesce(proven_at, dropped_at) limit $2`;
+      return database
+        .read<{ day: Day }>({ text, values: [days, limit] })
+        .then((rows) => rows.map(({ day }) => day));
+    },
+    async oldestProofMs() {
+      const text = `select svc_ms(min(coalesce(proven_at, dropped_at))) as ms from cold_days where ${ONLY_COPY}`;
+      return (await database.read<{ ms: number | null }>({ text, values: [] }))[0]?.ms ?? null;
+    },
+    listStates: () => database.read<DayState>({ text: statesSql, values: [] }),
     listToDetach: (limit) => listDays(`state = 'recorded'`, [limit]),
     async keepVerifiers(day, limit) {
       const text = 'select svc_keep_verifiers($1, $2) as "isDone"';

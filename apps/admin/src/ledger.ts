@@ -1,0 +1,173 @@
+/** `svc-admin ledger …`: closed days between the database and the store of cold days (docs/operations.md, "Cold days"). */
+import { UsageError } from '@svc/cli/command-line';
+import {
+  ColdDayReader,
+  dropDays,
+  type PackDaysDeps,
+  packDays,
+  packNamedDay,
+  parseColdDay,
+  proveDay,
+} from '@svc/cold-ledger';
+import type { Environment } from '@svc/config';
+import type { Day, DayState } from '@svc/service';
+import { unpackDay } from '@svc/store-pg';
+import { isDay } from '@svc/transparency';
+import { type Command, databaseUrlFrom } from './command.ts';
+import { withOpened } from './open.ts';
+
+const dayOption = { value: 'DAY', text: 'this day alone (YYYY-MM-DD)' } as const;
+
+export const ledgerStatusCommand: Command = {
+  name: 'ledger status',
+  gist: 'Says where the Receipts of closed days are, what they take, and which days are broken; the exit code is 1 if any is',
+  options: {
+    all: { text: 'each day' },
+    json: { text: 'one JSON document instead of a report, with each day' },
+  },
+  notes: [
+    `hot: in the ledger. recorded: packed, and in the ledger until it has left. cold: read from its objects. broken: not packed, since it does not
+lead to its roots. unpacked: brought back. Nothing is written.`,
+  ],
+  run: ({ all, json }, env) =>
+    withPacking(env, async (packing) => {
+      const days = await Promise.all(
+        (await packing.store.coldDays.listStates()).map((day) => withObjects(packing, day)),
+      );
+      if (json === true) console.log(JSON.stringify(days, null, 2));
+      else console.log(report(days, all === true).join('\n'));
+      return days.some(({ problem }) => problem !== null) ? 1 : 0;
+    }),
+};
+
+export const ledgerPackCommand: Command = {
+  name: 'ledger pack',
+  gist: 'Packs what is due as the worker does, has it leave the ledger, and removes what left it long ago',
+  options: {
+    day: { ...dayOption, text: 'packs this day alone, whatever its age; it leaves with the next round' },
+  },
+  notes: [
+    'A day must be closed, counted, and found intact within 36 hours. One that was brought back is packed again only so, as the owner of the tables.',
+  ],
+  run: ({ day }, env) =>
+    withPacking(env, async (packing) => {
+      const stop = new AbortController().signal;
+      if (day === undefined) {
+        const done = Object.entries(await packDays(packing, stop));
+        console.log(done.map(([what, count]) => `${count} ${what}`).join(', '));
+        return Number(done.some(([what, count]) => what === 'broken' && count > 0));
+      }
+      const outcome = await packNamedDay(packing, dayOf(day), stop);
+      console.log(`${day} is ${outcome}.`);
+      return outcome === 'packed' ? 0 : 1;
+    }),
+};
+
+export const ledgerUnpackCommand: Command = {
+  name: 'ledger unpack',
+  operand: 'DAY',
+  gist: 'Brings a packed day back into the ledger, proven against its roots; it is not packed again by itself',
+  options: {},
+  notes: [
+    `From what is kept beside the ledger, or else from its objects, which stay. All in one transaction, which the service may be at work
+beside. As the owner of the tables.`,
+  ],
+  run: (_, env, operand) =>
+    withPacking(env, async ({ objects }) => {
+      const day = dayOf(operand);
+      const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+      const from = await unpackDay({ databaseUrl: databaseUrlFrom(env), day, open });
+      console.log(`${day} is in the ledger again, ${CAME_FROM[from]}.`);
+      return 0;
+    }),
+};
+
+const CAME_FROM = {
+  ledger: 'which it had not left yet',
+  kept: 'from what was kept beside it',
+  objects: 'from its objects',
+} as const;
+
+export const ledgerVerifyCommand: Command = {
+  name: 'ledger verify',
+  gist: 'Reads packed days from their objects and proves them against what was published; the exit code is 1 if one differs',
+  options: { day: dayOption },
+  notes: [
+    'What was found is noted, as the worker does once a month for each day whose objects are the only copy.',
+  ],
+  run: ({ day }, env) =>
+    withPacking(env, async (packing) => {
+      const stop = new AbortController().signal;
+      const states = await packing.store.coldDays.listStates();
+      const packed = states.filter(({ state }) => !['hot', 'broken'].includes(state)).map((one) => one.day);
+      const asked = day === undefined ? packed : [dayOf(day)];
+      if (asked.some((one) => !packed.includes(one))) throw new UsageError(`${day} is not packed`);
+      let differing = 0;
+      for (const one of asked) {
+        const problem = await proveDay(packing, one, stop);
+        differing += Number(problem !== null);
+        console.log(`${one}  ${problem ?? 'ok'}`);
+      }
+      return differing === 0 ? 0 : 1;
+    }),
+};
+
+export const ledgerDropCommand: Command = {
+  name: 'ledger drop',
+  gist: 'Removes what is kept of cold days beside the ledger once their grace period is over, each after it was proven again',
+  options: {},
+  notes: [
+    `The role of the service may not do this, since it cannot be undone: the worker says cold.not_dropped. As the owner of the tables, with the
+environment of the worker (SVC_COLD, SVC_COLD_GRACE_DAYS).`,
+  ],
+  run: (_, env) =>
+    withPacking(env, async (packing) => {
+      if (!(await packing.store.coldDays.mayDrop()))
+        throw new UsageError('this role may remove no day: DATABASE_URL must name the owner of the tables');
+      const { dropped, notProven } = await dropDays(packing, new AbortController().signal);
+      console.log(`${dropped} ${dropped === 1 ? 'day was' : 'days were'} removed from the database.`);
+      for (const day of notProven) console.log(`${day} is kept: its objects are not what was published.`);
+      return notProven.length === 0 ? 0 : 1;
+    }),
+};
+
+const withPacking = (env: Environment, work: (packing: PackDaysDeps) => Promise<number>): Promise<number> =>
+  withOpened(env, ({ packing }) => {
+    if (packing === null)
+      throw new UsageError('SVC_COLD is not set: it says where cold days are, as the worker has it');
+    return work(packing);
+  });
+
+const dayOf = (value: unknown): Day => {
+  if (typeof value !== 'string' || !isDay(value))
+    throw new UsageError(`${String(value)} is no day: it is written YYYY-MM-DD`);
+  return value;
+};
+
+interface Shown extends DayState {
+  readonly objectBytes: number;
+}
+
+const withObjects = async ({ store }: PackDaysDeps, day: DayState): Promise<Shown> => {
+  const recorded = await store.coldDays.findManifest(day.day);
+  const objects = recorded === null ? [] : Object.values(parseColdDay(recorded.manifest).tables).flat();
+  return { ...day, objectBytes: objects.reduce((sum, { bytes }) => sum + bytes, 0) };
+};
+
+const STATES = ['hot', 'recorded', 'cold', 'broken', 'unpacked'] as const;
+
+const report = (days: readonly Shown[], showsAll: boolean): readonly string[] => [
+  'state       days  in the database      as objects',
+  ...STATES.map((state) => {
+    const those = days.filter((one) => one.state === state);
+    const sum = (of: (one: Shown) => number) => those.reduce((all, one) => all + of(one), 0);
+    return `${state.padEnd(9)}${String(those.length).padStart(7)}${mib(sum(({ bytes }) => bytes))}${mib(sum(({ objectBytes }) => objectBytes))}`;
+  }),
+  ...(showsAll ? days.map(describe) : []),
+  ...days.flatMap(({ day, problem }) => (problem === null ? [] : [`${day}: ${problem}`])),
+];
+
+const describe = ({ day, state, bytes, objectBytes, provenAtMs }: Shown): string =>
+  `${day} ${state.padEnd(8)}${mib(bytes)}${mib(objectBytes)}${provenAtMs === null ? '' : `  proven ${new Date(provenAtMs).toISOString()}`}`;
+
+const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`.padStart(16);

@@ -1,0 +1,130 @@
+/**
+ * Every packed day: its manifest is signed by the service and of that day's checkpoint, each byte that it names is in the store as it
+ * says, and the Receipts of a day that is read from there are as those in the database must be.
+ */
+import { createHash } from 'node:crypto';
+import { type ColdDay, ColdDayReader, findDayProblem, TABLES, verifyColdDay } from '@svc/cold-ledger';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import type { ObjectStore } from '@svc/service';
+import { readServiceKeys } from '@svc/transparency';
+import type { Check, CheckContext } from '../check.ts';
+import { checkReceipts, type ListedReceipt } from './receipts.ts';
+
+interface Row {
+  readonly day: string;
+  readonly isCold: boolean;
+  readonly manifest: string;
+  readonly manifestHash: string;
+  readonly hash: Sha256;
+  readonly root: Sha256;
+  readonly contentRoot: Sha256;
+}
+
+const PACKED = `
+  select d.day::text as day, d.state = 'cold' as "isCold", d.manifest, d.manifest_hash as "manifestHash", p.hash, p.root,
+    p.content_root as "contentRoot"
+  from cold_days as d join checkpoints as p using (day) where d.manifest is not null order by d.day`;
+
+export const coldDayCheck = (objects: ObjectStore): Check => ({
+  name: 'cold-days',
+  promise:
+    'every packed day is in the store under a manifest signed by the service, leads to what was published, and its Receipts are signed, unaltered and listed as what they say',
+  countSql: 'select count(*) from cold_days where manifest is not null',
+  async run(context) {
+    for (const row of await context.query<Row>(PACKED)) {
+      const manifest = readManifest(context, row);
+      if (manifest !== null) await checkDay(context, objects, row, manifest);
+      context.advance(1);
+    }
+  },
+});
+
+const readManifest = (
+  { keys, report }: CheckContext,
+  { day, manifest, manifestHash }: Row,
+): ColdDay | null => {
+  if (`sha256:${createHash('sha256').update(manifest).digest('hex')}` !== manifestHash)
+    report(day, 'its manifest does not have the hash that was stored with it');
+  const read = readServiceKeys(keys.documentOf(manifest));
+  const verified = read.ok
+    ? verifyColdDay(manifest, read.keys, nativeCrypto)
+    : { ok: false as const, problem: 'no key of the service is known' };
+  if (verified.ok) return verified.day;
+  report(day, `its manifest: ${verified.problem}`);
+  return null;
+};
+
+const checkDay = async (
+  context: CheckContext,
+  objects: ObjectStore,
+  row: Row,
+  manifest: ColdDay,
+): Promise<void> => {
+  const problem = await findDayProblem(objects, manifest, row);
+  if (problem !== null) return context.report(row.day, problem);
+  if (row.isCold)
+    for await (const receipts of new ColdDayReader(objects, manifest).receipts())
+      await checkReceipts(
+        context,
+        await withFacts(
+          context,
+          receipts.map(({ receipt_id: id, relying_party: relyingParty, grant_id: grantId, ...receipt }) => ({
+            ...{ receiptId: id as ReceiptId, relyingParty, grantId, agent: receipt.agent, jws: receipt.jws },
+            ...{ principal: receipt.principal, decision: receipt.decision, reason: receipt.reason },
+            evaluatedAtMs: String(receipt.evaluated_at / 1_000n),
+          })),
+        ),
+        false,
+      );
+  const unnamed = await countUnnamed(objects, manifest);
+  if (unnamed > 0)
+    context.note(
+      `${row.day}: ${unnamed} objects that its manifest does not name, of a packer that was cut off or of a former manifest`,
+    );
+};
+
+type OfObject = Omit<ListedReceipt, 'contentHash' | 'allowedGrantHash' | 'consumed'>;
+
+const FACTS = `
+  select (select a.grant_hash from allowed_grants a where a.grant_id = r.grant_id and r.decision = 'ALLOW') as "allowedGrantHash",
+    (select concat_ws(' ', e.grant_id, e.key, e.version - 1) from consumption_events e
+      where e.receipt_id = r.id and e.cause = 'consume') as consumed
+  from unnest($1::text[], $2::text[], $3::text[]) with ordinality as r (id, grant_id, decision, place) order by place`;
+
+/** With what the database has of them; it stays there. */
+const withFacts = async (
+  { query }: CheckContext,
+  receipts: readonly OfObject[],
+): Promise<ListedReceipt[]> => {
+  const facts = await query<Pick<ListedReceipt, 'allowedGrantHash' | 'consumed'>>(FACTS, [
+    receipts.map(({ receiptId }) => receiptId),
+    receipts.map(({ grantId }) => grantId),
+    receipts.map(({ decision }) => decision),
+  ]);
+  return receipts.map((receipt, i) => ({
+    ...receipt,
+    allowedGrantHash: facts[i]?.allowedGrantHash ?? null,
+    consumed: facts[i]?.consumed ?? null,
+    contentHash: createHash('sha256').update(receipt.jws).digest(),
+  }));
+};
+
+const PAGE = 1_000;
+
+const countUnnamed = async (objects: ObjectStore, { day, tables }: ColdDay): Promise<number> => {
+  const named = new Set(
+    Object.values(tables)
+      .flat()
+      .map(({ name }) => name),
+  );
+  let unnamed = 0;
+  for (const table of Object.keys(TABLES))
+    for (let after: string | null = null; ; ) {
+      const page = await objects.list(`${day}/${table.replace('_', '-')}`, after, PAGE);
+      unnamed += page.names.filter((name) => !named.has(name)).length;
+      if (page.next === null) break;
+      after = page.next;
+    }
+  return unnamed;
+};

@@ -1,0 +1,194 @@
+/** Packed days come back as they were, and what has no other copy is proven now and again. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ColdDayReader, dropDays, packDays, packNamedDay, parseColdDay } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import { type ObjectStore, ObjectStoreError } from '@svc/service';
+import { tamper } from '@svc/testkit';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bringBack, createColdWorld, DUE, packingOf } from '../../test/cold-world.ts';
+import { unpackDay } from './unpack-day.ts';
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-unpack-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const [day = '', , busy = ''] = DUE;
+const tableOf = (of: string) => `receipts_${of.replaceAll('-', '')}`;
+const never = new AbortController().signal;
+let objects: ObjectStore;
+let hot: unknown[];
+beforeAll(async () => {
+  await createColdWorld(stores.url, stores.first);
+  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  hot = await ledger();
+});
+const packing = (of = objects) => packingOf(stores.url, stores.first, of);
+beforeEach(async () => {
+  await bringBack(stores.url);
+  await packDays(packing(), never);
+});
+
+/** Every column of every Receipt of the days that are due, as the ledger has them. */
+const ledger = () =>
+  runSql(stores.url, `select * from receipts where evaluated_at < $1::date + 1 order by receipt_id`, [
+    DUE.at(-1),
+  ]);
+
+const unpack = (which: string, from = objects) =>
+  unpackDay({
+    databaseUrl: stores.url,
+    day: which,
+    open: (manifest) => new ColdDayReader(from, parseColdDay(manifest)),
+  });
+
+const rowOf = async (which: string) =>
+  (
+    await runSql<{ state: string; manifest: string; problem: string | null }>(
+      stores.url,
+      'select state, manifest, problem from cold_days where day = $1',
+      [which],
+    )
+  )[0];
+
+/** The grace period of these days is over, and they are removed. */
+const drop = async (days: readonly string[]): Promise<void> => {
+  await tamper(
+    stores.url,
+    `update cold_days set detached_at = now() - interval '2 days' where day = any ($1::date[])`,
+    [days],
+  );
+  expect(await dropDays(packing(), never)).toEqual({ dropped: days.length, notProven: [] });
+};
+
+const failing = (name: string, error: Error): ObjectStore => ({
+  ...objects,
+  getRange: async (...args) => {
+    if (args[0].startsWith(name)) throw error;
+    return objects.getRange(...args);
+  },
+});
+
+describe('a packed day comes back', () => {
+  it('from what was kept, and from its objects once that is removed, to the byte; a round of the worker leaves it', async () => {
+    await drop([day]);
+    // Somebody has made an empty partition for it since.
+    await runSql(stores.url, 'select svc_ensure_receipt_partitions($1, $1)', [day]);
+    expect(await unpack(day)).toBe('objects');
+    for (const other of DUE.slice(1)) expect(await unpack(other)).toBe('kept');
+    expect(await ledger()).toEqual(hot);
+    await packDays(packing(), never);
+    expect((await rowOf(day))?.state).toBe('unpacked');
+    await expect(unpack(day)).rejects.toThrow(`${day} is not packed: unpacked`);
+    for (const change of [`delete from ${tableOf(day)}`, `truncate ${tableOf(day)}`])
+      await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it('and is packed again when somebody says so, under a manifest that names the former one', async () => {
+    const before = await rowOf(busy);
+    expect(await unpack(busy)).toBe('kept');
+    expect(await packNamedDay(packing(), busy, never)).toBe('packed');
+    const after = await rowOf(busy);
+    expect(after?.state).toBe('recorded');
+    const [former, now] = [before, after].map((row) => parseColdDay(row?.manifest ?? ''));
+    expect(now).toMatchObject({ tables: former?.tables, replaces: expect.stringMatching(/^sha256:/) });
+    await expect(packNamedDay(packing(), busy, never)).rejects.toThrow(`${busy} is packed, or cannot be`);
+    expect(await packDays(packing(), never)).toMatchObject({ detached: 1 });
+    expect((await rowOf(busy))?.state).toBe('cold');
+  });
+
+  it('from its objects where what was kept is not what was published', async () => {
+    const kept = `detached_${tableOf(busy)}`;
+    await tamper(
+      stores.url,
+      `update ${kept} set jws = jws || 'x' where receipt_id = (select min(receipt_id) from ${kept})`,
+    );
+    expect(await unpack(busy)).toBe('objects');
+    for (const other of DUE.filter((one) => one !== busy)) await unpack(other);
+    expect(await ledger()).toEqual(hot);
+  });
+
+  it('not at all where its objects are not what was published either: it stays cold', async () => {
+    await drop([busy]);
+    const lying = unpackDay({
+      databaseUrl: stores.url,
+      day: busy,
+      open: (manifest) => {
+        const reader = new ColdDayReader(objects, parseColdDay(manifest));
+        return {
+          async *receipts() {
+            for await (const rows of reader.receipts())
+              yield rows.map((row) => ({ ...row, jws: `${row.jws} ` }));
+          },
+        };
+      },
+    });
+    await expect(lying).rejects.toThrow('do not lead to its roots');
+    expect((await rowOf(busy))?.state).toBe('cold');
+    expect(await unpack(busy)).toBe('objects');
+  });
+
+  it('or not, where the session is killed in the middle: then it is cold as before, and comes back the next time', async () => {
+    await drop([busy]);
+    const reader = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+    const killed = unpackDay({
+      databaseUrl: stores.url,
+      day: busy,
+      open: (manifest) => ({
+        async *receipts() {
+          for await (const rows of reader(manifest).receipts()) {
+            yield rows;
+            await runSql(
+              stores.url,
+              `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and pid <> pg_backend_pid()
+                 and datname = current_database()`,
+            );
+          }
+        },
+      }),
+    });
+    await expect(killed).rejects.toMatchObject({ name: 'StoreError' });
+    expect((await rowOf(busy))?.state).toBe('cold');
+    expect(await runSql(stores.url, 'select to_regclass($1) as made', [tableOf(busy)])).toEqual([
+      { made: null },
+    ]);
+    for (const one of DUE) await unpack(one);
+    expect(await ledger()).toEqual(hot);
+  });
+});
+
+describe('a day of which the objects are the only copy', () => {
+  const due = (days: readonly string[]) =>
+    tamper(
+      stores.url,
+      `update cold_days set proven_at = now() - interval '31 days' where day = any ($1::date[])`,
+      [days],
+    );
+
+  it('is proven once a month, and no other; what is not as it was packed is named until it is', async () => {
+    await drop(DUE.slice(0, 2));
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 0 });
+    await due(DUE);
+    const ageMs = Date.now() - ((await stores.first.coldDays.oldestProofMs()) ?? 0);
+    expect(Math.round(ageMs / 86_400_000)).toBe(31);
+    const gone = failing(day, new ObjectStoreError('missing', 'nothing is stored under that name'));
+    await expect(packDays(packing(gone), never)).rejects.toMatchObject({
+      name: 'NotProvenError',
+      days: [day],
+    });
+    expect(await stores.first.coldDays.listBroken()).toEqual([
+      { day, problem: 'nothing is stored under that name' },
+    ]);
+    expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([day]);
+    // That nobody can be asked says nothing of the day.
+    const away = failing(day, new ObjectStoreError('unavailable', 'no answer'));
+    await expect(packDays(packing(away), never)).rejects.toThrow('no answer');
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
+    expect(await stores.first.coldDays.listBroken()).toEqual([]);
+    expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+/** A cold day back into the ledger, by the owner of the schema. All of it is one transaction: cut off anywhere, the day is cold as before. */
+import { createHash } from 'node:crypto';
+import { type ColdDayReader, type ReceiptRow, TABLES } from '@svc/cold-ledger';
+import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
+import { nativeSha256 } from '@svc/merkle/native';
+import type { Day } from '@svc/service';
+import type { ClientBase } from 'pg';
+import { clientConfig, openClient } from '../client.ts';
+import { toStoreError } from '../errors.ts';
+import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+
+/** Of a statement: putting an index on a day of 10^7 Receipts. Between two of them a store of objects may take its time. */
+const STATEMENT_MS = 600_000;
+const ROWS = 2_048;
+
+export interface UnpackDay {
+  readonly databaseUrl: string;
+  readonly day: Day;
+  /** Opens its objects by its manifest. */
+  readonly open: (manifest: string) => Pick<ColdDayReader, 'receipts'>;
+}
+
+/**
+ * What the day came back from: `ledger` (it had not left yet), `kept` (what was kept beside the ledger), or `objects`. What is in the
+ * ledger then leads to the day's roots. Rejects where it does not, where the day is not packed, and with `StoreError` where the database
+ * fails or this role may not; nothing is changed then.
+ */
+export const unpackDay = async ({
+  databaseUrl,
+  day,
+  open,
+}: UnpackDay): Promise<'ledger' | 'kept' | 'objects'> => {
+  const settings = { idle_in_transaction_session_timeout: `${STATEMENT_MS}`, lock_timeout: '10s' };
+  const session = await openClient(clientConfig(databaseUrl, STATEMENT_MS, settings)).catch(
+    (error: unknown) => {
+      throw toStoreError(error, 'nothing');
+    },
+  );
+  const ask: Ask = async (text, values = []) => {
+    try {
+      return (await session.query(text, [...values])).rows;
+    } catch (error) {
+      throw toStoreError(error, 'nothing');
+    }
+  };
+  try {
+    await ask('begin isolation level read committed');
+    const found = await lockDay(ask, day);
+    const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open);
+    await ask(
+      `update cold_days set state = 'unpacked', problem = null, detached_at = null, dropped_at = null where day = $1`,
+      [day],
+    );
+    await ask('commit');
+    return from;
+  } finally {
+    (session as ClientBase & { destroy(): void }).destroy();
+  }
+};
+
+type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+interface PackedDay {
+  readonly day: Day;
+  readonly state: string;
+  readonly manifest: string;
+  readonly isKept: boolean;
+  readonly root: string;
+  readonly contentRoot: string;
+}
+
+const lockDay = async (ask: Ask, day: Day): Promise<PackedDay> => {
+  const [found] = await ask<PackedDay>(
+    `select d.day::text as day, state, manifest, to_regclass('detached_' || $2) is not null as "isKept", root, content_root as "contentRoot"
+     from cold_days as d join checkpoints using (day) where d.day = $1 for update of d`,
+    [day, tableOf(day)],
+  );
+  if (found === undefined || !['recorded', 'cold'].includes(found.state))
+    throw new Error(`${day} is not packed: ${found?.state ?? 'it is hot, or no closed day'}`);
+  return found;
+};
+
+const tableOf = (day: Day): string => `receipts_${day.replaceAll('-', '')}`;
+
+const bringBack = async (
+  ask: Ask,
+  found: PackedDay,
+  open: UnpackDay['open'],
+): Promise<'kept' | 'objects'> => {
+  const { day, isKept, manifest } = found;
+  const table = tableOf(day);
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  const [other] = await ask<{ isThere: boolean }>('select to_regclass($1) is not null as "isThere"', [table]);
+  if (other?.isThere === true) {
+    const [row] = await ask(`select from ${table} limit 1`);
+    if (row !== undefined) throw new Error(`${table} has Receipts, although ${day} has left the ledger`);
+    await ask(`drop table ${table}`);
+  }
+  if (isKept) {
+    await ask('savepoint kept');
+    await ask(`drop trigger refuse_change on detached_${table}`);
+    await ask(`alter table detached_${table} rename to ${table}`);
+    await ask(
+      `alter table receipts attach partition ${table} for values from ('${lowestReceiptId(startMs)}') to ('${lowestReceiptId(startMs + DAY_MS)}')`,
+    );
+    if (await isPublished(ask, found)) return 'kept';
+    await ask('rollback to savepoint kept');
+    await ask(`drop table detached_${table}`);
+  }
+  await ask('select svc_ensure_receipt_partitions($1, $1)', [day]);
+  for await (const rows of open(manifest).receipts())
+    for (let at = 0; at < rows.length; at += ROWS) await insert(ask, table, rows.slice(at, at + ROWS));
+  if (!(await isPublished(ask, found)))
+    throw new Error(
+      `the objects of ${day} do not lead to its roots: it stays cold. svc-admin ledger verify says more`,
+    );
+  return 'objects';
+};
+
+const PARTS = new Set(['header', 'payload', 'signature']);
+const COLUMNS = Object.entries(TABLES.receipts).filter(([name]) => !PARTS.has(name));
+const TYPES: Readonly<Record<string, string>> = {
+  text: 'text',
+  integer: 'bigint',
+  instant: 'bigint',
+  flag: 'boolean',
+};
+
+const insert = (ask: Ask, table: string, rows: readonly ReceiptRow[]): Promise<unknown> => {
+  const names = COLUMNS.map(([name]) => name);
+  const arrays = COLUMNS.map(([, kind], i) => `$${i + 1}::${TYPES[kind.replace('?', '')]}[]`);
+  const values = COLUMNS.map(([name, kind]) =>
+    kind.startsWith('instant') ? `to_timestamp(0) + ${name} * interval '1 microsecond'` : name,
+  );
+  return ask(
+    `insert into ${table} (${names.join(', ')}, content_hash)
+     select ${values.join(', ')}, sha256(convert_to(jws, 'UTF8')) from unnest(${arrays.join(', ')}) as row (${names.join(', ')})`,
+    names.map((name) => rows.map((row) => textOf((row as Readonly<Record<string, unknown>>)[name]))),
+  );
+};
+
+/** An amount may be beyond the safe integers. */
+const textOf = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+
+/** Whether what the ledger has of the day leads to what was published. */
+const isPublished = async (ask: Ask, { day, root, contentRoot }: PackedDay): Promise<boolean> => {
+  const ids = new CompactRange(nativeSha256);
+  const contents = new CompactRange(nativeSha256);
+  for (let after = ''; ; ) {
+    const rows = await ask<{ id: string; jws: string }>(
+      `select receipt_id as id, jws from ${tableOf(day)} where receipt_id > $1 order by receipt_id limit ${ROWS}`,
+      [after],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+    for (const { id, jws } of rows) {
+      ids.push(hashLeaf(id, nativeSha256));
+      contents.push(hashLeaf(createHash('sha256').update(jws).digest(), nativeSha256));
+    }
+  }
+  return (
+    `sha256:${formatHash(ids.root())}` === root && `sha256:${formatHash(contents.root())}` === contentRoot
+  );
+};
