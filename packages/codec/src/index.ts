@@ -11,6 +11,7 @@ export * from './htu.ts';
 export * from './jcs.ts';
 export * from './json.ts';
 export * from './json-pointer.ts';
+export * from './retry-after.ts';
 export * from './sha256.ts';
 export * from './shape.ts';
 export * from './strict-json.ts';

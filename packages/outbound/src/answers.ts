@@ -41,6 +41,8 @@ export interface Answered {
   /** As the host gave it, redirects included. */
   readonly status: number;
   readonly contentType: string | null;
+  /** The header as it came. */
+  readonly retryAfter: string | null;
   /** Complete for 2xx; of any other status, and where none was to be read, this is empty. */
   readonly body: Uint8Array;
 }

@@ -85,13 +85,18 @@ const ask = async (
     reset: true,
   });
   answer.body.on('error', () => {});
-  const contentType = [answer.headers['content-type'] ?? null].flat()[0] ?? null;
-  const { statusCode: status } = answer;
-  if (maxBytes === null || status < 200 || status > 299)
-    return { kind: 'answered', status, contentType, body: new Uint8Array(0) };
+  const header = (name: string) => [answer.headers[name] ?? null].flat()[0] ?? null;
+  const head = {
+    kind: 'answered',
+    status: answer.statusCode,
+    contentType: header('content-type'),
+    retryAfter: header('retry-after'),
+  } as const;
+  if (maxBytes === null || head.status < 200 || head.status > 299)
+    return { ...head, body: new Uint8Array(0) };
   requireCoding(answer.headers['content-encoding'], 'identity');
   requireCoding(answer.headers['transfer-encoding'], 'chunked');
-  return { kind: 'answered', status, contentType, body: await readAtMost(answer.body, maxBytes) };
+  return { ...head, body: await readAtMost(answer.body, maxBytes) };
 };
 
 const requireCoding = (header: string | string[] | undefined, allowed: string): void => {

@@ -64,6 +64,7 @@ describe('a request', () => {
       kind: 'answered',
       status: 200,
       contentType: 'application/did+json',
+      retryAfter: null,
       body: new TextEncoder().encode('{"ä":1}'),
     });
     await outbound.get(URL_TEXT);

@@ -1,5 +1,5 @@
 /** Reading what the service answered (interface §Errors): within a size, as strict JSON, or as an error of its own. */
-import { decodeUtf8, isJsonObject, type JsonValue, parseStrictJson } from '@svc/codec';
+import { decodeUtf8, isJsonObject, type JsonValue, parseRetryAfter, parseStrictJson } from '@svc/codec';
 import type { Deadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
@@ -97,11 +97,3 @@ export const badResponse = (what: string, status: number, requestId: string | nu
   canRetry: false,
   isLost: false,
 });
-
-/** Seconds from `Retry-After` in either of its forms (RFC 9110 §10.2.3), or null. */
-function parseRetryAfter(value: string | null, nowMs: number): number | null {
-  if (value === null) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
-}

@@ -308,6 +308,7 @@ describe('deliveries', () => {
         status: isDelivered ? 200 : 500,
         problem: isDelivered ? null : 'answered 500',
         retrySeconds,
+        endpointWaitSeconds: 0,
       },
       5,
     );

@@ -210,6 +210,45 @@ describe('an endpoint that', () => {
     expect(waits.reduce((sum, wait) => sum + wait)).toBeLessThanOrEqual(3 * 86_400);
   });
 
+  it.each([
+    [503, '120', 120],
+    [429, () => new Date(Date.now() + 600_000).toUTCString(), 600],
+    [503, '9999999', RETRY_SECONDS.at(-1) ?? 0],
+  ])(
+    'answers %d and says when to come again is asked nothing before that, and not later than the schedule has it',
+    async (status, header, seconds) => {
+      const { received, answers, deliver } = await startReceivers(stores.first);
+      const subscription = await subscribe('a');
+      const retryAfter = () => (typeof header === 'string' ? header : header());
+      answers.set('a.hooks.example', (_, response) =>
+        response.writeHead(status, { 'retry-after': retryAfter() }).end(),
+      );
+      await commit(1);
+      await untilTold();
+      await deliver();
+      const [delivery] = await deliveriesOf(subscription);
+      const wait = ((delivery?.nextAttemptAtMs ?? 0) - (delivery?.lastAttemptAtMs ?? 0)) / 1000;
+      expect(Math.abs(wait - seconds)).toBeLessThan(60);
+      // Of the others none goes before either.
+      const notBefore = `select extract(epoch from not_before - failing_since)::float8 as s from event_subscriptions`;
+      const [row] = await runSql<{ s: number }>(stores.url, notBefore);
+      expect(Math.abs((row?.s ?? 0) - seconds)).toBeLessThan(60);
+      expect(received).toHaveLength(1);
+    },
+  );
+
+  it('answers another status with Retry-After is asked as the schedule has it', async () => {
+    const { answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    answers.set('a.hooks.example', (_, response) => response.writeHead(500, { 'retry-after': '3600' }).end());
+    await commit(1);
+    await untilTold();
+    await deliver();
+    const [delivery] = await deliveriesOf(subscription);
+    const wait = ((delivery?.nextAttemptAtMs ?? 0) - (delivery?.lastAttemptAtMs ?? 0)) / 1000;
+    expect(wait).toBeLessThanOrEqual(5.01);
+  });
+
   it('answers 410 is disabled at once', async () => {
     const { answers, deliver, logged } = await startReceivers(stores.first);
     const subscription = await subscribe('a');

@@ -18,7 +18,7 @@ export interface Received {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, nth: number) => void;
 
-export const ROOT = 'a root of webhook secrets, of tests alone';
+export const ROOT = 'a-root-of-webhook-secrets-of-tests-alone';
 export const secrets = new WebhookSecrets([ROOT]);
 export const statusKey = generateKeyPairSync('ed25519');
 

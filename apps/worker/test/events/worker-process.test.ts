@@ -1,20 +1,119 @@
-/** The worker process and events: what it says where it cannot deliver. */
+/** The worker process and events: nothing is lost with it, and it says where it cannot deliver. */
+import { EventEmitter, once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription } from '@svc/testkit/store/events';
 import { openStore } from '@svc/testkit/store/open-store';
-import { createWorld } from '@svc/testkit/store/world';
-import { expect, it } from 'vitest';
-import { runOnce } from '../harness.ts';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, denyCommit } from '@svc/testkit/store/world';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runOnce, startWorker, type WorkerProcess } from '../harness.ts';
+import { ROOT, secrets } from './receiver.ts';
 
 const database = withDatabase();
+let store: Store;
+beforeAll(() => {
+  store = openStore(database.url);
+});
+afterAll(() => store?.close());
 
 it('without SVC_WEBHOOK_KEYS it says that nothing is sent, where somebody has subscribed', async () => {
   const options = { databaseUrl: database.url, hosts: {} };
-  const store = openStore(database.url);
   const { relyingParty } = await createWorld(store);
   const says = async () => (await runOnce(options)).filter((line) => line.includes('webhook.no_root')).length;
   expect(await says()).toBe(0);
   await insertSubscription(store, `rp ${relyingParty.did}`, ['decision.deny']);
   expect(await says()).toBe(1);
-  await store.close();
 });
+
+/** Answers some at once, and holds the others until they are let go or their sender is gone. */
+const startReceiver = async () => {
+  const bodies = new Map<string, Set<string>>();
+  const taken = new Set<string>();
+  const held = new Set<ServerResponse>();
+  const events = new EventEmitter();
+  let count = 0;
+  let holds = true;
+  const take = (id: string, response: ServerResponse) => {
+    taken.add(id);
+    response.writeHead(204).end();
+    events.emit('changed');
+  };
+  const server = createServer(async (request, response) => {
+    const id = String(request.headers['webhook-id']);
+    const body = await text(request).catch(() => null);
+    if (body === null) return;
+    bodies.set(id, (bodies.get(id) ?? new Set()).add(body));
+    count += 1;
+    if (!holds || count % 3 === 0) return take(id, response);
+    held.add(response);
+    events.emit('changed');
+    response.on('close', () => {
+      held.delete(response);
+      events.emit('changed');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    events,
+    url: `http://127.0.0.1:${port}`,
+    bodies,
+    taken,
+    held,
+    holdNoMore: () => {
+      holds = false;
+    },
+    close: () => void server.close(),
+  };
+};
+
+const KILLS = sampled({ quick: 2, deep: 40 });
+it(`killed ${KILLS} times with deliveries under way, each event is taken, under one id and with one body`, async () => {
+  await runSql(database.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+  const world = await createWorld(store);
+  await insertSubscription(store, `rp ${world.relyingParty.did}`, ['decision.deny']);
+  await runSql(database.url, 'update event_secrets set root = $1', [secrets.current]);
+  const decisions = Array.from({ length: 30 + 10 * KILLS }, () => denyCommit(world));
+  await store.verify.commitDecisions(decisions);
+  const receiver = await startReceiver();
+  const start = () =>
+    startWorker({
+      databaseUrl: database.url,
+      hosts: { 'hooks.example': receiver.url },
+      env: { SVC_WEBHOOK_KEYS: ROOT },
+    });
+  const until = async (worker: WorkerProcess, holds: () => boolean) => {
+    const ended = worker.ended.then(() => {
+      throw new Error(worker.log.join('\n'));
+    });
+    while (!holds()) await Promise.race([once(receiver.events, 'changed'), ended]);
+    ended.catch(() => {});
+  };
+  for (let kill = 0; kill < KILLS; kill++) {
+    const takenBefore = receiver.taken.size;
+    const worker = start();
+    await until(worker, () => receiver.held.size >= 5 && receiver.taken.size > takenBefore);
+    worker.signal('SIGKILL');
+    await worker.ended;
+    while (receiver.held.size > 0) await once(receiver.events, 'changed');
+    // As if its leases had lapsed.
+    await runSql(database.url, 'update event_deliveries set taken_until = null');
+  }
+  receiver.holdNoMore();
+  const last = start();
+  const ids = decisions.map(({ receiptId }) => `evt_${receiptId.slice(4)}`);
+  const done = `select count(*)::integer as count from event_deliveries where state = 'delivered'`;
+  const countDone = async () => (await runSql<{ count: number }>(database.url, done))[0]?.count;
+  while ((await countDone()) !== ids.length)
+    if (await Promise.race([last.ended.then(() => true), runSql(database.url, 'select').then(() => false)]))
+      throw new Error(last.log.join('\n'));
+  expect(await last.stop()).toBe(0);
+  expect([...receiver.taken].sort()).toEqual(ids.toSorted());
+  expect([...receiver.bodies.values()].filter(({ size }) => size !== 1)).toEqual([]);
+  receiver.close();
+}, 600_000);

@@ -1,6 +1,6 @@
 /**
  * The way to endpoints that customers name: the outbound guard, and in addition the service's own hosts are refused. Of an answer
- * the status counts; its body is not read.
+ * the status counts and `Retry-After`; its body is not read.
  */
 import type { Config } from '@svc/config';
 import { createOutbound, type DnsPort, type OutboundAnswer, type TestSeams } from '@svc/outbound';
@@ -41,4 +41,6 @@ export const createWebhookPort = (
 };
 
 const answerOf = (answer: OutboundAnswer) =>
-  answer.kind === 'answered' ? { status: answer.status } : { problem: answer.why };
+  answer.kind === 'answered'
+    ? { status: answer.status, retryAfter: answer.retryAfter }
+    : { problem: answer.why };

@@ -1,5 +1,6 @@
 /** One attempt to deliver one event, and what follows from its answer. */
 
+import { parseRetryAfter } from '@svc/codec';
 import type { DeliveryOutcome, EventRepository, TakenDelivery } from '../ports/events.ts';
 import type { Log } from '../ports/platform.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
@@ -7,7 +8,9 @@ import { type SignedWebhook, signWebhook, webhookBody } from './sign-webhook.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
 /** What came of a POST: a status, or why there is none. Never rejects for what the other side does. */
-export type PostAnswer = { readonly status: number } | { readonly problem: string };
+export type PostAnswer =
+  | { readonly status: number; readonly retryAfter: string | null }
+  | { readonly problem: string };
 
 export interface WebhookPort {
   post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostAnswer>;
@@ -59,6 +62,7 @@ export const deliver = async (
   const outcome = outcomeOf(
     await webhooks.post(delivery.url, signed.body, signed.headers),
     delivery.attempts,
+    deps.clock.nowMs(),
   );
   const disabled = await events.noteOutcome(delivery, outcome, DISABLED_AFTER_DAYS);
   if (disabled !== null)
@@ -87,18 +91,29 @@ const sign = async (
 };
 
 const GONE = 410;
+/** Too Many Requests, Service Unavailable: with these a host may say when to come again. */
+const COME_AGAIN: readonly number[] = [429, 503];
 
-const outcomeOf = (answer: PostAnswer, attempts: number): DeliveryOutcome => {
+const outcomeOf = (answer: PostAnswer, attempts: number, nowMs: number): DeliveryOutcome => {
   const status = 'status' in answer ? answer.status : null;
   const isDelivered = status !== null && status >= 200 && status <= 299;
   const wait = RETRY_SECONDS[attempts];
+  const askedSeconds = waitAskedFor(answer, nowMs);
   return {
     isDelivered,
     isGone: status === GONE,
     status,
     problem: isDelivered ? null : 'problem' in answer ? answer.problem : describe(answer.status),
-    retrySeconds: isDelivered || wait === undefined ? null : wait * (1 - JITTER * Math.random()),
+    retrySeconds:
+      isDelivered || wait === undefined ? null : Math.max(wait * (1 - JITTER * Math.random()), askedSeconds),
+    endpointWaitSeconds: askedSeconds,
   };
+};
+
+/** No longer than the longest wait between attempts. */
+const waitAskedFor = (answer: PostAnswer, nowMs: number): number => {
+  if (!('status' in answer) || !COME_AGAIN.includes(answer.status)) return 0;
+  return Math.min(parseRetryAfter(answer.retryAfter, nowMs) ?? 0, Math.max(...RETRY_SECONDS));
 };
 
 const describe = (status: number): string =>

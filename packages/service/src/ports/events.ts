@@ -103,6 +103,8 @@ export interface DeliveryOutcome {
   readonly status: number | null;
   readonly problem: string | null;
   readonly retrySeconds: number | null;
+  /** For how long the endpoint is to be asked nothing at all; 0: as long as its failures say. */
+  readonly endpointWaitSeconds: number;
 }
 
 export interface TakeBounds {

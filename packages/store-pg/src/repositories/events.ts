@@ -66,6 +66,10 @@ const takeSql = `
     svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets
   from svc_take_due($1, $2, $3, make_interval(secs => $4)) t order by t.position`;
 
+const waitSql = `
+  update event_subscriptions set not_before = greatest(not_before, svc_now() + make_interval(secs => $2))
+  where subscription_id = $1 and failing_since is not null`;
+
 const releaseSql = `
   with released as (
     update event_deliveries set taken_until = null
@@ -210,11 +214,13 @@ export function eventRepository(database: Database): EventRepository {
     take: (limit, { atOnce, ofAudience, forSeconds }) =>
       database.write<TakenDelivery>({ text: takeSql, values: [limit, atOnce, ofAudience, forSeconds] }),
     async noteOutcome({ subscriptionId, position }, outcome, disableAfterDays) {
-      const { isDelivered, isGone, status, problem, retrySeconds } = outcome;
+      const { isDelivered, isGone, status, problem, retrySeconds, endpointWaitSeconds } = outcome;
       const text = 'select svc_note_delivery($1, $2, $3, $4, $5, $6, $7, make_interval(days => $8)) as value';
       const because = await first<DisabledBecause | null>(text, [
         ...[subscriptionId, position, isDelivered, isGone, status, problem, retrySeconds, disableAfterDays],
       ]);
+      if (endpointWaitSeconds > 0)
+        await database.write({ text: waitSql, values: [subscriptionId, endpointWaitSeconds] });
       return because ?? null;
     },
     async release({ subscriptionId, position }, inSeconds) {

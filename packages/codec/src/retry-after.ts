@@ -1,0 +1,7 @@
+/** Seconds from `Retry-After` in either of its forms (RFC 9110 §10.2.3); null where it is absent or neither. */
+export const parseRetryAfter = (value: string | null, nowMs: number): number | null => {
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+};
