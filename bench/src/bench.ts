@@ -17,6 +17,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   revocations: () => import('./revocations/revocations.ts'),
   scale: () => import('./scale/scale.ts'),
   signers: () => import('./signers/signers.ts'),
+  walk: () => import('./walk/walk.ts'),
 };
 
 const name = process.argv.slice(2).find((arg) => arg !== '--') ?? '';

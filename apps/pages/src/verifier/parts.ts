@@ -29,7 +29,7 @@ export type ReceiptPartId =
   | 'evidence';
 
 const RULES: readonly PartRule[] = [
-  { id: 'text', name: 'Text', means: 'It is strict JSON in the form of a Receipt.', needs: [] },
+  { id: 'text', name: 'Text', means: 'It is one JSON object, which every reader takes alike.', needs: [] },
   {
     id: 'jws',
     name: 'Signed text',

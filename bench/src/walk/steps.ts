@@ -1,0 +1,88 @@
+/** The steps of a walk: each is timed, and the first that does not do what it should ends the walk with its output. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import type { Cleanup } from '../harness/cleanup.ts';
+
+const DEADLINE_MS = 900_000;
+const STOP_MS = 30_000;
+
+export interface Step {
+  readonly path: string;
+  readonly what: string;
+  readonly seconds: number;
+}
+
+export interface Running {
+  /** Everything that it has written, up to the line that was waited for. */
+  readonly output: string;
+  stop(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+export class Steps {
+  readonly taken: Step[] = [];
+
+  constructor(
+    private readonly env: Environment,
+    private readonly cleanup: Cleanup,
+  ) {}
+
+  async time<Result>(path: string, what: string, act: () => Promise<Result> | Result): Promise<Result> {
+    const began = performance.now();
+    const result = await act();
+    const step = { path, what, seconds: (performance.now() - began) / 1_000 };
+    this.taken.push(step);
+    console.error(`${step.path}: ${step.what}: ${step.seconds.toFixed(1)} s`);
+    return result;
+  }
+
+  /** What a command line writes. Throws Error where it does not end with `code`, or `expected` is not in it. */
+  run(line: string, cwd: string, { expected = '', code = 0, env = {} as Environment } = {}): string {
+    const { status, stdout, stderr, error } = spawnSync('sh', ['-c', line], {
+      cwd,
+      env: { ...this.env, ...env },
+      encoding: 'utf8',
+      timeout: DEADLINE_MS,
+      maxBuffer: 1e9,
+    });
+    const output = `${stdout}${stderr}`;
+    if (status !== code || !output.includes(expected))
+      throw new Error(`${line}\nended with ${status}${error ? ` (${error.message})` : ''}:\n${output}`);
+    return output;
+  }
+
+  /** A program that goes on, once it has written `ready`. Ended with the walk, if not before. */
+  async start(line: string, cwd: string, ready: string, env: Environment = {}): Promise<Running> {
+    const child = spawn('sh', ['-c', `exec ${line}`], {
+      cwd,
+      env: { ...this.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let output = '';
+    const ended = once(child, 'close');
+    const stop = async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const kill = (signal: NodeJS.Signals) => void process.kill(-(child.pid ?? 0), signal);
+      kill('SIGTERM');
+      const last = setTimeout(() => kill('SIGKILL'), STOP_MS);
+      await ended;
+      clearTimeout(last);
+    };
+    this.cleanup.add(stop);
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`${line} ${why}:\n${output}`));
+      const late = setTimeout(() => fail('took too long'), DEADLINE_MS);
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (part) => {
+          output += part;
+          if (!output.includes(ready)) return;
+          clearTimeout(late);
+          resolve();
+        });
+      ended.then(() => fail('has ended'));
+    });
+    return { output, stop };
+  }
+}
