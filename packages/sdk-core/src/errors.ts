@@ -111,11 +111,6 @@ const shareClass = (): SvcErrorConstructor => {
  * The class of what the clients throw: one and the same, whichever package it comes from, imported or required.
  *
  * @example
- * ```ts
- * import { SvcError } from '@svc/sdk-rp';
- *
- * declare const error: unknown;
- * if (error instanceof SvcError && error.kind === 'timeout') console.log(error.message);
- * ```
+ * const mayBeRepeated = (error: unknown) => error instanceof SvcError && ['network', 'timeout'].includes(error.kind);
  */
 export const SvcError: SvcErrorConstructor = /* @__PURE__ */ shareClass();
