@@ -61,6 +61,9 @@ export interface ServiceSources {
   readonly isOperator?: boolean;
 }
 
+/** A person waits for the answer and no request does, so a server that is slow is waited for. */
+const OPERATOR_DEADLINES = { connectMs: 5_000, waitMs: 5_000, readMs: 5_000 };
+
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
   const { config, secrets, databaseUrl, databaseReadUrl = null, logger, registry } = sources;
@@ -81,7 +84,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const onReplicaChange = createReplicaReporter(log);
   const cold = config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint);
   const objects = cold?.objects ?? null;
-  const store = createStore({ databaseUrl, databaseReadUrl, objects, onError, onReplicaChange });
+  const deadlines = sources.isOperator === true ? OPERATOR_DEADLINES : {};
+  const store = createStore({ databaseUrl, databaseReadUrl, objects, deadlines, onError, onReplicaChange });
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;

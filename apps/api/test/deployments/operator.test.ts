@@ -1,5 +1,6 @@
 /** What an operator meets on the first evening: versions, help, a check of the configuration, the log and its level. */
 import { spawnSync } from 'node:child_process';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
@@ -10,6 +11,7 @@ import { runSql } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 import { nodeEnv } from '../world/api-node.ts';
 import { startApiProcess } from '../world/api-process.ts';
+import { svcAdmin } from '../world/fence.ts';
 import { productionEnv } from '../world/production.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
@@ -25,6 +27,31 @@ const run = (app: string, parameters: readonly string[], env: Readonly<Record<st
     env: { PATH: process.env.PATH, ...env },
   });
   return { status, out: stdout, err: stderr };
+};
+
+/** In front of PostgreSQL: what holds the marker is forwarded so much later. */
+const startSlowProxy = async (databaseUrl: string, marker: string, delayMs: number) => {
+  const target = new URL(databaseUrl);
+  let delayed = 0;
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const)
+      socket.on('error', () => other.destroy()).on('close', () => other.destroy());
+    upstream.pipe(client);
+    client.on('data', (chunk) => {
+      if (!chunk.includes(marker)) return void upstream.write(chunk);
+      delayed += 1;
+      setTimeout(() => upstream.write(chunk), delayMs);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = Object.assign(new URL(databaseUrl), {
+    port: String((server.address() as AddressInfo).port),
+  }).href;
+  return { url, delayed: () => delayed, close: () => server.close() };
 };
 
 it.each(['apps/api', 'apps/admin'])('%s says its version', (app) => {
@@ -176,7 +203,10 @@ describe('svc-admin on a running service', () => {
     const place = { SVC_DOMAIN: 'keys.test', SVC_BASE_URL: 'https://keys.test' };
     const env = nodeEnv(unclaimed.url, { ...production, ...place });
     const well = run('apps/admin', ['keys', 'check'], env);
-    expect([well.status, well.out]).toEqual([0, expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/)]);
+    expect(well).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/),
+    });
     const keys = 'insert into service_keys (kid, public_key) values ($1, $2) on conflict do nothing';
     await runSql(unclaimed.url, keys, ['did:web:keys.test#receipt-1', 'z6Mkother']);
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
@@ -189,6 +219,18 @@ describe('svc-admin on a running service', () => {
         /^the database is that of did:web:svc\.test, .* is of did:web:keys\.test: set SVC_DOMAIN/,
       ),
     });
+  });
+
+  it('a server that is slow to answer is waited for: a person asked, and no request waits', async () => {
+    // Longer than the 700 ms that a request waits for a read.
+    const slow = await startSlowProxy(database.url, 'from pauses where', 900);
+    try {
+      const asked = await svcAdmin(slow.url, {}, 'pause', 'show');
+      expect(asked).toMatchObject({ code: 0, text: expect.stringContaining('The service is not paused.') });
+      expect(slow.delayed()).toBe(1);
+    } finally {
+      slow.close();
+    }
   });
 
   it('bash completes commands, their second words and options', () => {
