@@ -6,6 +6,7 @@
 import { type Action, parseAction } from '@svc/protocol';
 import {
   aFunction,
+  anObjectWith,
   aText,
   isObject,
   optionally,
@@ -17,6 +18,7 @@ import { SvcError } from '@svc/sdk-core/errors';
 import { type Agent, anAgent } from './agent-key.ts';
 import { checkGrant } from './check-grant.ts';
 import { anAudience, signProof } from './sign-proof.ts';
+import type { RequestSigner } from './web-bot-auth.ts';
 
 /** Who calls whom under which Grant. */
 export interface AgentFetchOptions {
@@ -27,6 +29,8 @@ export interface AgentFetchOptions {
   audience: string;
   /** What the request does, in the relying party's terms. A function gets a copy whose body it may read. */
   action: Action | ((request: Request) => Action | Promise<Action>);
+  /** Signs each request too (RFC 9421), as `createRequestSigner` of `@svc/sdk-principal/web-bot-auth` makes it. */
+  signature?: RequestSigner;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /** Milliseconds since the epoch. */
@@ -44,6 +48,7 @@ const OPTIONS: Rules<AgentFetchOptions> = {
     'an Action, or a function from the request to one',
     (value): value is AgentFetchOptions['action'] => typeof value === 'function' || isObject(value),
   ),
+  signature: optionally(anObjectWith('a signer, as createRequestSigner makes it', [], ['sign'])),
   fetch: optionally(aFunction()),
   now: optionally(aFunction()),
 };
@@ -76,6 +81,7 @@ export function createAgentFetch(options: AgentFetchOptions): AgentFetch {
     });
     request.headers.set('Svc-Grant', read.grant);
     request.headers.set('Svc-Proof', proof);
+    await read.signature?.sign(request, agent, (now ?? Date.now)());
     const response = await (read.fetch ?? globalThis.fetch)(request);
     if (isRedirect(response) && redirectMode(input, init) !== 'manual') {
       await response.body?.cancel();

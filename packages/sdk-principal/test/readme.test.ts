@@ -5,6 +5,8 @@ const preambles = [
   '',
   "import type { PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient",
   'declare const grant: string',
+  `import { type Action, type Agent, createAgentFetch } from '@svc/sdk-principal/agent';
+   declare const agent: Agent, grant: string, action: Action`,
 ];
 
 it('the examples of the README compile as they stand', () => {

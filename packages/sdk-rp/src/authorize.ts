@@ -24,12 +24,15 @@ import {
 } from '@svc/sdk-core';
 import { BODY_FAULTS, type BodyFault, findBodyFault, type WatchedBody } from './body-fault.ts';
 import { RequestMismatchError } from './request-mismatch.ts';
+import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
 
 interface CommonOptions<Req> {
   verifier: Pick<Verifier, 'verify'>;
   /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
   action: (request: Req) => Action | Promise<Action>;
+  /** Demands that the request be signed by the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. Not demanded unless given. */
+  signature?: SignatureCheck;
   /** Told why an answer is 503, which itself does not say, or 500. One line with `console.error` unless given. */
   onError?: (error: unknown, request: Req) => void;
 }
@@ -84,6 +87,8 @@ export interface Presented<Req> {
   method: string;
   /** The path and query as received, for `origin`. */
   target: string;
+  /** The headers as received, where they are asked for. */
+  fields: () => SignedRequest['fields'];
   /** Begun before `action`: what it then reads of the body. */
   watch: () => WatchedBody;
   /** A copy of the request for `action` where reading it would use it up. */
@@ -104,6 +109,9 @@ const anOrigin = rule(
 const rulesFor = <Req>(): Rules<AnyOptions<Req>> => ({
   verifier: anObjectWith('a verifier, as createVerifier makes it', [], ['verify']),
   action: aFunction('a function from the request to its Action'),
+  signature: optionally(
+    anObjectWith('a check, as sameKey of @svc/sdk-rp/web-bot-auth makes it', ['accepts'], ['check']),
+  ),
   onError: optionally(aFunction()),
   origin: optionally(anOrigin),
   url: optionally(aFunction('a function from the request to its absolute URL')),
@@ -146,7 +154,7 @@ function logError(error: unknown, answer: 500 | 503): void {
 /** Rejects only with what `action`, `url` or `onError` throws. */
 export async function authorize<Req>(
   options: AuthorityOptions<Req>,
-  { request, grant, proof, method, target, watch, forAction }: Presented<Req>,
+  { request, grant, proof, method, target, fields, watch, forAction }: Presented<Req>,
 ): Promise<Authorization> {
   if (typeof grant !== 'string' || typeof proof !== 'string') {
     return refuse(401, 'UNAUTHORIZED', 'Svc-Grant and Svc-Proof are required', { 'www-authenticate': 'Svc' });
@@ -164,6 +172,10 @@ export async function authorize<Req>(
   const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
   if (url === null || normalizeHtu(url) === null) {
     return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
+  }
+  if (options.signature !== undefined) {
+    const fault = await options.signature.check({ method, url, fields: fields(), proof });
+    if (fault !== null) return refuseUnsigned(options.signature, fault);
   }
   let action: Action;
   const watched = watch();
@@ -224,6 +236,21 @@ const forbid = (message: string, reason: string, receiptId: string | null): Auth
   const receipt = receiptId === null ? {} : { receipt_id: receiptId };
   return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason, ...receipt } } };
 };
+
+/** As draft-ietf-webbotauth-httpsig-protocol has it: 403, and what to sign. */
+const refuseUnsigned = ({ accepts }: SignatureCheck, fault: string): Authorization => {
+  const message = `the request must be signed by the key of its Proof: ${fault}`;
+  const { refusal } = refuse(403, 'FORBIDDEN', message, { 'accept-signature': accepts });
+  return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason: 'SIGNATURE_REQUIRED' } } };
+};
+
+/** Of a framework on Node. */
+export const fieldsOf = (
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): SignedRequest['fields'] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => ({ name: name.toLowerCase(), value: one })),
+  );
 
 /** The answer to a body that cannot be read. */
 export const refuseBody = (fault: BodyFault): { ok: false; refusal: Refusal } => {

@@ -4,6 +4,7 @@ import {
   type AuthorityOptions,
   authorize,
   checkOptions,
+  fieldsOf,
   type Refusal,
   refuseBody,
   type SvcAuthority,
@@ -70,7 +71,8 @@ function authorizeRequest<Req extends ExpressRequest>(options: AuthorityOptions<
   const { method, originalUrl: target, headers } = request;
   const { 'svc-grant': grant, 'svc-proof': proof } = headers;
   const watch = () => watchBody(request);
-  return authorize(options, { request, grant, proof, method, target, watch, forAction: request });
+  const fields = () => fieldsOf(headers);
+  return authorize(options, { request, grant, proof, method, target, fields, watch, forAction: request });
 }
 
 /**

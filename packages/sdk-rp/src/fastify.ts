@@ -1,6 +1,6 @@
 /** Fastify: `app.post('/orders', { preHandler: requireAuthority({ … }) }, handler)`. */
 import type { FastifyRequest } from 'fastify';
-import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
+import { type AuthorityOptions, authorize, checkOptions, fieldsOf, type SvcAuthority } from './authorize.ts';
 import { watchBody } from './body-fault.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
@@ -44,7 +44,8 @@ export function requireAuthority<Req extends FastifyRequestLike = FastifyRequest
     const { method, originalUrl: target, headers } = request;
     const { 'svc-grant': grant, 'svc-proof': proof } = headers;
     const watch = () => watchBody(request);
-    const presented = { request, grant, proof, method, target, watch, forAction: request };
+    const fields = () => fieldsOf(headers);
+    const presented = { request, grant, proof, method, target, fields, watch, forAction: request };
     const authorization = await authorize(checked, presented);
     if (!authorization.ok) {
       const { status, headers, body } = authorization.refusal;

@@ -1,6 +1,6 @@
 /** Handlers from `Request` to `Response`: Hono, Next.js, workers, Deno, Bun. */
 import { aFunction, checkValue } from '@svc/sdk-core';
-import { type AuthorityOptions, authorize, checkOptions, type SvcAuthority } from './authorize.ts';
+import { type AuthorityOptions, authorize, checkOptions, fieldsOf, type SvcAuthority } from './authorize.ts';
 import { NOT_READ, UnreadableBodyError, type WatchedBody } from './body-fault.ts';
 
 export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
@@ -35,6 +35,7 @@ function authorizerOf(
       proof: request.headers.get('svc-proof'),
       method: request.method,
       target: `${pathname}${search}`,
+      fields: () => fieldsOf(Object.fromEntries(request.headers)),
       watch: () => watched,
       forAction: copy,
     });

@@ -1,0 +1,108 @@
+/**
+ * Demands that a request be signed (RFC 9421) by the same key as its Proof: what a site's bot management saw and what the service decided
+ * about are then one Agent.
+ */
+import { portableCrypto } from '@svc/codec';
+import { parseProof } from '@svc/protocol';
+import { aFunction, anInteger, optionally, type Rules, readArgument } from '@svc/sdk-core';
+import { REQUEST_TAG, thumbprintOf } from '@svc/sdk-core/web-bot-auth';
+import { isSignatureError, verifySignature } from 'http-message-sig';
+import type { SignatureCheck } from './signature-check.ts';
+
+export type { SignatureCheck, SignedRequest } from './signature-check.ts';
+
+/** How old a signature may be. */
+export interface SameKeyOptions {
+  /** Since it was created, 1–86,400 seconds; 300 unless given. It must not have expired by its own word either. */
+  maxAgeSeconds?: number;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+const OPTIONS: Rules<SameKeyOptions> = {
+  maxAgeSeconds: optionally(anInteger(1, 86_400, 'seconds; at most a day')),
+  now: optionally(aFunction()),
+};
+
+const CLOCK_SKEW_SECONDS = 5;
+const MAX_FIELD_CHARS = 8_192;
+/** A proxy or another party may have signed too. */
+const MAX_SIGNATURES = 4;
+
+/**
+ * For the option `signature` of the middlewares. There must be a signature with the tag `web-bot-auth` and the thumbprint of the Proof's key as
+ * `keyid`, over `@authority` and `svc-proof` at least, which is therefore about this request and good once, as the Proof is.
+ * @throws SvcError `configuration`
+ * @example
+ * const options = { verifier, origin: 'https://shop.example', action: () => action, signature: sameKey() };
+ */
+export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
+  const { maxAgeSeconds: maxAge = 300, now = Date.now } = readArgument(
+    'sameKey',
+    options,
+    OPTIONS,
+    'configuration',
+  );
+  return {
+    accepts: `sig=("@authority" "svc-proof");created;expires;keyid;tag="${REQUEST_TAG}"`,
+    async check({ method, url, fields, proof }) {
+      const parsed = parseProof(proof);
+      if (!parsed.ok) return 'the Proof names no key';
+      const { publicKey } = parsed.value;
+      const [input = '', signature = ''] = ['signature-input', 'signature'].map((name) =>
+        fields.flatMap((one) => (one.name === name ? [one.value] : [])).join(', '),
+      );
+      if (input === '' || signature === '') return 'there is no Signature and Signature-Input';
+      if (input.length > MAX_FIELD_CHARS || signature.length > MAX_FIELD_CHARS)
+        return 'Signature or Signature-Input is too long';
+      const message = {
+        kind: 'request',
+        method,
+        targetUri: url.split('#', 1)[0] ?? url,
+        // Of a field that is not covered nothing is asked, not even that it be ASCII.
+        fields: fields.filter(
+          ({ name }) => name === 'signature' || name === 'signature-input' || input.includes(`"${name}"`),
+        ),
+      } as const;
+      const keyid = thumbprintOf(publicKey);
+      let fault = 'no signature has a label';
+      for (const label of labelsOf(input)) {
+        const found = await findFault(() =>
+          verifySignature(message, {
+            label,
+            policy: {
+              algorithms: ['ed25519'],
+              requiredComponents: ['@authority', 'svc-proof'],
+              requiredParameters: ['created', 'expires', 'keyid', 'tag'],
+              ...{ maxAge, clockSkew: CLOCK_SKEW_SECONDS, now: Math.floor(now() / 1000) },
+              validate: ({ parameters }) => parameters.tag === REQUEST_TAG && parameters.keyid === keyid,
+            },
+            resolveVerifier: () => ({
+              algorithm: 'ed25519',
+              verify: (data: Uint8Array, bytes: Uint8Array) => portableCrypto.verify(publicKey, data, bytes),
+            }),
+          }),
+        );
+        if (found === null) return null;
+        fault = found;
+      }
+      return fault;
+    },
+  };
+}
+
+/** A label that is none, in a text that looks like one, is refused later: no signature has it. */
+const labelsOf = (input: string): readonly string[] =>
+  [...input.matchAll(/(?:^|,)[ \t]*([a-z*][a-z0-9_.*-]*)=\(/g)]
+    .slice(0, MAX_SIGNATURES)
+    .map(([, label = '']) => label);
+
+/** Whatever is thrown, the request does not go on. */
+const findFault = async (verify: () => Promise<unknown>): Promise<string | null> => {
+  try {
+    await verify();
+    return null;
+  } catch (error) {
+    return `its signature does not hold: ${isSignatureError(error) ? error.code : 'it cannot be read'}`;
+  }
+};
