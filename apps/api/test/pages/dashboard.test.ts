@@ -205,4 +205,17 @@ describe.skipIf(!hasBrowser)('others', () => {
     await page.getByRole('alert').waitFor();
     await inspect(page, 'dashboard-key');
   });
+
+  it('is told where what the key opens does not arrive', async () => {
+    const base = await servePages({
+      didDocument: serviceDocument,
+      handlers: { getMe: async () => ({ status: 200, body: ME.rp }) },
+    });
+    const { page } = await visit(base);
+    await page.route(/\/overview-/, (route) => route.abort());
+    await page.goto(`${base}/dashboard`);
+    await page.getByLabel(/^Key of/).fill(TOKENS.rp);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('could not be loaded').waitFor();
+  });
 });

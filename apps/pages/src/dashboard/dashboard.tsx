@@ -5,7 +5,6 @@ import { listPlayed, type Played } from '../shared/played.ts';
 import { Shell } from '../shared/shell.tsx';
 import type { Me } from '../shared/wire.ts';
 import { KeyForm } from './key-form.tsx';
-import { Overview } from './overview.tsx';
 import { sourceOfPlayed } from './played-source.ts';
 import type { Session } from './session.ts';
 import { sourceOfKey } from './source.ts';
@@ -16,19 +15,29 @@ const STORED_AS = 'svc-dashboard-key';
 /** The address that the playground links to. */
 const PLAYED = '#playground';
 
+/** What a key opens comes with the first key: chart and cryptography are most of this page's code. */
+const loadOverview = () =>
+  import('./overview.tsx').catch(() => {
+    throw new Error('A part of this page could not be loaded. Load the page again.');
+  });
+
+interface Opened {
+  readonly session: Session;
+  readonly Overview: Awaited<ReturnType<typeof loadOverview>>['Overview'];
+}
+
 export const Dashboard = () => {
-  const [session, setSession] = useState<Session | null>(null);
+  const [opened, setOpened] = useState<Opened | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isOpening, setIsOpening] = useState(false);
   const [played, setPlayed] = useState<readonly Played[]>([]);
 
-  const open = async (key: string) => {
+  const open = async (find: () => Promise<Session>) => {
     setIsOpening(true);
     setProblem(null);
     try {
-      const { body: me } = await callApi<Me>('me', { key });
-      sessionStorage.setItem(STORED_AS, key);
-      setSession(sessionOfKey(key, me));
+      const [session, { Overview }] = await Promise.all([find(), loadOverview()]);
+      setOpened({ session, Overview });
     } catch (error) {
       // A key that could not be asked about may be good after a reload.
       if (error instanceof ApiProblem && error.status === 401) forget();
@@ -36,29 +45,36 @@ export const Dashboard = () => {
     }
     setIsOpening(false);
   };
+  const openKey = (key: string) =>
+    open(async () => {
+      const { body: me } = await callApi<Me>('me', { key });
+      sessionStorage.setItem(STORED_AS, key);
+      return sessionOfKey(key, me);
+    });
+  const openPlayed = (all: readonly Played[]) => open(async () => sessionOfPlayed(all));
   const forget = () => {
     sessionStorage.removeItem(STORED_AS);
-    setSession(null);
+    setOpened(null);
   };
   useEffect(() => {
     const inThisTab = listPlayed();
     setPlayed(inThisTab);
     const stored = sessionStorage.getItem(STORED_AS);
-    if (location.hash === PLAYED && inThisTab.length > 0) setSession(sessionOfPlayed(inThisTab));
-    else if (stored !== null) void open(stored);
+    if (location.hash === PLAYED && inThisTab.length > 0) void openPlayed(inThisTab);
+    else if (stored !== null) void openKey(stored);
   }, []);
 
   return (
     <Shell page="dashboard">
-      {session === null ? (
+      {opened === null ? (
         <KeyForm
-          onKey={open}
+          onKey={openKey}
           problem={problem}
           isOpening={isOpening}
-          onPlayed={played.length === 0 ? null : () => setSession(sessionOfPlayed(played))}
+          onPlayed={played.length === 0 ? null : () => openPlayed(played)}
         />
       ) : (
-        <Overview session={session} onForget={forget} />
+        <opened.Overview session={opened.session} onForget={forget} />
       )}
     </Shell>
   );
