@@ -10,6 +10,7 @@ export {
   errorBody,
 } from './error-codes.ts';
 export * as formats from './formats.ts';
+export { type EventData, eventData } from './resources/event-data.ts';
 export { findResponseProblem } from './response-check.ts';
 export {
   type AuthClass,

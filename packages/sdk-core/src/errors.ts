@@ -14,6 +14,7 @@
  * - `bad-response`: an answer that the interface does not allow.
  * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else.
  * - `request-mismatch`: a genuine ALLOW for another HTTP request than the one received.
+ * - `webhook-invalid`: a webhook that is not to be believed, or not fresh: answer it 400.
  * - `redirect-refused`: following would have carried a Grant and a Proof to another address.
  */
 export type SvcErrorKind =
@@ -27,6 +28,7 @@ export type SvcErrorKind =
   | 'bad-response'
   | 'receipt-invalid'
   | 'request-mismatch'
+  | 'webhook-invalid'
   | 'redirect-refused';
 
 export interface SvcErrorDetail {

@@ -22,4 +22,6 @@ export * from './readers.generated.ts';
 export { linesOf } from './text-stream.ts';
 export { createTransport, type Transport } from './transport.ts';
 export { getUsage, type UsageFilter } from './usage.ts';
+export { type ReceivedWebhook, verifyWebhook, type WebhookOptions } from './webhook.ts';
+export type * from './webhook-event.ts';
 export type * from './wire.generated.ts';

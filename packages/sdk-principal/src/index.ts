@@ -31,11 +31,17 @@ export {
   type Principal,
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
+  type ReceivedWebhook,
   SvcError,
   type SvcErrorKind,
   type Usage,
   type UsageDay,
   type UsageFilter,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookEventData,
+  type WebhookEventType,
+  type WebhookOptions,
 } from '@svc/sdk-core';
 export type { Agents, DisabledAgent } from './agents.ts';
 export { type ApiCallLimits, apiCall, type PurchaseLimits, purchase } from './capabilities.ts';

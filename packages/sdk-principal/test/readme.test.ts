@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 const preambles = [
   '',
   "import type { PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient",
+  "import { verifyWebhook } from '@svc/sdk-principal'; declare const secret: string, request: Request",
   'declare const grant: string',
   `import { type Action, type Agent, createAgentFetch } from '@svc/sdk-principal/agent';
    declare const agent: Agent, grant: string, action: Action`,

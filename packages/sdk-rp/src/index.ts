@@ -26,12 +26,18 @@ export {
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
   type PrincipalStats,
+  type ReceivedWebhook,
   type RelyingParty,
   SvcError,
   type SvcErrorKind,
   type Usage,
   type UsageDay,
   type UsageFilter,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookEventData,
+  type WebhookEventType,
+  type WebhookOptions,
 } from '@svc/sdk-core';
 export type { AnswerWindow } from './answer-window.ts';
 export type { SvcAuthority } from './authorize.ts';

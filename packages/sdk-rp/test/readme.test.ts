@@ -21,6 +21,7 @@ const preambles = [
    declare const grant: string, proof: string, url: string, action: Action;
    declare const proceed: (authority: Capability, receipt: Receipt) => void, refuse: (reason: string) => void`,
   `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
+  "import { verifyWebhook } from '@svc/sdk-rp'; declare const secret: string, request: Request",
   verifier,
 ];
 

@@ -178,7 +178,7 @@ describe('other facts are told', () => {
     expect(await takeAll(mine.subscriptionId)).toEqual([]);
   });
 
-  it('keys, Agents, verification, outcomes, checkpoints', async () => {
+  it('keys, Agents, verification, outcomes', async () => {
     const { first } = stores;
     const [{ kid } = { kid: '' }] = world.principal.keys;
     await want(principal, [
@@ -258,8 +258,10 @@ describe('the order', () => {
     await want(principal, ['key.retired', 'decision.deny']);
     await withSession(stores.url, async (session) => {
       await session.query('begin');
-      await session.query(`select svc_emit_event('key.retired', 'first', $1, null, svc_now(), '{}')`, [
+      const data = JSON.stringify({ kid: 'first', principal: world.principal.did });
+      await session.query(`select svc_emit_event('key.retired', 'first', $1, null, svc_now(), $2)`, [
         world.principal.did,
+        data,
       ]);
       await commit(denyCommit(world, { principal: world.principal.did }));
       expect(await stores.second.events.sequence(100)).toBe(0);

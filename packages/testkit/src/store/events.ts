@@ -1,5 +1,6 @@
 /** Subscriptions as the service makes them, and what was written for their audience. */
 import { randomBytes } from 'node:crypto';
+import { eventData } from '@svc/contract';
 import { encodeUlid } from '@svc/protocol';
 import type { EventAudience, EventSubscriptionRecord, EventType, Store } from '@svc/service';
 import { runSql } from './session.ts';
@@ -33,9 +34,9 @@ export interface Told {
   readonly data: string;
 }
 
-/** In the outbox and in the log, in their order. */
-export const listTold = (url: string, audience: string): Promise<Told[]> =>
-  runSql<Told>(
+/** In the outbox and in the log, in their order; `data` of each is as the contract has it. */
+export const listTold = async (url: string, audience: string): Promise<Told[]> => {
+  const told = await runSql<Told>(
     url,
     `select event_id, audience, type, order_key, data from (
          select 1 as part, position as place, event_id, audience, type, order_key, data from event_log
@@ -43,3 +44,6 @@ export const listTold = (url: string, audience: string): Promise<Told[]> =>
        where audience = $1 order by part, place`,
     [audience],
   );
+  for (const { type, data } of told) eventData[type as keyof typeof eventData].parse(JSON.parse(data));
+  return told;
+};
