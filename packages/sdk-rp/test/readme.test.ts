@@ -15,14 +15,14 @@ const preambles = [
    const app = fastify()`,
   `${verifier}; import { createAuthorizer, protect } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';
    declare const origin: string; declare const action: (request: Request) => Promise<Action>; ${hono}`,
-  `${verifier}; import { createAuthorizer } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';
-   declare const action: (request: Request) => Promise<Action>`,
   `${verifier}; import type { Action, Capability, Receipt } from '@svc/sdk-rp';
    declare const grant: string, proof: string, url: string, action: Action;
    declare const proceed: (authority: Capability, receipt: Receipt) => void, refuse: (reason: string) => void`,
   `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
   "import { verifyWebhook } from '@svc/sdk-rp'; declare const secret: string, request: Request",
   verifier,
+  `${verifier}; import { createAuthorizer } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';
+   declare const action: (request: Request) => Promise<Action>`,
 ];
 
 it('the examples of the README compile as they stand, and so does other natural usage', () => {

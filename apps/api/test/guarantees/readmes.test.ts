@@ -10,7 +10,10 @@ import * as audit from '@svc/receipts/audit';
 import * as bundle from '@svc/receipts/bundle';
 import * as principalSdk from '@svc/sdk-principal';
 import * as agentSdk from '@svc/sdk-principal/agent';
+import * as agentSignatures from '@svc/sdk-principal/web-bot-auth';
 import * as rpSdk from '@svc/sdk-rp';
+import * as fetchSdk from '@svc/sdk-rp/fetch';
+import * as rpSignatures from '@svc/sdk-rp/web-bot-auth';
 import { blocksOf, runBlock } from '@svc/testkit/sdk/readme-block';
 import { beforeAll, expect, it } from 'vitest';
 import { withDeployment } from '../world/deployment.ts';
@@ -37,6 +40,8 @@ const modules: Readonly<Record<string, object>> = {
   '@svc/receipts/bundle': bundle,
   '@svc/sdk-principal': principalSdk,
   '@svc/sdk-principal/agent': agentSdk,
+  '@svc/sdk-principal/web-bot-auth': agentSignatures,
+  '@svc/sdk-rp/web-bot-auth': rpSignatures,
 };
 
 /** Every block has its test: here, of the clients with their middleware together, the others beside the README. */
@@ -45,8 +50,8 @@ const EXECUTED: Readonly<Record<string, number>> = {
   merkle: 2,
   protocol: 1,
   receipts: 4,
-  'sdk-principal': 3,
-  'sdk-rp': 6,
+  'sdk-principal': 4,
+  'sdk-rp': 7,
   'status-list': 1,
   testing: 1,
   transparency: 2,
@@ -193,4 +198,45 @@ it('sdk-principal: keys and records', async () => {
   );
   expect(wanted.revokedGrants).toEqual([grantId]);
   expect(printed).toContainEqual(expect.stringContaining('ci'));
+});
+
+it('sdk-principal and sdk-rp: an Agent signs its requests too, and a shop demands it of the key of the Proof', async () => {
+  const { agent, rpDid } = tenants;
+  const { grant } = await issueGrant(tenants);
+  const action = { type: 'commerce:purchase', resource: 'order/1', amount: 100, currency: 'USD' } as const;
+  const { authorizeSigned } = (
+    await runBlock<{ authorizeSigned: ReturnType<typeof fetchSdk.createAuthorizer> }>(blocksOf('sdk-rp')[6], {
+      modules,
+      given: {
+        verifier: createVerifier(),
+        createAuthorizer: fetchSdk.createAuthorizer,
+        action: async () => action,
+      },
+      wanted: 'authorizeSigned',
+    })
+  ).wanted;
+  /** The shop, which the Agent calls without a network in between. */
+  const shop = async (request: string | URL | Request) => {
+    const authorized = await authorizeSigned(request as Request);
+    return authorized.ok ? Response.json(authorized.svc.agent) : authorized.response;
+  };
+  const createAgentFetch = (options: agentSdk.AgentFetchOptions) =>
+    agentSdk.createAgentFetch({ ...options, fetch: shop as typeof fetch });
+  const { agentFetch, routes } = (
+    await runBlock<{
+      agentFetch: agentSdk.AgentFetch;
+      routes: Readonly<Record<string, () => Promise<Response>>>;
+    }>(blocksOf('sdk-principal')[3], {
+      modules,
+      given: { agent, grant, action, createAgentFetch },
+      replaced: { 'did:web:shop.example': rpDid },
+      wanted: 'agentFetch, routes',
+    })
+  ).wanted;
+  const bought = await agentFetch('https://shop.example/orders', { method: 'POST' });
+  expect([bought.status, await bought.json()]).toEqual([200, agent.did]);
+  const unsigned = createAgentFetch({ agent, grant, audience: rpDid, action });
+  expect((await unsigned('https://shop.example/orders', { method: 'POST' })).status).toBe(403);
+  const directory = await routes[agentSignatures.KEY_DIRECTORY_PATH]?.();
+  expect(await directory?.json()).toMatchObject({ keys: [{ kty: 'OKP', crv: 'Ed25519', use: 'sig' }] });
 });
