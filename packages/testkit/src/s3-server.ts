@@ -32,6 +32,8 @@ export interface S3Server {
   readonly objects: Map<string, Uint8Array>;
   /** What requests meet from now on: all of them, or the next `times`. */
   behave(how: Behaviour, times?: number): void;
+  /** `heard` is told of each request from now on, by its number since the start, before it is answered. */
+  listen(heard: (asked: number) => void): void;
   /** Requests since the start. */
   readonly asked: number;
   stop(): Promise<void>;
@@ -43,8 +45,10 @@ export const startS3Server = async (bucket: string, pageKeys = 2): Promise<S3Ser
   let behaviour: Behaviour = 'well';
   let left = Number.POSITIVE_INFINITY;
   let asked = 0;
+  let heard = (_: number): void => {};
   const server = createServer((request, response) => {
     asked += 1;
+    heard(asked);
     const how = left > 0 ? behaviour : 'well';
     left -= 1;
     if (how === 'hang') return;
@@ -58,6 +62,9 @@ export const startS3Server = async (bucket: string, pageKeys = 2): Promise<S3Ser
     objects,
     get asked() {
       return asked;
+    },
+    listen: (to) => {
+      heard = to;
     },
     behave: (how, times = Number.POSITIVE_INFINITY) => {
       behaviour = how;

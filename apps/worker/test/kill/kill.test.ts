@@ -9,11 +9,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase, type Fault } from '@svc/fsck';
-import { createDatabase, type DroppableDatabase, withDatabase } from '@svc/testkit';
+import { withDatabase } from '@svc/testkit';
 import { isDeep, sampled } from '@svc/testkit/sampled';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorker, type WorkerProcess } from '../harness.ts';
+import { onCopy, untilAlone } from './copies.ts';
 import { type Cut, startKillingProxy } from './killing-proxy.ts';
 import { type HostsProcess, startHostsProcess } from './start-hosts.ts';
 import { readWholeState, type WholeState } from './whole-state.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   hosts = await startHostsProcess(answers);
   names = Object.fromEntries(Object.keys(answers).map((name) => [name, hosts.url]));
   const before = await readWholeState(prepared.url);
-  expected = await onCopy(async (url) => {
+  expected = await onCopy(prepared.url, async (url) => {
     const proxy = await startKillingProxy(url, null, () => {});
     await startOnce(proxy.url).ended;
     statements = proxy.statements();
@@ -63,15 +63,6 @@ const EVERY_JOB_CHANGES = `
 
 const listChanged = (before: WholeState, after: WholeState): string[] =>
   Object.keys(after).filter((table) => JSON.stringify(before[table]) !== JSON.stringify(after[table]));
-
-const onCopy = async <T>(work: (url: string) => Promise<T>): Promise<T> => {
-  const copy: DroppableDatabase = await createDatabase(inject('databaseAdminUrl'), prepared.url);
-  try {
-    return await work(copy.url);
-  } finally {
-    await copy.drop();
-  }
-};
 
 const startOnce = (databaseUrl: string): WorkerProcess =>
   startWorker({ databaseUrl, keysDir, hosts: names, parameters: ['--once'] });
@@ -103,16 +94,6 @@ const runAndKill = async (url: string, cut: Cut): Promise<boolean> => {
   return isKilled;
 };
 
-/** A server notices a client's death at its next word to it; its locks go then. */
-const untilAlone = async (url: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const others = `select pg_sleep(0.02) from pg_stat_activity
-    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
-  while (((await client.query(others)).rowCount ?? 0) > 0);
-  await client.end();
-};
-
 const expectUndisturbed = async (url: string, what = 'undisturbed'): Promise<void> => {
   await untilAlone(url);
   await runToTheEnd(url);
@@ -135,7 +116,7 @@ const WHEN = ['before', 'after'] as const;
 it.runIf(isDeep)(
   'an undisturbed round leaves no fault, and nothing for the next',
   async () => {
-    await onCopy(async (url) => {
+    await onCopy(prepared.url, async (url) => {
       await runToTheEnd(url);
       await expectUndisturbed(url);
     });
@@ -148,7 +129,7 @@ it('a worker killed at any statement leaves nothing that the next one does not p
   const cuts = sampled({ quick: both.slice(-1), deep: both });
   let killed = 0;
   await twoAtATime(cuts, (cut) =>
-    onCopy(async (url) => {
+    onCopy(prepared.url, async (url) => {
       if (await runAndKill(url, cut)) killed += 1;
       await expectUndisturbed(url, describe(cut));
     }),
@@ -162,7 +143,7 @@ it.runIf(isDeep)(
   async () => {
     const cuts = spread(BESIDE).map((statement, i) => ({ statement, when: WHEN[i % 2] ?? 'before' }));
     await twoAtATime(cuts, (cut) =>
-      onCopy(async (url) => {
+      onCopy(prepared.url, async (url) => {
         const second = startOnce(url);
         // It may be over before that statement, where the second one did the work.
         await runAndKill(url, cut);
