@@ -1,16 +1,21 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, it } from 'vitest';
 import { type Confirmer, createConfirmer, MAX_QUESTION_CHARS } from './confirm.ts';
 import { createServer } from './server.ts';
 
 /** A confirmer of a server whose client cannot ask its user. */
-const confirmer = async (byToken: boolean, now = () => 0): Promise<Confirmer> => {
+const confirmer = async (
+  byToken: boolean,
+  now = () => 0,
+  client = new Client({ name: 'client', version: '1.0.0' }),
+): Promise<Confirmer> => {
   const { server } = new McpServer({ name: 'server', version: '1.0.0' });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await server.connect(ours as never);
-  await new Client({ name: 'client', version: '1.0.0' }).connect(theirs as never);
+  await client.connect(theirs as never);
   return createConfirmer({ server, byToken, now });
 };
 const intent = { tool: 'revoke_grant', question: 'Revoke it?', input: { grant_id: 'a' } };
@@ -27,6 +32,41 @@ it('a client that cannot ask its user confirms nothing, unless the server was st
       says: expect.stringContaining('--confirm-by-token'),
     });
   expect(await tokenOf(await confirmer(true))).toMatch(/^[\w-]{24}$/);
+});
+
+const clientWith = (
+  elicitation: { form?: Record<string, unknown>; url?: object },
+  reply?: () => object,
+): Client => {
+  const client = new Client({ name: 'client', version: '1.0.0' }, { capabilities: { elicitation } });
+  if (reply !== undefined) client.setRequestHandler(ElicitRequestSchema, () => reply() as never);
+  return client;
+};
+
+it('a client that can ask is asked, whatever token is given, and an answer that is none confirms nothing', async () => {
+  const answers: [reply: () => object, kind: string][] = [
+    [() => ({ action: 'accept', content: { confirm: true } }), 'confirmed'],
+    [() => ({ action: 'accept', content: { confirm: false } }), 'refused'],
+    [() => ({ action: 'accept', content: { confirm: 'true' } }), 'refused'],
+    [() => ({ action: 'accept' }), 'refused'],
+    [() => ({ action: 'decline', content: { confirm: true } }), 'refused'],
+    [() => ({}), 'refused'],
+    [
+      () => {
+        throw new Error('closed');
+      },
+      'refused',
+    ],
+  ];
+  for (const [reply, kind] of answers) {
+    const { confirm } = await confirmer(true, () => 0, clientWith({ form: {} }, reply));
+    for (const token of [undefined, 'x']) expect((await confirm(intent, token)).kind).toBe(kind);
+  }
+});
+
+it('a client that can only show an address cannot ask', async () => {
+  const { confirm } = await confirmer(false, () => 0, clientWith({ url: {} }));
+  expect(await confirm(intent, undefined)).toMatchObject({ says: expect.stringContaining('cannot ask') });
 });
 
 it('a token is for one tool with one input, once, for five minutes', async () => {

@@ -31,6 +31,12 @@ export interface Confirmer {
   confirm(intent: Intent, token: string | undefined): Promise<Confirmation>;
 }
 
+const YES_OR_NO = {
+  type: 'object' as const,
+  properties: { confirm: { type: 'boolean' as const, title: 'Yes, do exactly this', default: false } },
+  required: ['confirm'],
+};
+
 interface Options {
   readonly server: McpServer['server'];
   readonly byToken: boolean;
@@ -48,17 +54,12 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
       .digest('hex');
 
   const ask = async ({ question }: Intent): Promise<Confirmation> => {
-    const answer = await server.elicitInput(
-      {
-        message: question,
-        requestedSchema: {
-          type: 'object',
-          properties: { confirm: { type: 'boolean', title: 'Yes, do exactly this', default: false } },
-          required: ['confirm'],
-        },
-      },
-      { timeout: ASK_DEADLINE_MS },
-    );
+    const params = { message: question, requestedSchema: YES_OR_NO };
+    const answer = await server.elicitInput(params, { timeout: ASK_DEADLINE_MS }).catch(() => null);
+    if (answer === null)
+      return refused(
+        `The client brought no answer of its user within ${ASK_DEADLINE_MS / 1_000} s. Nothing was done.`,
+      );
     return answer.action === 'accept' && answer.content?.confirm === true
       ? { kind: 'confirmed' }
       : refused('The user did not confirm it. Nothing was done. Do not ask again unless the user wants it.');
@@ -91,7 +92,7 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
           `What would be done takes ${intent.question.length} characters to say, and only ${MAX_QUESTION_CHARS} can be confirmed. Nothing was done: ask for less.`,
         );
       // A client that can ask its user is never spared it.
-      if (server.getClientCapabilities()?.elicitation !== undefined) return ask(intent);
+      if (server.getClientCapabilities()?.elicitation?.form !== undefined) return ask(intent);
       if (!byToken)
         return refused(
           'This client cannot ask its user (elicitation), so nothing can be confirmed and nothing was done. The user may start svc-mcp with --confirm-by-token.',
