@@ -19,6 +19,27 @@ create table api_keys (
   created_at timestamp with time zone not null default svc_now(),
   revoked_at timestamp with time zone
 );
+create table approval_receipts (
+  receipt_id text collate "C" not null,
+  request_id text collate "C" not null
+);
+create table approval_requests (
+  request_id text collate "C" not null,
+  relying_party text collate "C" not null,
+  principal text collate "C" not null,
+  grant_id text collate "C" not null,
+  agent text collate "C" not null,
+  action text not null,
+  action_hash text collate "C" not null,
+  state text not null default 'pending'::text,
+  requested_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  reason text,
+  approved_grant_id text collate "C",
+  approved_grant text,
+  approved_until timestamp with time zone
+);
 create table attestations (
   attestation_id text collate "C" not null,
   receipt_id text collate "C" not null,
@@ -574,6 +595,18 @@ alter table api_keys add constraint api_keys_key_hash_check CHECK ((length(key_h
 alter table api_keys add constraint api_keys_key_id_key UNIQUE (key_id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (key_hash);
 alter table api_keys add constraint api_keys_role_check CHECK ((role = ANY (ARRAY['principal'::text, 'rp'::text, 'org:read'::text, 'org:admin'::text, 'observer'::text])));
+alter table approval_receipts add constraint approval_receipts_pkey PRIMARY KEY (receipt_id);
+alter table approval_receipts add constraint approval_receipts_request_id_fkey FOREIGN KEY (request_id) REFERENCES approval_requests(request_id) ON DELETE CASCADE;
+alter table approval_requests add constraint approval_requests_approved_grant_id_key UNIQUE (approved_grant_id);
+alter table approval_requests add constraint approval_requests_check CHECK (((expires_at > requested_at) AND (expires_at <= (requested_at + '24:00:00'::interval))));
+alter table approval_requests add constraint approval_requests_check1 CHECK (((state = 'pending'::text) = (decided_at IS NULL)));
+alter table approval_requests add constraint approval_requests_check2 CHECK (((state <> 'approved'::text) OR (decided_at < expires_at)));
+alter table approval_requests add constraint approval_requests_check3 CHECK (((state = 'approved'::text) = (num_nonnulls(approved_grant_id, approved_until) = 2)));
+alter table approval_requests add constraint approval_requests_check4 CHECK (((approved_grant IS NULL) OR (state = 'approved'::text)));
+alter table approval_requests add constraint approval_requests_check5 CHECK (((reason IS NULL) OR (state = 'denied'::text)));
+alter table approval_requests add constraint approval_requests_pkey PRIMARY KEY (request_id);
+alter table approval_requests add constraint approval_requests_request_id_check CHECK ((request_id ~ '^arq_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text));
+alter table approval_requests add constraint approval_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text, 'cancelled'::text])));
 alter table attestations add constraint attestations_check CHECK (((type <> 'dispute_resolved'::text) OR (resolution IS NOT NULL)));
 alter table attestations add constraint attestations_check1 CHECK (((type <> 'loss_reported'::text) OR ((loss_amount IS NOT NULL) AND (currency IS NOT NULL))));
 alter table attestations add constraint attestations_check2 CHECK (((consumption_cause IS NULL) = (consumption_version IS NULL)));
@@ -766,6 +799,14 @@ alter table usage_monthly_by_principal add constraint usage_monthly_by_principal
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_verifies_check CHECK ((verifies > 0));
 
 CREATE INDEX api_keys_by_subject ON public.api_keys USING btree (subject);
+CREATE INDEX approval_receipts_of_request ON public.approval_receipts USING btree (request_id);
+CREATE INDEX approval_requests_due ON public.approval_requests USING btree (expires_at) WHERE (state = 'pending'::text);
+CREATE INDEX approval_requests_lately ON public.approval_requests USING btree (principal, requested_at);
+CREATE INDEX approval_requests_of_principal ON public.approval_requests USING btree (principal, request_id);
+CREATE INDEX approval_requests_old ON public.approval_requests USING btree (requested_at);
+CREATE UNIQUE INDEX approval_requests_open ON public.approval_requests USING btree (principal, relying_party, agent, grant_id, action_hash) WHERE (state = 'pending'::text);
+CREATE INDEX approval_requests_open_of_rp ON public.approval_requests USING btree (relying_party) WHERE (state = 'pending'::text);
+CREATE INDEX approval_requests_texts ON public.approval_requests USING btree (approved_until) WHERE (approved_grant IS NOT NULL);
 CREATE INDEX attestations_by_principal ON public.attestations USING btree (principal, evaluated_at) WHERE (principal IS NOT NULL);
 CREATE INDEX attestations_by_relying_party ON public.attestations USING btree (relying_party, evaluated_at);
 CREATE INDEX attestations_by_time ON public.attestations USING btree (evaluated_at);
@@ -825,6 +866,9 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.allowed_grants FO
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.allowed_grants FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_deleted AFTER DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
 CREATE TRIGGER note_revoked AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION svc_note_row('revoked', 'key_id', 'api-key:');
+CREATE TRIGGER emit_event AFTER UPDATE OF state ON public.approval_requests FOR EACH ROW WHEN (((old.state = 'pending'::text) AND (new.state = ANY (ARRAY['approved'::text, 'denied'::text, 'expired'::text])))) EXECUTE FUNCTION svc_emit_approval();
+CREATE TRIGGER emit_first_event AFTER INSERT ON public.approval_requests FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION svc_emit_approval();
+CREATE TRIGGER refuse_second_decision BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION svc_refuse_second_decision();
 CREATE TRIGGER emit_event AFTER INSERT ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_emit_outcome();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -862,6 +906,7 @@ CREATE TRIGGER emit_event AFTER UPDATE OF state ON public.principal_keys FOR EAC
 CREATE TRIGGER note_revoked AFTER UPDATE OF state ON public.principal_keys FOR EACH ROW WHEN ((new.state IS DISTINCT FROM old.state)) EXECUTE FUNCTION svc_note_row('revoked', 'kid', 'key:');
 CREATE TRIGGER emit_event AFTER UPDATE OF verification_state ON public.principals FOR EACH ROW WHEN ((old.verification_state IS DISTINCT FROM new.verification_state)) EXECUTE FUNCTION svc_emit_verification();
 CREATE TRIGGER emit_first_event AFTER INSERT ON public.principals FOR EACH ROW WHEN ((new.verification_state = 'verified'::text)) EXECUTE FUNCTION svc_emit_verification();
+CREATE TRIGGER forget_approvals AFTER DELETE ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_forget_approvals();
 CREATE TRIGGER forget_pauses AFTER DELETE ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_forget_pauses('grant', 'agent', 'principal');
 CREATE TRIGGER forget_released AFTER DELETE ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_forget_released('principal');
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id ON public.principals FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
@@ -870,6 +915,7 @@ CREATE TRIGGER refuse_reserved BEFORE INSERT ON public.principals FOR EACH ROW E
 CREATE TRIGGER refuse_all_but_clearing BEFORE UPDATE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_clearing();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.receipts FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.receipts FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER forget_approvals AFTER DELETE ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_forget_approvals();
 CREATE TRIGGER forget_pauses AFTER DELETE ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_forget_pauses('relying_party');
 CREATE TRIGGER forget_released AFTER DELETE ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_forget_released('rp');
 CREATE TRIGGER note_name AFTER INSERT OR DELETE OR UPDATE OF org_id, proof_window_seconds, verify_rate_limit_per_minute, profile ON public.relying_parties FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'did');
@@ -1620,6 +1666,46 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_emit_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_is_asked boolean := new.state = 'pending';
+begin
+  perform
+    svc_emit_event(
+      case
+        when v_is_asked then 'approval.requested'
+        else 'approval.decided'
+      end,
+      new.request_id,
+      case
+        when v_is_asked then new.principal
+      end,
+      case
+        when not v_is_asked then new.relying_party
+      end,
+      coalesce(new.decided_at, new.requested_at),
+      json_build_object(
+        'request_id',
+        new.request_id,
+        'status',
+        new.state,
+        'relying_party',
+        new.relying_party,
+        'principal',
+        new.principal,
+        'grant_id',
+        new.grant_id,
+        'agent',
+        new.agent
+      )
+    );
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_emit_checkpoint()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1993,6 +2079,20 @@ AS $function$
       '"(?:did_document_hash|credential_hash)":"(sha256:[0-9a-f]{64})"',
       'g'
     ) as m;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_approvals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_table_name = 'principals' then
+    delete from approval_requests where principal = old.did;
+  else
+    delete from approval_requests where relying_party = old.did;
+  end if;
+  return null;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_audience(p_audience text)
  RETURNS void
@@ -2643,6 +2743,16 @@ AS $function$
         else svc_kept_revoked(p_name, p_version)
       end
     end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_lock_approvals(p_principal text, p_relying_party text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(12, hashtext(p_relying_party));
+  perform pg_advisory_xact_lock(13, hashtext(p_principal));
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_balances(p_grant_ids text[], p_wait interval)
  RETURNS text[]
@@ -3386,6 +3496,50 @@ begin
   if exists (select from reserved_names as r where r.name = v_name) then
     raise exception 'the name % was registered in a span that a restore lost', v_name
       using errcode = 'unique_violation';
+  end if;
+  return new;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_second_decision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if
+    (
+      new.request_id,
+      new.relying_party,
+      new.principal,
+      new.grant_id,
+      new.agent,
+      new.action,
+      new.action_hash,
+      new.requested_at,
+      new.expires_at
+    ) is distinct from
+    (
+      old.request_id,
+      old.relying_party,
+      old.principal,
+      old.grant_id,
+      old.agent,
+      old.action,
+      old.action_hash,
+      old.requested_at,
+      old.expires_at
+    )
+    or (
+      old.state != 'pending'
+      and (
+        (new.state, new.decided_at, new.reason, new.approved_grant_id, new.approved_until) is distinct from
+        (old.state, old.decided_at, old.reason, old.approved_grant_id, old.approved_until)
+        or (new.approved_grant is not null and new.approved_grant is distinct from old.approved_grant)
+      )
+    )
+  then
+    raise exception 'the request % is decided, or what it asks for would change', old.request_id
+      using errcode = 'insufficient_privilege';
   end if;
   return new;
 end;

@@ -74,6 +74,11 @@ export const subscriptionId = text(
   'must be a subscription id: whs_ and a ULID',
 ).meta({ example: 'whs_01M7VZGC008Q2R7V9X1C4E6H8R' });
 
+export const accessRequestId = text(
+  new RegExp(`^arq_${ULID}$`),
+  'must be an access request id: arq_ and a ULID',
+).meta({ example: 'arq_01M7VZGC008Q2R7V9X1C4E6H8S' });
+
 /** Of a decision that of its Receipt behind `evt_`, else random. */
 export const eventId = text(
   /^evt_([0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{32})$/,

@@ -10,6 +10,7 @@ export {
   errorBody,
 } from './error-codes.ts';
 export * as formats from './formats.ts';
+export { GRANT_MODE } from './resources/access-request.ts';
 export { type EventData, eventData } from './resources/event-data.ts';
 export { findResponseProblem } from './response-check.ts';
 export {

@@ -1,6 +1,7 @@
 /** Every route of the service, by area and by operation id. A new route is one object in an area file. */
 import { agentRoutes } from './areas/agents.ts';
 import { apiKeyRoutes } from './areas/api-keys.ts';
+import { approvalRoutes } from './areas/approvals.ts';
 import { auditRoutes } from './areas/audit.ts';
 import { authZenRoutes } from './areas/authzen.ts';
 import { claimRoutes } from './areas/claims.ts';
@@ -27,6 +28,7 @@ import { verifyRoutes } from './areas/verify.ts';
 export const areas = {
   verify: verifyRoutes,
   authzen: authZenRoutes,
+  approvals: approvalRoutes,
   grants: grantRoutes,
   agents: agentRoutes,
   pauses: pauseRoutes,
@@ -56,6 +58,7 @@ const { createPrincipal, ...directoryRoutes } = principalRoutes;
 export const routes = {
   ...areas.verify,
   ...areas.authzen,
+  ...areas.approvals,
   ...areas.grants,
   ...areas.agents,
   ...areas.pauses,
@@ -84,6 +87,7 @@ export const routes = {
 export const TAGS = [
   { name: 'Verify', description: 'Ask whether an Agent may do one thing, and keep the signed answer.' },
   { name: 'AuthZEN', description: 'The same question in the words of OpenID AuthZEN 1.0.' },
+  { name: 'Approvals', description: 'Ask a Principal about one Action that was denied, and answer.' },
   { name: 'Grants', description: 'Reserve Grants before signing them, list them, revoke them.' },
   { name: 'Agents', description: 'The inventory of Agents, and the kill switch.' },
   { name: 'Pauses', description: 'Stop for a while, and go on.' },

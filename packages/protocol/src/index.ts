@@ -47,6 +47,7 @@ export {
   signCompactJws,
   ulidTimeMs,
 } from '@svc/codec';
+export * from './approval.ts';
 export {
   applyConsumption,
   type Balance,

@@ -71,14 +71,17 @@ function checkedReaderOf(schema: Schema): string | null {
   return schema.enum?.length === 1 ? call('word', ...schema.enum.map(literal)) : null;
 }
 
-/** Records that are told apart by `kind`. */
+/** Records that are told apart by one member, of which each has a value of its own. */
 function variantsOf(records: readonly Schema[]): string {
-  const variants = records.map((record) => {
-    const [kind, ...more] = record.properties?.kind?.enum ?? [];
-    if (typeof kind !== 'string' || more.length > 0) throw noRule(record);
-    return `${literal(kind)}: ${readerOf(record)}`;
-  });
-  return call('variants', literal('kind'), `{ ${variants.join(', ')} }`);
+  const tag = ['kind', 'type'].find((name) => records.every((record) => wordOf(record, name) !== null));
+  if (tag === undefined) throw noRule({ anyOf: records } as Schema);
+  const variants = records.map((record) => `${literal(wordOf(record, tag))}: ${readerOf(record)}`);
+  return call('variants', literal(tag), `{ ${variants.join(', ')} }`);
+}
+
+function wordOf({ properties }: Schema, name: string): string | null {
+  const [word, ...more] = properties?.[name]?.enum ?? [];
+  return typeof word === 'string' && more.length === 0 ? word : null;
 }
 
 function recordOf({ required }: Schema, properties: Readonly<Record<string, Schema>>): string {

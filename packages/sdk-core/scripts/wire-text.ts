@@ -8,6 +8,8 @@ import { declarationOf as typeDeclarationOf } from './type-text.ts';
 
 /** What the libraries read; what these refer to follows by itself. */
 export const RECORDS = [
+  'AccessRequest',
+  'AccessRequestList',
   'Agent',
   'AgentDisabled',
   'ApiKeyIssued',

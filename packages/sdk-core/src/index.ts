@@ -1,4 +1,5 @@
 /** How both client libraries talk to the service. Bundled into each of them; not published by itself. */
+export { aRequestId, readRequestOf } from './access-requests.ts';
 export {
   type ApiKeys,
   type AuditFilter,

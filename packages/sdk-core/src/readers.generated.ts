@@ -26,6 +26,9 @@ import {
   word,
 } from './read.ts';
 import type {
+  AccessRequest,
+  AccessRequestList,
+  AccessRequestStatus,
   Agent,
   AgentDisabled,
   ApiKey,
@@ -74,6 +77,62 @@ import type {
   UsageDay,
   Verification,
 } from './wire.generated.ts';
+
+export const readAccessRequestStatus: Reader<AccessRequestStatus> = /* @__PURE__ */ oneOf(
+  'pending',
+  'approved',
+  'denied',
+  'expired',
+  'cancelled',
+);
+
+export const readAccessRequest: Reader<AccessRequest> = /* @__PURE__ */ record({
+  task: /* @__PURE__ */ record({
+    id: text,
+    status: readAccessRequestStatus,
+    status_endpoint: text,
+    expires_at: timestamp,
+    links: /* @__PURE__ */ record({ cancel: text }),
+  }),
+  relying_party: didWeb,
+  principal: didWeb,
+  grant_id: grantId,
+  agent: didKey,
+  action: /* @__PURE__ */ variants('type', {
+    'commerce:purchase': /* @__PURE__ */ record({
+      type: /* @__PURE__ */ oneOf('commerce:purchase'),
+      resource: text,
+      amount: integer,
+      currency: text,
+    }),
+    'api:call': /* @__PURE__ */ record({
+      type: /* @__PURE__ */ oneOf('api:call'),
+      method: text,
+      resource: text,
+    }),
+  }),
+  capability: /* @__PURE__ */ record({
+    action: /* @__PURE__ */ oneOf('commerce:purchase', 'api:call'),
+    constraints: jsonObject,
+    resources: /* @__PURE__ */ optional(/* @__PURE__ */ list(text)),
+  }),
+  requested_at: timestamp,
+  decided_at: /* @__PURE__ */ nullable(timestamp),
+  reason: /* @__PURE__ */ nullable(text),
+  result: /* @__PURE__ */ nullable(
+    /* @__PURE__ */ record({
+      mode: /* @__PURE__ */ oneOf('urn:svc:access-request:mode:grant'),
+      grant_id: grantId,
+      grant: /* @__PURE__ */ nullable(text),
+      approved_until: timestamp,
+    }),
+  ),
+});
+
+export const readAccessRequestList: Reader<AccessRequestList> = /* @__PURE__ */ record({
+  requests: /* @__PURE__ */ list(readAccessRequest),
+  next_cursor: /* @__PURE__ */ nullable(text),
+});
 
 export const readAgent: Reader<Agent> = /* @__PURE__ */ record({
   did: didKey,

@@ -9,6 +9,17 @@ export interface DecisionEventData {
   readonly agent: string | null;
 }
 
+/** Of a request for approval; `status` as of its `task`. */
+export interface ApprovalEventData {
+  readonly request_id: string;
+  readonly status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+  readonly relying_party: string;
+  readonly principal: string;
+  /** The Grant under which the Action was denied. */
+  readonly grant_id: string;
+  readonly agent: string;
+}
+
 /** `data` of an event, by its type. */
 export interface WebhookEventData {
   readonly 'decision.allow': DecisionEventData;
@@ -40,6 +51,8 @@ export interface WebhookEventData {
     readonly subject: string;
     readonly paused: boolean;
   };
+  readonly 'approval.requested': ApprovalEventData;
+  readonly 'approval.decided': ApprovalEventData;
   readonly ping: { readonly subscription_id: string };
 }
 

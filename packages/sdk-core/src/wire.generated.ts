@@ -1,6 +1,66 @@
 /** Generated from the contract by `pnpm --filter @svc/sdk-core generate`. Do not edit. */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, JsonObject, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 
+/** The question whether one Action that was denied shall be allowed once, and what has become of it. */
+export interface AccessRequest {
+  task: {
+    id: string;
+    status: AccessRequestStatus;
+    /** Where the relying party reads it. */
+    status_endpoint: string;
+    /** Until when the Principal can answer. */
+    expires_at: string;
+    links: {
+      cancel: string;
+    };
+  };
+  relying_party: DidWeb;
+  principal: DidWeb;
+  /** The Grant under which it was denied. */
+  grant_id: GrantId;
+  agent: DidKey;
+  /** The Action that was denied. */
+  action:
+    | {
+        type: 'commerce:purchase';
+        resource: string;
+        amount: number;
+        currency: string;
+      }
+    | {
+        type: 'api:call';
+        method: string;
+        resource: string;
+      };
+  /** What the Principal would sign: this Action alone, once. */
+  capability: {
+    action: 'commerce:purchase' | 'api:call';
+    constraints: JsonObject;
+    resources?: string[];
+  };
+  requested_at: string;
+  decided_at: string | null;
+  /** The Principal’s, where it said no. */
+  reason: string | null;
+  /** Of an approved request; null otherwise. */
+  result: {
+    mode: 'urn:svc:access-request:mode:grant';
+    grant_id: GrantId;
+    /** For the Agent, which signs a new Proof under it. Null: it has expired. */
+    grant: string | null;
+    approved_until: string;
+  } | null;
+}
+
+/** One page of requests, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+export interface AccessRequestList {
+  requests: AccessRequest[];
+  next_cursor: string | null;
+}
+
+/** `denied`: the Principal said no. `cancelled`: the relying party took it back. All but `pending` stay. */
+export type AccessRequestStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+
 /** A Principal’s note of an Agent. Inventory only: no verification consults it. */
 export interface Agent {
   did: DidKey;
@@ -100,6 +160,10 @@ export type AuditAction =
   | 'outcome.report'
   | 'pause.set'
   | 'pause.lift'
+  | 'approval.request'
+  | 'approval.approve'
+  | 'approval.reject'
+  | 'approval.cancel'
   | 'clock.repair'
   | 'restore.release'
   | 'service_did.change'

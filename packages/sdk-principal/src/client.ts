@@ -32,6 +32,7 @@ import {
   type UsageFilter,
 } from '@svc/sdk-core';
 import { type Agents, createAgents } from './agents.ts';
+import { createApprovals, type PrincipalApprovals } from './approvals.ts';
 import { createOwnDecisions, type OwnDecisions } from './decisions.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createOwnRecord, type OwnRecord } from './own-record.ts';
@@ -79,6 +80,8 @@ export interface PrincipalClient {
    * await client.pauses.resume({ scope: 'agent', subject: agent.did });
    */
   readonly pauses: Pauses<'grant' | 'agent' | 'principal'>;
+  /** What relying parties ask this Principal to approve. */
+  readonly approvals: PrincipalApprovals;
   /** What was decided about this Principal's own Grants. */
   readonly decisions: OwnDecisions;
   /** The API keys of this Principal. */
@@ -114,11 +117,13 @@ export function createPrincipalClient(options: PrincipalClientOptions): Principa
   const patience = revocationPatience(timeoutMs);
   const apiKeyVariable = 'SVC_PRINCIPAL_KEY';
   const transport = createTransport({ ...read, apiKeyVariable, timeoutMs });
+  const grants = createGrants(transport, read, patience);
   return {
-    grants: createGrants(transport, read, patience),
+    grants,
     keys: createSigningKeys(transport, patience),
     agents: createAgents(transport, disablePatience(timeoutMs)),
     pauses: createPauses(transport, patience),
+    approvals: createApprovals(transport, grants),
     decisions: createOwnDecisions(transport),
     apiKeys: createApiKeys(transport),
     principals: createOwnRecord(transport),

@@ -1,6 +1,9 @@
 export type { Signer } from '@svc/codec';
 export type { Capability } from '@svc/protocol';
 export {
+  type AccessRequest,
+  type AccessRequestList,
+  type AccessRequestStatus,
   type Agent as RegisteredAgent,
   type ApiKey,
   type ApiKeyIssued,
@@ -44,6 +47,7 @@ export {
   type WebhookOptions,
 } from '@svc/sdk-core';
 export type { Agents, DisabledAgent } from './agents.ts';
+export type { ApprovalFilter, ApprovalTerms, ApproveOptions, PrincipalApprovals } from './approvals.ts';
 export { type ApiCallLimits, apiCall, type PurchaseLimits, purchase } from './capabilities.ts';
 export { createPrincipalClient, type PrincipalClient, type PrincipalClientOptions } from './client.ts';
 export type { OwnDecisionFilter, OwnDecisions } from './decisions.ts';

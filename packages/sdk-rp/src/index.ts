@@ -2,6 +2,8 @@ export type { CryptoPort } from '@svc/codec';
 export { type Action, type Capability, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 export { type Receipt, readServiceKeys, type ServiceKeys } from '@svc/receipts';
 export {
+  type AccessRequest,
+  type AccessRequestStatus,
   type ApiKey,
   type ApiKeyIssued,
   type ApiKeyList,
@@ -40,6 +42,7 @@ export {
   type WebhookOptions,
 } from '@svc/sdk-core';
 export type { AnswerWindow } from './answer-window.ts';
+export type { RequestApprovalOptions, WaitForApprovalOptions } from './approvals.ts';
 export type { SvcAuthority } from './authorize.ts';
 export {
   checkReceipt,

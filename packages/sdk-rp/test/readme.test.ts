@@ -19,6 +19,8 @@ const preambles = [
    declare const grant: string, proof: string, url: string, action: Action;
    declare const proceed: (authority: Capability, receipt: Receipt) => void, refuse: (reason: string) => void`,
   `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
+  `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action;
+   declare const request: { method: string; url: string }, answerAgent: (answer: { grant: string }) => void`,
   "import { verifyWebhook } from '@svc/sdk-rp'; declare const secret: string, request: Request",
   verifier,
   `${verifier}; import { createAuthorizer } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';

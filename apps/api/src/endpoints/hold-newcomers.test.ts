@@ -9,6 +9,7 @@ it('whatever makes something for a tenant counts, and nothing that takes authori
     .filter(isCounted);
   expect(counted.sort()).toEqual([
     'allocateGrant',
+    'approveRequest',
     'createEventSubscription',
     'createPrincipal',
     'createRelyingParty',
@@ -17,6 +18,7 @@ it('whatever makes something for a tenant counts, and nothing that takes authori
     'issueOrgApiKey',
     'registerAgent',
     'reportOutcome',
+    'requestAccess',
     'resume',
     'rotateEventSecret',
     'updateRelyingParty',

@@ -15,6 +15,8 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'revokeApiKey',
   'revokeOrgApiKey',
   'pause',
+  'rejectRequest',
+  'cancelAccessRequest',
   // Less is told, or what is kept is bounded otherwise.
   'disableEventSubscription',
   'deleteEventSubscription',

@@ -1,5 +1,6 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
 import {
+  ApprovalWaits,
   type Authenticator,
   DomainChecks,
   Revoker,
@@ -11,6 +12,7 @@ import {
 import type { Handlers } from '../http/index.ts';
 import { agentEndpoints } from './agents.ts';
 import { apiKeyEndpoints } from './api-keys.ts';
+import { approvalEndpoints } from './approvals.ts';
 import { asCaller } from './as-caller.ts';
 import { auditEndpoints } from './audit.ts';
 import { authZenEndpoints } from './authzen.ts';
@@ -56,12 +58,14 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const servedLists = new ServedLists();
   const known = createKnownPublic();
   const exportTurns = new ExportTurns();
+  const approvalWaits = new ApprovalWaits(service);
   const metricsOf = metricsKept(service);
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);
   return {
     ...verifyEndpoints(decide, verifier.dryRun.bind(verifier)),
     ...authZenEndpoints(service, decide),
+    ...forCaller((own) => approvalEndpoints(own, approvalWaits)),
     ...forCaller((own) => grantEndpoints(own, revoker)),
     ...forCaller(agentEndpoints),
     ...forCaller(pauseEndpoints),

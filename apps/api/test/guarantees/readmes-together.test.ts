@@ -8,7 +8,7 @@ import * as rpSdk from '@svc/sdk-rp';
 import * as expressSdk from '@svc/sdk-rp/express';
 import * as fastifySdk from '@svc/sdk-rp/fastify';
 import * as fetchSdk from '@svc/sdk-rp/fetch';
-import { blocksOf, runBlock } from '@svc/testkit/sdk/readme-block';
+import { blocksOf, blockWith, runBlock } from '@svc/testkit/sdk/readme-block';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { randomSlug, withDeployment } from '../world/deployment.ts';
 
@@ -16,7 +16,10 @@ const deployment = withDeployment();
 afterEach(() => vi.unstubAllEnvs());
 
 const [express, fastifyRoute, fetchHandlers, withoutMiddleware] = blocksOf('sdk-rp');
-const [issueGrant, , actAsAgent] = blocksOf('sdk-principal');
+const askPrincipal = blockWith('sdk-rp', 'requestApproval(');
+const [issueGrant] = blocksOf('sdk-principal');
+const approveAsked = blockWith('sdk-principal', 'approvals.approve(');
+const actAsAgent = blockWith('sdk-principal', 'await agentFetch(');
 const ofShop = createRequire(new URL('../../../../packages/sdk-rp/package.json', import.meta.url));
 const modules: Readonly<Record<string, object>> = {
   '@svc/sdk-principal': principalSdk,
@@ -198,4 +201,54 @@ it('the shop in Fastify allows the Agent too, and so do fetch handlers and a ver
     {},
   );
   expect(proceed.mock.calls).toMatchObject([[{ action: 'commerce:purchase' }, { decision: 'ALLOW' }]]);
+});
+
+it('a shop asks about a denial, the Principal approves, and the Agent comes again with what it was handed', async () => {
+  const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+  const { baseUrl } = deployment.process;
+  const { principal: client, agent: buyer, rpDid: audience, rpKey: apiKey } = tenants;
+  const verifier = rpSdk.createVerifier({
+    baseUrl,
+    apiKey,
+    serviceDid: world.service,
+    relyingParty: audience,
+  });
+  const held = await client.grants.issue({
+    agent: buyer.did,
+    capabilities: [principalSdk.purchase({ maxAmountMinor: 50_000, currency: 'USD' })],
+  });
+  const request = { method: 'POST', url: 'https://shop.example/orders' };
+  const action = { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' } as const;
+  const proofUnder = (grantId: string) =>
+    agentSdk.signProof({ agent: buyer, grantId, audience, ...request, action });
+  let answered: string | undefined;
+  const asking = run(
+    askPrincipal,
+    {
+      ...{ verifier, grant: held.grant, proof: await proofUnder(held.grantId), action, request },
+      answerAgent: (answer: { grant: string }) => {
+        answered = answer.grant;
+      },
+    },
+    {},
+  );
+  const shown: unknown[] = [];
+  const isWanted = async (terms: unknown) => shown.push(terms) > 0;
+  const isAsked = 'select from approval_requests where principal = $1';
+  while ((await deployment.sql.query(isAsked, [tenants.principalDid])).rowCount === 0);
+  await run(approveAsked, { client, isWanted }, {});
+  await asking;
+  expect(shown).toMatchObject([
+    { agent: buyer.did, audience: [audience], capabilities: [{ resources: ['order/7'] }] },
+  ]);
+  const [approved] = (await client.approvals.page({ status: 'approved' })).requests;
+  expect(approved?.result?.grant).toBe(answered);
+  const grantId = String(approved?.result?.grant_id);
+  const verdict = await verifier.verify({
+    grant: String(answered),
+    proof: await proofUnder(grantId),
+    action,
+    request,
+  });
+  expect(verdict.decision).toBe('ALLOW');
 });

@@ -14,7 +14,7 @@ import * as agentSignatures from '@svc/sdk-principal/web-bot-auth';
 import * as rpSdk from '@svc/sdk-rp';
 import * as fetchSdk from '@svc/sdk-rp/fetch';
 import * as rpSignatures from '@svc/sdk-rp/web-bot-auth';
-import { blocksOf, runBlock } from '@svc/testkit/sdk/readme-block';
+import { blocksOf, blockWith, runBlock } from '@svc/testkit/sdk/readme-block';
 import { beforeAll, expect, it } from 'vitest';
 import { withDeployment } from '../world/deployment.ts';
 import {
@@ -50,8 +50,8 @@ const EXECUTED: Readonly<Record<string, number>> = {
   merkle: 2,
   protocol: 1,
   receipts: 4,
-  'sdk-principal': 4,
-  'sdk-rp': 7,
+  'sdk-principal': 6,
+  'sdk-rp': 9,
   'status-list': 1,
   testing: 1,
   transparency: 2,
@@ -160,7 +160,7 @@ const createVerifier = () =>
 
 it('sdk-rp: what a dry run tells', async () => {
   const verifier = createVerifier();
-  const { printed } = await runBlock(blocksOf('sdk-rp')[4], {
+  const { printed } = await runBlock(blockWith('sdk-rp', 'verifier.dryRun('), {
     modules,
     given: { verifier, ...decided.asked },
   });
@@ -171,7 +171,7 @@ it('sdk-rp: keys and records', async () => {
   const verifier = createVerifier();
   const exported: string[] = [];
   const process = { stdout: { write: (text: string) => exported.push(text) } };
-  const { printed } = await runBlock(blocksOf('sdk-rp')[5], {
+  const { printed } = await runBlock(blockWith('sdk-rp', 'verifier.apiKeys.issue('), {
     modules,
     given: { verifier, process },
     replaced: {
@@ -188,7 +188,7 @@ it('sdk-principal: keys and records', async () => {
   const own = await createTenants(deployment.process.baseUrl);
   const { grantId } = await issueGrant(own);
   const { wanted, printed } = await runBlock<{ revokedGrants: readonly string[] }>(
-    blocksOf('sdk-principal')[1],
+    blockWith('sdk-principal', 'client.agents.disable('),
     {
       modules,
       given: { client: own.principal },
@@ -205,15 +205,18 @@ it('sdk-principal and sdk-rp: an Agent signs its requests too, and a shop demand
   const { grant } = await issueGrant(tenants);
   const action = { type: 'commerce:purchase', resource: 'order/1', amount: 100, currency: 'USD' } as const;
   const { authorizeSigned } = (
-    await runBlock<{ authorizeSigned: ReturnType<typeof fetchSdk.createAuthorizer> }>(blocksOf('sdk-rp')[6], {
-      modules,
-      given: {
-        verifier: createVerifier(),
-        createAuthorizer: fetchSdk.createAuthorizer,
-        action: async () => action,
+    await runBlock<{ authorizeSigned: ReturnType<typeof fetchSdk.createAuthorizer> }>(
+      blockWith('sdk-rp', 'authorizeSigned'),
+      {
+        modules,
+        given: {
+          verifier: createVerifier(),
+          createAuthorizer: fetchSdk.createAuthorizer,
+          action: async () => action,
+        },
+        wanted: 'authorizeSigned',
       },
-      wanted: 'authorizeSigned',
-    })
+    )
   ).wanted;
   /** The shop, which the Agent calls without a network in between. */
   const shop = async (request: string | URL | Request) => {
@@ -226,7 +229,7 @@ it('sdk-principal and sdk-rp: an Agent signs its requests too, and a shop demand
     await runBlock<{
       agentFetch: agentSdk.AgentFetch;
       routes: Readonly<Record<string, () => Promise<Response>>>;
-    }>(blocksOf('sdk-principal')[3], {
+    }>(blockWith('sdk-principal', 'routes'), {
       modules,
       given: { agent, grant, action, createAgentFetch },
       replaced: { 'did:web:shop.example': rpDid },

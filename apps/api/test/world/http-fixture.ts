@@ -280,4 +280,5 @@ const EXAMPLE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   domain: ['localhost%3A8080'],
   number: ['1'],
   subscription_id: ['whs_01M7VZGC008Q2R7V9X1C4E6H8R'],
+  request_id: ['arq_01M7VZGC008Q2R7V9X1C4E6H8S'],
 };

@@ -1,6 +1,7 @@
-/** What `data` of an event holds, by its type (protocol §15). Of an event that nothing tells yet there is none. */
+/** What `data` of an event holds, by its type (protocol §15). */
 import { z } from 'zod';
 import { integer } from '../formats.ts';
+import { accessRequestStatus } from './access-request.ts';
 import { pauseScope } from './pause.ts';
 
 const id = z.string();
@@ -13,6 +14,15 @@ const decision = z.strictObject({
 });
 const key = z.strictObject({ kid: id, principal: id });
 const principal = z.strictObject({ principal: id });
+
+const approval = z.strictObject({
+  request_id: id,
+  status: accessRequestStatus,
+  relying_party: id,
+  principal: id,
+  grant_id: id,
+  agent: id,
+});
 
 export const eventData = {
   'decision.allow': decision,
@@ -38,6 +48,8 @@ export const eventData = {
     percent: integer(1, 99),
   }),
   'pause.changed': z.strictObject({ scope: pauseScope, subject: id, paused: z.boolean() }),
+  'approval.requested': approval,
+  'approval.decided': approval,
   ping: z.strictObject({ subscription_id: id }),
 } as const;
 

@@ -14,6 +14,7 @@ import {
   reverifyDomains,
   rollUpUsage,
   type ServiceDeps,
+  tidyApprovals,
   tidyConformanceRuns,
 } from '@svc/service';
 import type { Job } from './loop.ts';
@@ -93,6 +94,11 @@ export const maintenanceJobs = (
     name: 'tidy-conformance-runs',
     everyMs: MINUTE,
     run: async (stop) => ({ ...(await tidyConformanceRuns(service, stop)) }),
+  },
+  {
+    name: 'tidy-approvals',
+    everyMs: MINUTE,
+    run: async (stop) => ({ ...(await tidyApprovals(service, stop)) }),
   },
   {
     name: 'receipt-partitions',

@@ -26,6 +26,10 @@ export type AuditAction =
   | 'subscription.delete'
   | 'pause.set'
   | 'pause.lift'
+  | 'approval.request'
+  | 'approval.approve'
+  | 'approval.reject'
+  | 'approval.cancel'
   // Written by the repair itself (store-pg, clock-repair.ts).
   | 'clock.repair'
   // Grants that a restore withheld.

@@ -7,6 +7,7 @@
 import type { OrgId } from '@svc/protocol';
 import type { AgentRepository } from './agents.ts';
 import type { ApiKeyRepository } from './api-keys.ts';
+import type { ApprovalRepository } from './approvals.ts';
 import type { AuditRepository } from './audit.ts';
 import type { CheckpointRepository } from './checkpoints.ts';
 import type { ClaimRepository } from './claims.ts';
@@ -146,6 +147,7 @@ export interface Repositories {
   readonly grants: GrantRepository;
   readonly statusLists: StatusListRepository;
   readonly pauses: PauseRepository;
+  readonly approvals: ApprovalRepository;
   readonly entitlements: EntitlementRepository;
   readonly evidence: EvidenceRepository;
   readonly audit: AuditRepository;

@@ -3,6 +3,7 @@ import type { ColdReader } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { agentRepository } from './agents.ts';
 import { apiKeyRepository } from './api-keys.ts';
+import { approvalRepository } from './approvals.ts';
 import { auditRepository } from './audit.ts';
 import { checkpointRepository } from './checkpoints.ts';
 import { claimRepository } from './claims.ts';
@@ -38,6 +39,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   grants: grantRepository,
   statusLists: statusListRepository,
   pauses: pauseRepository,
+  approvals: approvalRepository,
   entitlements: entitlementRepository,
   evidence: evidenceRepository,
   audit: auditRepository,

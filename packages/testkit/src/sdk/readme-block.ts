@@ -11,6 +11,13 @@ export const blocksOf = (name: string): readonly string[] =>
     ),
   ].map(([, block = '']) => block);
 
+/** The first block of it that has this text. */
+export const blockWith = (name: string, text: string): string => {
+  const found = blocksOf(name).find((block) => block.includes(text));
+  if (found === undefined) throw new Error(`no block of ${name} has ${text}`);
+  return found;
+};
+
 export interface BlockOptions {
   /** What its imports lead to. */
   readonly modules: Readonly<Record<string, object>>;

@@ -58,6 +58,34 @@ const ENTITLEMENT = {
   as_of: '2026-01-01T00:00:00Z',
 };
 
+/** `status`: of whom it is asked. With a body only an org:admin key may, beside the Principal. */
+function approvalCases(
+  status: number,
+  state: 'pending' | 'denied',
+  path = '',
+  body?: object,
+): readonly Case[] {
+  const orgRead = body === undefined ? members(status) : 403;
+  return [
+    {
+      what: 'names a Principal and a request to it',
+      outcomes: [401, own(status), orgRead, members(status), 401, 401, 401],
+      call: ({ principal, accessRequests }) => ({
+        path: `/principals/${principal}/access-requests/${accessRequests[state]}${path}`,
+        ...(body !== undefined && { body }),
+      }),
+    },
+    {
+      what: 'names a request, for the Principal of the caller',
+      outcomes: [401, own(status), body === undefined ? own(status) : 403, own(status), 401, 401, 401],
+      call: ({ accessRequests }, { principal }) => ({
+        path: `/principals/${principal}/access-requests/${accessRequests[state]}${path}`,
+        ...(body !== undefined && { body }),
+      }),
+    },
+  ];
+}
+
 export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   verify: [
     {
@@ -96,6 +124,39 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       call: () => ({ path: '/.well-known/authzen-configuration' }),
     },
   ],
+
+  requestAccess: [
+    {
+      what: 'names a Receipt, of an ALLOW',
+      outcomes: [[409, 404, 404, 404], 401, 401, 401, 401, 401, 401],
+      call: ({ receiptId }) => ({ path: '/access/v1/requests', body: { receipt_id: receiptId } }),
+    },
+  ],
+  getAccessRequest: [
+    {
+      what: 'names a request of a relying party',
+      outcomes: [own(200), 401, 401, 401, 401, 401, 401],
+      call: ({ accessRequests }) => ({ path: `/access/v1/requests/${accessRequests.pending}` }),
+    },
+  ],
+  cancelAccessRequest: [
+    {
+      what: 'names a request of a relying party, cancelled',
+      outcomes: [own(200), 401, 401, 401, 401, 401, 401],
+      call: ({ accessRequests }) => ({ path: `/access/v1/requests/${accessRequests.cancelled}/cancel` }),
+    },
+  ],
+  listApprovals: [
+    {
+      what: 'names a Principal',
+      outcomes: [401, own(200), members(200), members(200), 401, 401, 401],
+      call: ({ principal }) => ({ path: `/principals/${principal}/access-requests` }),
+    },
+  ],
+  getApproval: approvalCases(200, 'pending'),
+  // No Grant is sent, so nothing is approved.
+  approveRequest: approvalCases(400, 'pending', '/approve', { grant: 'a.b.c' }),
+  rejectRequest: approvalCases(200, 'denied', '/reject', {}),
 
   getDemoInfo: [{ what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/demo/info' }) }],
   mintDemo: [

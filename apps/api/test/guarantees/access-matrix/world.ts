@@ -9,7 +9,7 @@ import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
 import { contractFetch } from '../../world/contract-call.ts';
 import { type Deployment, newOrgId, randomSlug } from '../../world/deployment.ts';
-import { issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
+import { ACTION, issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
 /** `org`: another member of the caller's org. `absent`: well formed, and nobody's. */
 export const WHOSE = ['own', 'org', 'foreign', 'absent'] as const;
@@ -34,7 +34,18 @@ export interface Subject {
   readonly observerKeyId: string;
   /** Of the operator; it has ended. */
   readonly conformanceRunId: string;
+  /** Of the relying party to the Principal, by what has become of them. */
+  readonly accessRequests: Readonly<Record<ApprovalKind, string>>;
 }
+
+const APPROVAL_KINDS = ['pending', 'denied', 'cancelled'] as const;
+type ApprovalKind = (typeof APPROVAL_KINDS)[number];
+const newRequestId = () => `arq_${encodeUlid(Date.now(), randomBytes(10))}`;
+const newAccessRequests = (): Subject['accessRequests'] => ({
+  pending: newRequestId(),
+  denied: newRequestId(),
+  cancelled: newRequestId(),
+});
 
 export type World = Readonly<Record<Whose, Subject>>;
 
@@ -88,6 +99,7 @@ const buildSubject = async (deployment: Deployment, orgId: string): Promise<Subj
     rpDid: String(rp.did),
     rpKey: String(rp.api_key),
   };
+  const decided = await decide(deployment, tenants);
   return {
     orgId,
     principal: principalDid,
@@ -100,7 +112,8 @@ const buildSubject = async (deployment: Deployment, orgId: string): Promise<Subj
     orgKeyId: String((await post(deployment, `/orgs/${orgId}/api-keys`, { role: 'read' })).key_id),
     observerKeyId: String((await post(deployment, '/observer-keys', {})).key_id),
     conformanceRunId: await insertConformanceRun(deployment),
-    ...(await decide(deployment, tenants)),
+    ...decided,
+    accessRequests: await insertAccessRequests(deployment, tenants, decided.grantId),
   };
 };
 
@@ -127,6 +140,22 @@ const insertConformanceRun = async ({ sql }: Deployment): Promise<string> => {
   return id;
 };
 
+const insertAccessRequests = async (
+  { sql }: Deployment,
+  { rpDid, principalDid, agent }: Tenants,
+  grantId: string,
+): Promise<Subject['accessRequests']> => {
+  const ids = newAccessRequests();
+  for (const state of APPROVAL_KINDS)
+    await sql.query(
+      `insert into approval_requests (request_id, relying_party, principal, grant_id, agent, action, action_hash, state,
+         requested_at, expires_at, decided_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $7, now(), now() + interval '12 hours', case when $7 != 'pending' then now() end)`,
+      [ids[state], rpDid, principalDid, grantId, agent.did, JSON.stringify(ACTION), state],
+    );
+  return ids;
+};
+
 const absentSubject = async (): Promise<Subject> => {
   const ulid = () => encodeUlid(Date.now(), randomBytes(10));
   const keyId = () => randomBytes(6).toString('hex');
@@ -148,11 +177,13 @@ const absentSubject = async (): Promise<Subject> => {
     orgKeyId: keyId(),
     observerKeyId: keyId(),
     conformanceRunId: `cfr_${ulid()}`,
+    accessRequests: newAccessRequests(),
   };
 };
 
 /** A text with every id of the subject replaced by the name of its kind. */
 export const withoutIds = (text: string, subject: Subject): string =>
-  (Object.entries(subject) as [keyof Subject, string][])
+  (Object.entries({ ...subject, ...subject.accessRequests }) as [string, unknown][])
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     .toSorted(([, a], [, b]) => b.length - a.length)
     .reduce((rest, [kind, id]) => rest.replaceAll(id, `<${kind}>`), text);

@@ -1,0 +1,105 @@
+/** Approvals (protocol §16). */
+import { type Body, GRANT_MODE, type Routes } from '@svc/contract';
+import { capabilityForOnce, formatTimestamp } from '@svc/protocol';
+import {
+  type ApprovalRecord,
+  type ApprovalWaits,
+  approveRequest,
+  cancelApproval,
+  findAskedApproval,
+  findOwnApproval,
+  internal,
+  listOwnApprovals,
+  rejectApproval,
+  requestApproval,
+  type ServiceDeps,
+} from '@svc/service';
+import type { HandlersOf } from '../http/index.ts';
+import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
+
+/** `waits`: kept between calls, those of a node. */
+export const approvalEndpoints = (deps: ServiceDeps, waits: ApprovalWaits): HandlersOf<'approvals'> => {
+  const present = presentTo(deps);
+  return {
+    requestAccess: async ({ caller, body, requestId }) => {
+      const { receipt_id: receiptId, expires_in_seconds: expiresInSeconds } = body;
+      const request = await requestApproval(deps, caller, { receiptId, expiresInSeconds, requestId });
+      return { status: 202, body: present(request) };
+    },
+
+    getAccessRequest: async ({ caller, params: { request_id }, query: { wait } }) => {
+      const request = await findAskedApproval(deps, caller, request_id);
+      if (request.state !== 'pending' || wait === 0) return { status: 200, body: present(request) };
+      await waits.until(request_id, caller.subject, wait * 1_000);
+      return { status: 200, body: present(await findAskedApproval(deps, caller, request_id)) };
+    },
+
+    cancelAccessRequest: async ({ caller, params, requestId }) => ({
+      status: 200,
+      body: present(await cancelApproval(deps, caller, params.request_id, requestId)),
+    }),
+
+    listApprovals: async ({ caller, params, query }) => {
+      const { items, nextCursor } = await listOwnApprovals(deps, caller, params.did, query);
+      return { status: 200, body: { requests: items.map(present), next_cursor: nextCursor } };
+    },
+
+    getApproval: async ({ caller, params: { did, request_id } }) => ({
+      status: 200,
+      body: present(await findOwnApproval(deps, caller, did, request_id)),
+    }),
+
+    approveRequest: async ({ caller, params: { did, request_id: id }, body, requestId }) => ({
+      status: 200,
+      body: present(await approveRequest(deps, caller, { did, id, requestId }, body.grant)),
+    }),
+
+    rejectRequest: async ({ caller, params: { did, request_id: id }, body, requestId }) => {
+      const rejected = await rejectApproval(deps, caller, { did, id, requestId }, body.reason ?? null);
+      return { status: 200, body: present(rejected) };
+    },
+  };
+};
+
+type AccessRequest = Body<Routes['getAccessRequest'], 200>;
+
+const presentTo =
+  ({ identity }: Pick<ServiceDeps, 'identity'>) =>
+  (record: ApprovalRecord): AccessRequest => {
+    const capability = capabilityForOnce(record.action);
+    if (capability === null) throw internal('an Action that nothing can approve was asked for');
+    const address = `${identity.baseUrl}/access/v1/requests/${record.requestId}`;
+    return {
+      task: {
+        id: record.requestId,
+        status: record.state,
+        status_endpoint: address,
+        expires_at: formatTimestamp(record.expiresAtMs),
+        links: { cancel: `${address}/cancel` },
+      },
+      relying_party: record.relyingParty,
+      principal: record.principal,
+      grant_id: record.grantId,
+      agent: record.agent,
+      action: record.action,
+      capability: { ...capability, resources: [...(capability.resources ?? [])] },
+      requested_at: formatTimestamp(record.requestedAtMs),
+      decided_at: formatTimestampOrNull(record.decidedAtMs),
+      reason: record.reason,
+      result: resultOf(record),
+    };
+  };
+
+const resultOf = ({
+  approvedGrantId,
+  approvedGrant,
+  approvedUntilMs,
+}: ApprovalRecord): AccessRequest['result'] =>
+  approvedGrantId === null || approvedUntilMs === null
+    ? null
+    : {
+        mode: GRANT_MODE,
+        grant_id: approvedGrantId,
+        grant: approvedGrant,
+        approved_until: formatTimestamp(approvedUntilMs),
+      };

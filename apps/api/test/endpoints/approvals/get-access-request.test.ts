@@ -1,0 +1,69 @@
+/** `GET /access/v1/requests/{request_id}`: what has become of it, and waiting for that. */
+import { performance } from 'node:perf_hooks';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ask, insertDue, read, reject, statusOf } from '../../world/approvals.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import { call, type HeldGrant, issueGrant, type Tenants } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+let tenants: Tenants;
+let grant: HeldGrant;
+beforeAll(async () => {
+  tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+  grant = await issueGrant(tenants);
+});
+const action = (resource: string) => ({
+  type: 'commerce:purchase',
+  resource,
+  amount: 90_000,
+  currency: 'USD',
+});
+
+describe('with wait', () => {
+  it('answers on every node once it is decided on one, and holds no connection of the database while it waits', async () => {
+    const { id } = await ask(deployment, tenants, grant, action('order/w1'));
+    const waiting = deployment.processes.flatMap(({ baseUrl }) =>
+      Array.from({ length: 12 }, () =>
+        call(baseUrl, 'GET', `/access/v1/requests/${id}?wait=20`, { key: tenants.rpKey }),
+      ),
+    );
+    // More than the connections that a node has for reading: what else it is asked is answered meanwhile.
+    for (let i = 0; i < 10; i++)
+      expect((await deployment.call('GET', '/me', { key: tenants.rpKey })).status).toBe(200);
+    await reject(deployment, tenants, id, { reason: 'no' });
+    for (const { text } of await Promise.all(waiting))
+      expect(JSON.parse(text)).toMatchObject({ task: { status: 'denied' }, reason: 'no' });
+  });
+
+  it('answers pending when the time is over, and expired when that comes first', async () => {
+    const { id } = await ask(deployment, tenants, grant, action('order/w2'));
+    const began = performance.now();
+    expect(statusOf(await read(deployment, tenants, id, '?wait=1'))).toBe('pending');
+    expect(performance.now() - began).toBeGreaterThan(950);
+    const due = await insertDue(deployment, id);
+    expect(statusOf(await read(deployment, tenants, due, '?wait=20'))).toBe('expired');
+  });
+
+  it('refuses more than 32 of one relying party on a node, and answers them without wait', async () => {
+    const { id } = await ask(deployment, tenants, grant, action('order/w3'));
+    const answers = Promise.all(Array.from({ length: 40 }, () => read(deployment, tenants, id, '?wait=20')));
+    const isRefused = async () => (await read(deployment, tenants, id, '?wait=1')).status === 429;
+    while (!(await isRefused()));
+    expect((await read(deployment, tenants, id)).status).toBe(200);
+    await reject(deployment, tenants, id);
+    const statuses = (await answers).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(32);
+    expect(statuses).toContain(429);
+  });
+
+  it('is at most 20 seconds', async () => {
+    const { id } = await ask(deployment, tenants, grant, action('order/w4'));
+    expect((await read(deployment, tenants, id, '?wait=21')).status).toBe(400);
+  });
+});
+
+it('is 404 for another relying party', async () => {
+  const other = await deployment.createTenants();
+  const { id } = await ask(deployment, tenants, grant, action('order/w5'));
+  expect((await read(deployment, other, id)).status).toBe(404);
+});

@@ -1,0 +1,181 @@
+/** `POST /access/v1/requests`: which denials can be asked about, that each is asked once, and that nobody is flooded. */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid } from '@svc/protocol';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ask, askAbout, askedOf, DEAR, reject, statusOf, verifyAction } from '../../world/approvals.ts';
+import { withDeployment } from '../../world/deployment.ts';
+import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
+
+const deployment = withDeployment();
+const V2 = { rp: { profile: 'svc-base-v2' } };
+let tenants: Tenants;
+let grant: HeldGrant;
+
+beforeAll(async () => {
+  tenants = await deployment.createTenants(V2);
+  grant = await issueGrant(tenants);
+});
+
+const about = (receiptId: string, more: object = {}, by = tenants) =>
+  askAbout(deployment, by, receiptId, more);
+const denied = (action = DEAR as Parameters<typeof verifyAction>[3], by = tenants, held = grant) =>
+  verifyAction(deployment, by, held, action);
+
+describe('202', () => {
+  it('says what would be signed: the Action of the decision, for this relying party, once', async () => {
+    const { receipt_id } = await denied();
+    const { json } = await about(receipt_id, { expires_in_seconds: 60 });
+    expect(json).toMatchObject({
+      task: { status: 'pending', status_endpoint: expect.stringContaining('/access/v1/requests/arq_') },
+      relying_party: tenants.rpDid,
+      principal: tenants.principalDid,
+      grant_id: grant.grantId,
+      agent: tenants.agent.did,
+      action: DEAR,
+      capability: {
+        action: 'commerce:purchase',
+        constraints: { maxAmount: 90_000, currency: 'USD', maxUses: 1 },
+        resources: ['order/7'],
+      },
+      result: null,
+    });
+    const { expires_at } = json.task as { expires_at: string };
+    expect(Date.parse(expires_at) - Date.parse(String(json.requested_at))).toBe(60_000);
+  });
+
+  it('one request stands for one Receipt, and for every denial of the same while it is open, however many ask at once', async () => {
+    const action = { ...DEAR, resource: 'order/same' };
+    const receipts = await Promise.all(Array.from({ length: 4 }, () => denied(action)));
+    const asked = await Promise.all(
+      [...receipts, ...receipts].map(({ receipt_id }) => about(receipt_id).then(askedOf)),
+    );
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
+    const [first] = asked;
+    await reject(deployment, tenants, String(first?.id));
+    for (const { receipt_id } of receipts) expect(statusOf(await about(receipt_id))).toBe('denied');
+  });
+
+  it('an API call is asked for by its method and its address in normal form', async () => {
+    const { receipt_id } = await denied({
+      type: 'api:call',
+      method: 'POST',
+      resource: 'https://api.example/v1/x',
+    });
+    expect((await about(receipt_id)).json.capability).toEqual({
+      action: 'api:call',
+      constraints: { methods: ['POST'], maxUses: 1 },
+      resources: ['https://api.example/v1/x'],
+    });
+  });
+
+  it('is audited as what the relying party did, once', async () => {
+    const { receipt_id } = await denied({ ...DEAR, resource: 'order/audited' });
+    const { id } = askedOf(await about(receipt_id));
+    await about(receipt_id);
+    const { json } = await deployment.call('GET', `/audit?target=${id}`, { key: tenants.rpKey });
+    expect(json.events).toMatchObject([{ action: 'approval.request', details: { receipt_id } }]);
+  });
+});
+
+describe('refuses', () => {
+  it('with 404 what is no decision of the caller', async () => {
+    const other = await deployment.createTenants(V2);
+    const { receipt_id } = await denied({ ...DEAR, resource: 'order/other' });
+    expect((await about(receipt_id, {}, other)).status).toBe(404);
+    await about(receipt_id);
+    expect((await about(receipt_id, {}, other)).status).toBe(404);
+    expect((await about(`drc_${encodeUlid(Date.now(), randomBytes(10))}`)).status).toBe(404);
+  });
+
+  it('with 409 an ALLOW, and a denial of anything but what a Capability allows', async () => {
+    const allowed = await verifyBody(tenants, await issueGrant(tenants));
+    const verify = async (body: object) =>
+      receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
+    expect((await about((await verify(allowed)).receipt_id)).text).toMatch(/is an ALLOW/);
+    const replayed = await verify(allowed);
+    expect(replayed.reason).toBe('PROOF_REPLAYED');
+    const stranger = { ...tenants, agent: agentFromJwk((await generateAgentKey()).privateJwk) };
+    const revoked = await issueGrant(tenants);
+    await tenants.principal.grants.revoke(revoked.grantId);
+    const forged = { ...grant, grant: `${grant.grant.slice(0, -8)}AAAAAAAA` };
+    const cases: readonly (readonly [string, string])[] = [
+      [replayed.receipt_id, 'T5'],
+      [(await denied(DEAR, tenants, forged)).receipt_id, 'P3'],
+      [(await denied(DEAR, tenants, revoked)).receipt_id, 'P6'],
+      [(await denied(DEAR, stranger)).receipt_id, 'P10'],
+      [(await verify({ ...allowed, action: DEAR })).receipt_id, 'P14'],
+      [(await verify({ ...allowed, proof: '' })).receipt_id, 'P8'],
+      [(await verify({ grant: '', proof: '', action: {} })).receipt_id, 'P1'],
+    ];
+    for (const [receiptId, check] of cases) {
+      const answer = await about(receiptId);
+      expect([answer.status, String(answer.json.message)], check).toEqual([
+        409,
+        expect.stringContaining(`failed at ${check}`),
+      ]);
+    }
+  });
+
+  it('with 409 a relying party whose profile knows no maxUses, and says which does', async () => {
+    const old = await deployment.createTenants();
+    const { receipt_id } = await denied(DEAR, old, await issueGrant(old));
+    const answer = await about(receipt_id, {}, old);
+    expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('svc-base-v2')]);
+  });
+
+  it('with 409 what has been revoked or paused since it was denied', async () => {
+    const held = await issueGrant(tenants);
+    const first = await denied(DEAR, tenants, held);
+    const pause = { scope: 'grant', subject: held.grantId } as const;
+    await tenants.principal.pauses.pause(pause);
+    expect((await about(first.receipt_id)).text).toMatch(/paused/);
+    await tenants.principal.pauses.resume(pause);
+    await tenants.principal.grants.revoke(held.grantId);
+    expect((await about(first.receipt_id)).text).toMatch(/revoked since/);
+  });
+
+  it('with 400 a resource that no Grant can name alone', async () => {
+    for (const resource of ['order/*', '*', `order/${'x'.repeat(600)}`]) {
+      const { receipt_id } = await denied({ ...DEAR, resource });
+      expect((await about(receipt_id)).status, resource).toBe(400);
+    }
+  });
+
+  it('with 409 for a day what the Principal has denied', async () => {
+    const action = { ...DEAR, resource: 'order/no' };
+    const { id } = await ask(deployment, tenants, grant, action);
+    await reject(deployment, tenants, id, { reason: 'no' });
+    const again = await about((await denied(action)).receipt_id);
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('24 h')]);
+  });
+
+  it('with 429 the sixth open request of an Agent, and takes it once one is decided', async () => {
+    const busy = await deployment.createTenants(V2);
+    const held = await issueGrant(busy);
+    const receipts = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => denied({ ...DEAR, resource: `order/${n}x` }, busy, held)),
+    );
+    const answers = await Promise.all(receipts.map(({ receipt_id }) => about(receipt_id, {}, busy)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 202, 429, 429, 429]);
+    const refused = answers.findIndex(({ status }) => status === 429);
+    expect(answers[refused]?.headers['retry-after']).toBe('60');
+    const taken = answers.find(({ status }) => status === 202);
+    await reject(deployment, busy, askedOf(taken as never).id);
+    expect((await about(String(receipts[refused]?.receipt_id), {}, busy)).status).toBe(202);
+  });
+
+  it('with 429 more than twenty requests of one relying party to a Principal in an hour, whatever became of them', async () => {
+    const busy = await deployment.createTenants(V2);
+    const { id } = await ask(deployment, busy, await issueGrant(busy));
+    await deployment.sql.query(
+      `insert into approval_requests select (jsonb_populate_record(r, jsonb_build_object('request_id', 'arq_' || lpad(n || '', 26, '0'),
+         'agent', r.agent || n, 'state', 'cancelled', 'decided_at', now()))).*
+       from approval_requests r, generate_series($2::integer, $2::integer + 18) n where request_id = $1`,
+      [id, randomBytes(3).readUIntBE(0, 3)],
+    );
+    const receipt = await denied({ ...DEAR, resource: 'order/more' }, busy, await issueGrant(busy));
+    const answer = await about(receipt.receipt_id, {}, busy);
+    expect([answer.status, answer.text]).toEqual([429, expect.stringContaining('within an hour')]);
+  });
+});

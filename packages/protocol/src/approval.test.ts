@@ -1,0 +1,108 @@
+import type { DidKey, DidWeb } from '@svc/codec';
+import { describe, expect, it } from 'vitest';
+import { capabilityForOnce, findApprovalFault } from './approval.ts';
+import type { Action } from './model/action.ts';
+import type { Capability } from './model/capability.ts';
+import type { Grant } from './model/grant.ts';
+import { matchesResource, matchesUrl } from './resources/resource-pattern.ts';
+
+const purchase = (resource: string): Action => ({
+  type: 'commerce:purchase',
+  resource,
+  amount: 90_000,
+  currency: 'USD',
+});
+const apiCall = (resource: string): Action => ({ type: 'api:call', method: 'POST', resource });
+const isNull = (action: Action) => capabilityForOnce(action) === null;
+
+describe('the Capability for one Action', () => {
+  it('has the resource by its name, the amount as the ceiling, and one use', () => {
+    expect(capabilityForOnce(purchase('order/7'))).toEqual({
+      action: 'commerce:purchase',
+      constraints: { maxAmount: 90_000, currency: 'USD', maxUses: 1 },
+      resources: ['order/7'],
+    });
+    expect(capabilityForOnce(apiCall('HTTPS://Api.example:443/a/../b?x=1'))).toEqual({
+      action: 'api:call',
+      constraints: { methods: ['POST'], maxUses: 1 },
+      resources: ['https://api.example/b'],
+    });
+  });
+
+  it('is none for a resource that would match more than itself, or that no pattern can name', () => {
+    for (const resource of ['*', '**', 'order/*', 'order/7*', 'x'.repeat(513)])
+      expect(isNull(purchase(resource)), resource).toBe(true);
+    for (const resource of ['https://api.example/*', 'https://api.example/**', 'https://api.example:0x/'])
+      expect(isNull(apiCall(resource)), resource).toBe(true);
+    expect(isNull(purchase('x'.repeat(512)))).toBe(false);
+  });
+
+  it('matches its own resource and no other, also where that has escapes that wildcards do not pass', () => {
+    for (const path of ['a%2Fb', '..%2Fadmin', 'a%00b', 'a;b', 'a%20b']) {
+      const [pattern = ''] = capabilityForOnce(apiCall(`https://api.example/${path}`))?.resources ?? [];
+      expect(matchesUrl(pattern, `https://api.example/${path}`), path).toBe(true);
+      expect(matchesUrl(pattern, `https://api.example/${path}/x`), path).toBe(false);
+    }
+    const [pattern = ''] = capabilityForOnce(purchase('order/7'))?.resources ?? [];
+    for (const other of ['order/70', 'order/', 'Order/7', 'order/7 '])
+      expect(matchesResource(pattern, other), other).toBe(false);
+  });
+});
+
+describe('a Grant is what was asked for', () => {
+  const agent = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' as DidKey;
+  const relyingParty = 'did:web:shop.example' as DidWeb;
+  const capability = capabilityForOnce(purchase('order/7')) as Capability;
+  const asked = { agent, relyingParty, capability };
+  const exact = {
+    agent,
+    audience: [relyingParty],
+    capabilities: [capability],
+    validFromMs: 0,
+    validUntilMs: 15 * 60_000,
+  } as const;
+  const faultOf = (change: object) => findApprovalFault({ ...exact, ...change } as unknown as Grant, asked);
+  const withConstraints = (change: object) => ({
+    capabilities: [{ ...capability, constraints: { ...capability.constraints, ...change } }],
+  });
+
+  it('when it is exactly that, whatever the order of its members', () => {
+    expect(faultOf({})).toBeNull();
+    const { maxUses, currency, maxAmount } = capability.constraints;
+    const reordered = { ...capability, constraints: { maxUses, currency, maxAmount } };
+    expect(faultOf({ capabilities: [reordered], validUntilMs: 60_000 })).toBeNull();
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['another Agent', { agent: 'did:key:z6MkOther' }, /for the Agent/],
+    ['no audience', { audience: null }, /audience/],
+    ['another audience', { audience: ['did:web:other.example'] }, /audience/],
+    ['one more audience', { audience: [relyingParty, 'did:web:other.example'] }, /audience/],
+    ['one more Capability', { capabilities: [capability, capability] }, /exactly one/],
+    ['no Capability', { capabilities: [] }, /exactly one/],
+    ['a greater amount', withConstraints({ maxAmount: 90_001 }), /exactly one/],
+    ['a lesser amount', withConstraints({ maxAmount: 89_999 }), /exactly one/],
+    ['another currency', withConstraints({ currency: 'EUR' }), /exactly one/],
+    ['two uses', withConstraints({ maxUses: 2 }), /exactly one/],
+    ['one more budget', withConstraints({ maxTotal: 90_000 }), /exactly one/],
+    [
+      'unbounded uses',
+      { capabilities: [{ ...capability, constraints: { maxAmount: 90_000, currency: 'USD' } }] },
+      /exactly one/,
+    ],
+    [
+      'every resource',
+      { capabilities: [{ action: capability.action, constraints: capability.constraints }] },
+      /exactly one/,
+    ],
+    [
+      'more resources',
+      { capabilities: [{ ...capability, resources: ['order/7', 'order/8'] }] },
+      /exactly one/,
+    ],
+    ['a wildcard', { capabilities: [{ ...capability, resources: ['order/*'] }] }, /exactly one/],
+    ['a second more than 15 minutes', { validUntilMs: 15 * 60_000 + 1_000 }, /15 minutes/],
+  ])('and not with %s', (_what, change, fault) => {
+    expect(faultOf(change)).toMatch(fault);
+  });
+});

@@ -1,0 +1,53 @@
+/**
+ * Approving one Action that was denied (protocol §16): the Capability that a Principal is asked to sign for it, and whether a Grant is
+ * that and nothing wider.
+ */
+import { type DidKey, type DidWeb, type JsonObject, jcs, normalizeHtu } from '@svc/codec';
+import type { Action } from './model/action.ts';
+import type { Capability } from './model/capability.ts';
+import type { Grant } from './model/grant.ts';
+import { isResourcePattern, resourceMatcher, urlMatcher } from './resources/resource-pattern.ts';
+
+/** The longest validity of a Grant that approves one Action, in milliseconds: 15 minutes. */
+export const APPROVAL_MAX_VALIDITY_MS = 15 * 60_000;
+
+/** Whom a Grant for one Action is for, and what it allows. */
+export interface ApprovalAsked {
+  readonly agent: DidKey;
+  readonly relyingParty: DidWeb;
+  readonly capability: Capability;
+}
+
+/**
+ * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use. Null where no pattern stands for
+ * the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no URL (`api:call`).
+ */
+export const capabilityForOnce = (action: Action): Capability | null => {
+  const name = action.type === 'api:call' ? normalizeHtu(action.resource) : action.resource;
+  if (name === null || name.includes('*') || !isResourcePattern(name)) return null;
+  const matches = action.type === 'api:call' ? urlMatcher(name) : resourceMatcher(name);
+  if (!matches(name)) return null;
+  const constraints: JsonObject =
+    action.type === 'api:call'
+      ? { methods: [action.method], maxUses: 1 }
+      : { maxAmount: action.amount, currency: action.currency, maxUses: 1 };
+  return { action: action.type, constraints, resources: [name] };
+};
+
+/** Why the Grant is not exactly what was asked for; null: it is. Says nothing about its signature. */
+export const findApprovalFault = (grant: Grant, asked: ApprovalAsked): string | null => {
+  const { agent, relyingParty, capability } = asked;
+  if (grant.agent !== agent) return `must be for the Agent ${agent}, and is for ${grant.agent}`;
+  if (grant.audience?.length !== 1 || grant.audience[0] !== relyingParty)
+    return `must have exactly this audience: ${relyingParty}`;
+  const [only, ...others] = grant.capabilities;
+  const wanted = textOf(capability);
+  if (only === undefined || others.length > 0 || textOf(only) !== wanted)
+    return `must have exactly one Capability, ${wanted}`;
+  if (grant.validUntilMs - grant.validFromMs > APPROVAL_MAX_VALIDITY_MS)
+    return `must be valid for at most ${APPROVAL_MAX_VALIDITY_MS / 60_000} minutes`;
+  return null;
+};
+
+const textOf = ({ action, constraints, resources }: Capability): string =>
+  jcs({ action, constraints, ...(resources !== undefined && { resources: [...resources] }) });

@@ -1,0 +1,127 @@
+/** Asking a Principal about an Action that was denied (protocol §16). */
+import {
+  type AccessRequest,
+  anInteger,
+  aRequestId,
+  type CallOptions,
+  checkValue,
+  isObject,
+  readAccessRequest,
+  readRequestOf,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
+import { aReceiptId } from './receipt-id.ts';
+
+/** For one request. */
+export interface RequestApprovalOptions extends CallOptions {
+  /** How long the Principal has, 60 to 86,400 seconds; 900 unless given. */
+  expiresInSeconds?: number;
+}
+
+/** For one wait. */
+export interface WaitForApprovalOptions {
+  /** How long to wait, in milliseconds; 900,000 unless given. */
+  timeoutMs?: number;
+  /** Ends the wait. */
+  signal?: AbortSignal;
+}
+
+/** Asks and hears what came of it. */
+export interface Approvals {
+  requestApproval(
+    denied: string | { readonly receipt: { readonly receipt_id: string } },
+    options?: RequestApprovalOptions,
+  ): Promise<AccessRequest>;
+  waitForApproval(requestId: string, options?: WaitForApprovalOptions): Promise<AccessRequest>;
+  cancelApproval(requestId: string, options?: CallOptions): Promise<AccessRequest>;
+}
+
+const WAIT_MS = 900_000;
+/** What the service waits at most, and what an answer may take beyond it. */
+const ASK_SECONDS = 20;
+const ANSWER_MS = 10_000;
+/** Between two answers that it is pending: whatever answers early is not asked without pause. */
+const LEAST_MS = 1_000;
+
+const seconds = anInteger(60, 86_400, 'seconds');
+const milliseconds = anInteger(1, 86_400_000, 'milliseconds');
+
+export const createApprovals = (transport: Transport): Approvals => ({
+  async requestApproval(denied, { expiresInSeconds, ...call } = {}) {
+    const receiptId = receiptIdOf(denied);
+    checkValue('receiptId', receiptId, aReceiptId);
+    if (expiresInSeconds !== undefined) checkValue('expiresInSeconds', expiresInSeconds, seconds);
+    const body = {
+      receipt_id: receiptId,
+      ...(expiresInSeconds !== undefined && { expires_in_seconds: expiresInSeconds }),
+    };
+    const path = '/access/v1/requests';
+    const answer = await transport.send({
+      method: 'POST',
+      path,
+      body,
+      hasEffect: true,
+      mayBePending: true,
+      ...call,
+    });
+    return readAccessRequest(answer.body, 'the request');
+  },
+  waitForApproval: (requestId, options = {}) => waitFor(transport, requestId, options),
+  async cancelApproval(requestId, call = {}) {
+    checkValue('requestId', requestId, aRequestId);
+    const path = `/access/v1/requests/${requestId}/cancel`;
+    const answer = await transport.send({ method: 'POST', path, hasEffect: true, ...call });
+    return readRequestOf(requestId, answer.body);
+  },
+});
+
+const receiptIdOf = (denied: unknown): unknown => {
+  if (!isObject(denied) || !isObject(denied.receipt)) return denied;
+  return denied.receipt.receipt_id;
+};
+
+async function waitFor(
+  transport: Transport,
+  requestId: string,
+  { timeoutMs = WAIT_MS, signal }: WaitForApprovalOptions,
+): Promise<AccessRequest> {
+  checkValue('requestId', requestId, aRequestId);
+  checkValue('timeoutMs', timeoutMs, milliseconds);
+  const path = `/access/v1/requests/${requestId}`;
+  const endsAtMs = performance.now() + timeoutMs;
+  for (;;) {
+    const askedAtMs = performance.now();
+    const leftMs = Math.max(1, Math.ceil(endsAtMs - askedAtMs));
+    const wait = Math.min(ASK_SECONDS, Math.floor(leftMs / 1_000));
+    const limits = { timeoutMs: Math.min(leftMs, wait * 1_000 + ANSWER_MS), signal };
+    const answer = await transport.send({
+      method: 'GET',
+      path,
+      query: { wait },
+      hasEffect: false,
+      ...limits,
+    });
+    const request = readRequestOf(requestId, answer.body);
+    if (request.task.status !== 'pending') return request;
+    const pauseMs = Math.max(0, askedAtMs + LEAST_MS - performance.now());
+    if (performance.now() + pauseMs >= endsAtMs)
+      throw new SvcError(
+        'timeout',
+        `nobody has answered ${requestId} within ${timeoutMs} ms; it may be waited for again`,
+      );
+    await pause(pauseMs, signal);
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal?.aborted) done();
+    signal?.addEventListener('abort', done, { once: true });
+  });

@@ -1,0 +1,111 @@
+import { type Reply, startServer } from '@svc/testkit/sdk/scripted-server';
+import { expect, it } from 'vitest';
+import { createVerifier, SvcError } from '../src/index.ts';
+import { SERVICE, SHOP } from './world.ts';
+
+const RECEIPT_ID = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K';
+const ID = 'arq_01M7VZGC008Q2R7V9X1C4E6H8S';
+const address = `https://svc.example/access/v1/requests/${ID}`;
+const request = (status: string, more: object = {}) => ({
+  task: {
+    id: ID,
+    status,
+    status_endpoint: address,
+    expires_at: '2026-11-20T08:15:00.000Z',
+    links: { cancel: `${address}/cancel` },
+  },
+  relying_party: SHOP,
+  principal: 'did:web:acme.example',
+  grant_id: 'urn:svc:grant:01M7VZGC008Q2R7V9X1C4E6H8J',
+  agent: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+  action: { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' },
+  capability: { action: 'commerce:purchase', constraints: { maxUses: 1 }, resources: ['order/7'] },
+  requested_at: '2026-11-20T08:00:00.000Z',
+  decided_at: null,
+  reason: null,
+  result: null,
+  ...more,
+});
+const approved = request('approved', {
+  decided_at: '2026-11-20T08:01:00.000Z',
+  result: {
+    mode: 'urn:svc:access-request:mode:grant',
+    grant_id: 'urn:svc:grant:01M7VZGC008Q2R7V9X1C4E6H8T',
+    grant: 'a.b.c',
+    approved_until: '2026-11-20T08:11:00.000Z',
+  },
+});
+const reply = (json: object, status = 200): Reply => ({ status, json });
+const verifierAt = (baseUrl: string) =>
+  createVerifier({ baseUrl, apiKey: 'dk_rp_test', serviceDid: SERVICE, relyingParty: SHOP, random: () => 0 });
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof SvcError ? error.kind : error),
+  );
+
+it('asks about a denial by its id or its verdict, and sends that id and nothing else', async () => {
+  await using server = await startServer([reply(request('pending'), 202)]);
+  const verifier = verifierAt(server.baseUrl);
+  expect((await verifier.requestApproval(RECEIPT_ID)).task.status).toBe('pending');
+  await verifier.requestApproval({ receipt: { receipt_id: RECEIPT_ID } }, { expiresInSeconds: 60 });
+  expect(server.received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+    ['/access/v1/requests', { receipt_id: RECEIPT_ID }],
+    ['/access/v1/requests', { receipt_id: RECEIPT_ID, expires_in_seconds: 60 }],
+  ]);
+});
+
+it('refuses what is no Receipt id or no request id before anything is sent', async () => {
+  await using server = await startServer(['silence']);
+  const verifier = verifierAt(server.baseUrl);
+  expect(await failure(verifier.requestApproval('urn:svc:grant:1'))).toBe('invalid-argument');
+  expect(await failure(verifier.requestApproval(RECEIPT_ID, { expiresInSeconds: 59 }))).toBe(
+    'invalid-argument',
+  );
+  expect(await failure(verifier.waitForApproval(RECEIPT_ID))).toBe('invalid-argument');
+  expect(await failure(verifier.waitForApproval(ID, { timeoutMs: 0 }))).toBe('invalid-argument');
+  expect(server.received).toEqual([]);
+});
+
+it('waits until it is decided, and does not ask without pause a service that answers at once', async () => {
+  await using server = await startServer([reply(request('pending')), reply(approved)]);
+  const began = performance.now();
+  const { result } = await verifierAt(server.baseUrl).waitForApproval(ID);
+  expect(result?.grant).toBe('a.b.c');
+  expect(server.received.map(({ path }) => path)).toEqual(Array(2).fill(`/access/v1/requests/${ID}?wait=20`));
+  expect(performance.now() - began).toBeGreaterThan(900);
+});
+
+it.each(['denied', 'expired', 'cancelled'])(
+  'resolves with what it came to: %s, without a Grant',
+  async (status) => {
+    await using server = await startServer([reply(request(status))]);
+    const { task, result } = await verifierAt(server.baseUrl).waitForApproval(ID);
+    expect([task.status, result]).toEqual([status, null]);
+  },
+);
+
+it('is a timeout while nobody answers, whether the service says pending or nothing', async () => {
+  await using pending = await startServer([reply(request('pending'))]);
+  expect(await failure(verifierAt(pending.baseUrl).waitForApproval(ID, { timeoutMs: 300 }))).toBe('timeout');
+  expect(pending.received.length).toBe(1);
+  await using silent = await startServer(['silence']);
+  expect(await failure(verifierAt(silent.baseUrl).waitForApproval(ID, { timeoutMs: 300 }))).toBe('timeout');
+});
+
+it('ends with the caller’s signal, also between two questions', async () => {
+  await using server = await startServer([reply(request('pending'))]);
+  const ending = new AbortController();
+  const waiting = failure(verifierAt(server.baseUrl).waitForApproval(ID, { signal: ending.signal }));
+  while (server.received.length === 0) await new Promise(setImmediate);
+  ending.abort();
+  expect(await waiting).toBe('aborted');
+});
+
+it('takes no answer about another request', async () => {
+  await using server = await startServer([reply(approved)]);
+  const other = ID.replace('S', 'T');
+  const verifier = verifierAt(server.baseUrl);
+  expect(await failure(verifier.waitForApproval(other))).toBe('bad-response');
+  expect(await failure(verifier.cancelApproval(other))).toBe('bad-response');
+});

@@ -1,0 +1,119 @@
+/**
+ * A Principal approves by signing an ordinary Grant (protocol §16). The service can sign none: it checks that this one is what was asked
+ * for and no more, and that it would hold now, keeps it until it expires, and hands it to the relying party. Whether it holds when it is used is
+ * decided then, by all checks.
+ */
+import {
+  type CheckId,
+  capabilityForOnce,
+  type Decided,
+  evaluate,
+  findApprovalFault,
+  found,
+  type Grant,
+  parsePresented,
+} from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { tenantOf } from '../access/tenant.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, internal, invalidRequest } from '../errors.ts';
+import type { ApprovalRecord } from '../ports/approvals.ts';
+import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
+import { StoreError } from '../ports/store.ts';
+import { FactLoader } from '../verify/facts.ts';
+import { findOwnApproval } from './find-approvals.ts';
+import { alreadyDecided, requireMaySettle, type Settling, settle } from './settle.ts';
+
+/** All that does not ask for a Proof. */
+const OF_THE_GRANT: readonly CheckId[] = [
+  ...(['P1', 'T1', 'T2', 'T3', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7'] as const),
+  ...(['P15', 'P16', 'P17', 'P18', 'P19', 'P20'] as const),
+];
+
+/**
+ * Idempotent for one Grant. `INVALID_REQUEST`: the Grant is not what was asked for; `CONFLICT`: it would be denied, or the request is
+ * decided.
+ */
+export const approveRequest = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  { did, id, requestId }: Settling,
+  jws: string,
+): Promise<ApprovalRecord> => {
+  const request = await findOwnApproval(deps, caller, did, id);
+  requireMaySettle(caller);
+  const presented = parsePresented({ grant: jws, proof: '', action: request.action });
+  if (!presented.grant.ok) throw invalidRequest(`grant: ${presented.grant.problem}`);
+  const grant = presented.grant.value;
+  if (request.state === 'approved' && request.approvedGrantId === grant.id) return request;
+  if (request.state !== 'pending') throw alreadyDecided(request);
+  assertAsAsked(grant, request);
+  await assertHolds(deps, caller, request, presented);
+  const decision = { state: 'approved', grant: jws, grantId: grant.id, untilMs: grant.validUntilMs } as const;
+  try {
+    return await settle(deps, caller, request, decision, requestId);
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'conflict')
+      throw conflict('This Grant approves another request. Allocate one for this request.');
+    throw error;
+  }
+};
+
+const assertAsAsked = (grant: Grant, { principal, agent, relyingParty, action }: ApprovalRecord): void => {
+  const capability = capabilityForOnce(action);
+  if (capability === null) throw internal('an Action that nothing can approve was asked for');
+  const fault =
+    grant.issuer === principal
+      ? findApprovalFault(grant, { agent, relyingParty, capability })
+      : `must be issued by ${principal}`;
+  if (fault !== null) throw invalidRequest(`grant: ${fault}`);
+};
+
+type Presented = ReturnType<typeof parsePresented>;
+
+/** Evaluated as a verification would, but for its Proof, over facts that are read now. */
+const assertHolds = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  request: ApprovalRecord,
+  presented: Presented,
+): Promise<void> => {
+  const relyingParty = await deps.store.relyingParties.find(request.relyingParty);
+  if (relyingParty === null) throw conflict('The relying party is not registered here any more.');
+  const decided = await evaluateGrant(deps, caller, presented, relyingParty);
+  const wrong = OF_THE_GRANT.find((check) => decided.outcomes[check] !== true);
+  if (wrong === undefined) return;
+  throw wrong === 'P3'
+    ? invalidRequest('grant: the signature does not verify under the key that its kid names')
+    : conflict(
+        `The Grant would be denied now, at ${wrong}${reasonOf(decided, wrong)}. Nothing was approved.`,
+      );
+};
+
+/** The reason of the whole is that of the first check that failed, which from P8 on is the missing Proof. */
+const reasonOf = ({ reason }: Decided, wrong: CheckId): string =>
+  reason === null || reason === 'PROOF_MALFORMED' || wrong === 'P15' ? '' : ` (${reason})`;
+
+const evaluateGrant = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  presented: Presented,
+  { did, profile, proofWindowSeconds }: RelyingPartyRecord,
+): Promise<Decided> => {
+  const tenant = tenantOf(caller);
+  const { facts, isWithheld } = await new FactLoader(deps).load(
+    { presented, tenant, noteOutsideWait: () => {} },
+    false,
+  );
+  if (isWithheld || !presented.grant.ok) throw conflict('The Grant is withheld since a restore.');
+  const query = { grantId: presented.grant.value.id, jti: null };
+  const [budget] = await deps.store.verify.findBudgets([query]);
+  if (budget === undefined) throw internal('no balances');
+  const decided = evaluate(
+    presented,
+    { ...facts, balances: found(budget.balances) },
+    { relyingParty: { did, profile, proofWindowSeconds }, nowMs: deps.clock.nowMs(), crypto: deps.crypto },
+  );
+  if (decided.kind === 'undecided') throw internal('unanswered look-ups');
+  return decided;
+};

@@ -1,0 +1,59 @@
+/** Reading requests for approval: by who asked, and by who is asked. What is another's answers as what is absent. */
+import type { DidWeb } from '@svc/protocol';
+import type { Caller, RpCaller } from '../access/caller.ts';
+import { principalScope } from '../access/decision-scope.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
+import type { ApprovalRecord, ApprovalState } from '../ports/approvals.ts';
+
+type Deps = Pick<ServiceDeps, 'store'>;
+
+/** Of the relying party that asked. */
+export const findAskedApproval = async (
+  { store }: Deps,
+  caller: RpCaller,
+  id: string,
+): Promise<ApprovalRecord> => {
+  const found = await store.approvals.find(id);
+  if (found?.relyingParty !== caller.subject) throw notFound(`No access request ${id}.`);
+  return found;
+};
+
+/** Of the Principal that is asked, for it and its org. */
+export const findOwnApproval = async (
+  deps: Deps,
+  caller: Caller,
+  did: DidWeb,
+  id: string,
+): Promise<ApprovalRecord> => {
+  await principalScope(deps, caller, did, undefined);
+  const found = await deps.store.approvals.find(id);
+  if (found?.principal !== did) throw notFound(`No access request ${id} to this Principal.`);
+  return found;
+};
+
+export interface ApprovalListQuery {
+  readonly status?: ApprovalState | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Newest first. */
+export const listOwnApprovals = async (
+  deps: Deps,
+  caller: Caller,
+  did: DidWeb,
+  { status: state, limit, cursor }: ApprovalListQuery,
+): Promise<Page<ApprovalRecord>> => {
+  await principalScope(deps, caller, did, undefined);
+  const beforeId = parseCursor(cursor, isApprovalId);
+  return readPage(
+    limit,
+    (rows) => deps.store.approvals.list({ principal: did, state, beforeId, limit: rows }),
+    ({ requestId }) => encodeCursor(requestId),
+  );
+};
+
+const isApprovalId = (text: string | null): text is string =>
+  text !== null && /^arq_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);

@@ -1,0 +1,91 @@
+/** Ending a request: once, by whoever comes first. Of all others each hears what it has come to. */
+import type { DidWeb } from '@svc/protocol';
+import type { Caller, RpCaller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
+import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, forbidden } from '../errors.ts';
+import type { ApprovalDecision, ApprovalRecord } from '../ports/approvals.ts';
+import { findAskedApproval, findOwnApproval } from './find-approvals.ts';
+
+/** What somebody does with one request. */
+export interface Settling {
+  readonly did: DidWeb;
+  readonly id: string;
+  readonly requestId: string;
+}
+
+/** The Principal says no. Idempotent; the first reason stands. */
+export const rejectApproval = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  { did, id, requestId }: Settling,
+  reason: string | null,
+): Promise<ApprovalRecord> => {
+  const found = await findOwnApproval(deps, caller, did, id);
+  requireMaySettle(caller);
+  if (found.state === 'denied') return found;
+  return settle(deps, caller, found, { state: 'denied', reason }, requestId);
+};
+
+/** The relying party does not need it any more. Idempotent. */
+export const cancelApproval = async (
+  deps: ServiceDeps,
+  caller: RpCaller,
+  id: string,
+  requestId: string,
+): Promise<ApprovalRecord> => {
+  const found = await findAskedApproval(deps, caller, id);
+  if (found.state === 'cancelled') return found;
+  return settle(deps, caller, found, { state: 'cancelled' }, requestId);
+};
+
+/** An org:read key reads. */
+export const requireMaySettle = (caller: Caller): void => {
+  if (caller.class === 'principal' || (caller.class === 'org' && caller.role === 'admin')) return;
+  throw forbidden('A Principal key or an org:admin key is needed.');
+};
+
+const ACTIONS = {
+  approved: 'approval.approve',
+  denied: 'approval.reject',
+  cancelled: 'approval.cancel',
+} as const satisfies Record<ApprovalDecision['state'], AuditAction>;
+
+/** `CONFLICT`: it had come to something else. */
+export const settle = async (
+  deps: ServiceDeps,
+  caller: Caller,
+  { requestId: id, principal }: ApprovalRecord,
+  decision: ApprovalDecision,
+  requestId: string,
+): Promise<ApprovalRecord> => {
+  const settled = await deps.store.transaction(
+    async (tx) => {
+      await holdLiveKey(tx, caller);
+      const decided = await tx.approvals.decide(id, decision);
+      if (decided === null) return null;
+      const action = ACTIONS[decision.state];
+      await tx.audit.insert(
+        auditEvent(deps, caller, { action, target: id, requestId, details: { principal } }),
+      );
+      return decided;
+    },
+    { turn: principal },
+  );
+  if (settled !== null) return settled;
+  const now = await deps.store.approvals.find(id);
+  if (now !== null && isWhatWasMeant(now, decision)) return now;
+  throw alreadyDecided(now);
+};
+
+/** A repeat, or another who did the same. */
+const isWhatWasMeant = (now: ApprovalRecord, decision: ApprovalDecision): boolean =>
+  now.state === decision.state && (decision.state !== 'approved' || now.approvedGrantId === decision.grantId);
+
+export const alreadyDecided = (now: ApprovalRecord | null) =>
+  conflict(
+    now === null
+      ? 'The request is gone.'
+      : `The request is ${now.state} already, and stays so. It can be asked again.`,
+  );

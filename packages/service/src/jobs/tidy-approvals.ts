@@ -1,0 +1,23 @@
+/**
+ * Requests for approval that nobody looks at expire too, so that whoever waits for the event hears of it. The texts of Grants are
+ * forgotten once they have expired, requests after 30 days.
+ */
+import type { ServiceDeps } from '../deps.ts';
+
+const STEP = 500;
+const KEPT_DAYS = 30;
+
+export const tidyApprovals = async (
+  { store: { approvals } }: Pick<ServiceDeps, 'store'>,
+  stop: AbortSignal,
+): Promise<{ readonly expired: number; readonly removed: number }> => {
+  let [expired, removed] = [0, 0];
+  for (let isMore = true; isMore && !stop.aborted; ) {
+    const due = await approvals.expire(STEP);
+    const { texts, requests } = await approvals.forget(STEP, KEPT_DAYS);
+    expired += due;
+    removed += requests;
+    isMore = [due, texts, requests].includes(STEP);
+  }
+  return { expired, removed };
+};

@@ -1,0 +1,282 @@
+/** Requests for approval in the database: decided once, never after they have expired, told in the transaction that records them. */
+import { randomBytes } from 'node:crypto';
+import type { Action, DidWeb, GrantId, ReceiptId } from '@svc/protocol';
+import { encodeUlid } from '@svc/protocol';
+import {
+  type ApprovalDecision,
+  type ApprovalRecord,
+  type EventAudience,
+  type NewApproval,
+  tidyApprovals,
+} from '@svc/service';
+import { sampled } from '@svc/testkit/sampled';
+import { insertSubscription, listTold } from '@svc/testkit/store/events';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { createWorld, hashOf, newAgent, newGrantId, type World } from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const stores = withStores();
+let world: World;
+beforeEach(async () => {
+  world = await createWorld(stores.first);
+});
+
+const ACTION: Action = { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' };
+const newAsk = (): NewApproval => ({
+  requestId: `arq_${encodeUlid(Date.now(), randomBytes(10))}`,
+  relyingParty: world.relyingParty.did,
+  principal: world.principal.did,
+  grantId: newGrantId(),
+  agent: newAgent(),
+  action: ACTION,
+  actionHash: hashOf(JSON.stringify(ACTION)),
+  expiresInSeconds: 900,
+});
+const insert = (): Promise<ApprovalRecord> => stores.first.approvals.insert(newAsk());
+/** One that expires so many milliseconds from now, or has. */
+const insertDueIn = async (ms: number): Promise<string> => {
+  const { requestId, relyingParty, principal, grantId, agent, actionHash } = newAsk();
+  await runSql(
+    stores.url,
+    `insert into approval_requests (request_id, relying_party, principal, grant_id, agent, action, action_hash, requested_at, expires_at)
+     values ('${requestId}', '${relyingParty}', '${principal}', '${grantId}', '${agent}', '${JSON.stringify(ACTION)}',
+       '${actionHash}', now() - interval '1 hour', clock_timestamp() + interval '${ms} ms')`,
+  );
+  return requestId;
+};
+const approved = (grantId: GrantId = newGrantId(), untilMs = Date.now() + 60_000): ApprovalDecision => ({
+  state: 'approved',
+  grant: 'a.b.c',
+  grantId,
+  untilMs,
+});
+const DENIED: ApprovalDecision = { state: 'denied', reason: null };
+const CANCELLED: ApprovalDecision = { state: 'cancelled' };
+const stateOf = async (id: string) => (await stores.first.approvals.find(id))?.state;
+
+describe('a request is decided once', () => {
+  it('of approvals, denials and cancellations that wait for one row, on two nodes, exactly one wins', async () => {
+    for (let round = 0; round < sampled({ quick: 6, deep: 200 }); round++) {
+      const id = await insertDueIn(60_000);
+      const settling: Promise<unknown>[] = [];
+      await withSession(stores.url, async (session) => {
+        await session.query('begin');
+        await session.query('select from approval_requests where request_id = $1 for update', [id]);
+        const both = [stores.first.approvals, stores.second.approvals];
+        for (const approvals of both)
+          for (const decision of [approved(), approved(), DENIED, CANCELLED])
+            settling.push(approvals.decide(id, decision));
+        for (let waiting = 0; waiting < 2; )
+          waiting = (await session.query('select from pg_locks where not granted')).rowCount ?? 0;
+        await session.query('commit');
+      });
+      const won = (await Promise.all(settling)).filter((record) => record !== null) as ApprovalRecord[];
+      expect(won.length).toBe(1);
+      expect(await stateOf(id)).toBe(won[0]?.state);
+    }
+  });
+
+  it('an approval that races the expiry wins before it or never: nothing is approved that has expired', async () => {
+    for (let round = 0; round < sampled({ quick: 10, deep: 500 }); round++) {
+      const id = await insertDueIn(30);
+      const grantId = newGrantId();
+      const [record] = await Promise.all([
+        runSql(
+          stores.url,
+          `select pg_sleep_until(expires_at + (random() - 0.5) * interval '4 ms') from approval_requests where request_id = '${id}'`,
+        ).then(() => stores.first.approvals.decide(id, approved(grantId))),
+        (async () => {
+          while ((await stateOf(id)) === 'pending');
+        })(),
+      ]);
+      const now = await stores.second.approvals.find(id);
+      expect(now?.state).toBe(record === null ? 'expired' : 'approved');
+      if (now?.state === 'approved') expect(now.decidedAtMs).toBeLessThan(now.expiresAtMs);
+      expect(await stores.first.approvals.decide(id, approved())).toBeNull();
+    }
+  });
+
+  it('whoever writes: what is decided, and what was asked for, is refused another value', async () => {
+    const { requestId } = await insert();
+    await stores.first.approvals.decide(requestId, DENIED);
+    const other = await insert();
+    for (const [id, change] of [
+      [requestId, `state = 'pending', decided_at = null`],
+      [requestId, `state = 'approved', approved_grant_id = 'x', approved_until = now()`],
+      [requestId, `reason = 'another'`],
+      [other.requestId, `action = '{}'`],
+      [other.requestId, `expires_at = expires_at + interval '1 s'`],
+      [other.requestId, `relying_party = 'did:web:other.example'`],
+    ])
+      await expect(
+        runSql(stores.url, `update approval_requests set ${change} where request_id = '${id}'`),
+        change,
+      ).rejects.toThrow(/is decided, or what it asks for would change/);
+    await expect(
+      runSql(
+        stores.url,
+        `insert into approval_requests select (jsonb_populate_record(r, jsonb_build_object('request_id', 'arq_' || repeat('0', 26),
+           'state', 'approved', 'decided_at', r.expires_at, 'approved_grant_id', 'x', 'approved_until', r.expires_at))).*
+         from approval_requests r where request_id = '${other.requestId}'`,
+      ),
+    ).rejects.toThrow(/check constraint/);
+  });
+
+  it('a Grant approves one request', async () => {
+    const grantId = newGrantId();
+    const [one, other] = [await insert(), await insert()];
+    expect(await stores.first.approvals.decide(one.requestId, approved(grantId))).not.toBeNull();
+    await expect(stores.second.approvals.decide(other.requestId, approved(grantId))).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+    expect(await stateOf(other.requestId)).toBe('pending');
+  });
+
+  it('requests of one relying party, and those to one Principal, are made one after another on all nodes', async () => {
+    const { relyingParty, principal } = newAsk();
+    const other = 'did:web:other.example' as DidWeb;
+    for (const next of [
+      { relyingParty, principal: other },
+      { relyingParty: other, principal },
+    ]) {
+      const order: string[] = [];
+      let second: Promise<unknown> = Promise.resolve();
+      await stores.first.transaction(async (tx) => {
+        await tx.approvals.lock({ relyingParty, principal });
+        second = stores.second.transaction(async (later) => {
+          await later.approvals.lock(next);
+          order.push('second');
+        });
+        await withSession(stores.url, (session) =>
+          untilRow(session, 'select from pg_locks where not granted'),
+        );
+        order.push('first');
+      });
+      await second;
+      expect(order).toEqual(['first', 'second']);
+    }
+  });
+
+  it('the same thing is open once, also where two nodes ask without the lock', async () => {
+    const ask = newAsk();
+    const again = { ...newAsk(), grantId: ask.grantId, agent: ask.agent };
+    const made = await Promise.allSettled([
+      stores.first.approvals.insert(ask),
+      stores.second.approvals.insert(again),
+    ]);
+    expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('what is due', () => {
+  it('is read as expired by every way of reading, and is recorded as that', async () => {
+    const { approvals } = stores.first;
+    const principal = world.principal.did;
+    const byId = await insertDueIn(-1);
+    expect(await approvals.listDecided([byId])).toEqual([byId]);
+    expect(await approvals.find(byId)).toMatchObject({ state: 'expired', decidedAtMs: expect.any(Number) });
+    const listed = await insertDueIn(-1);
+    expect(await approvals.list({ principal, state: 'pending', limit: 10 })).toEqual([]);
+    expect((await approvals.list({ principal, state: 'expired', limit: 10 })).length).toBe(2);
+    expect(await stateOf(listed)).toBe('expired');
+    const swept = await insertDueIn(-1);
+    expect(await approvals.expire(10)).toBe(1);
+    expect((await approvals.list({ principal, limit: 10 })).map(({ requestId }) => requestId)).toContain(
+      swept,
+    );
+    expect(await approvals.decide(swept, approved())).toBeNull();
+  });
+
+  it('is neither approved, denied nor cancelled, also where nobody has read it before', async () => {
+    for (const decision of [approved(), DENIED, CANCELLED]) {
+      const id = await insertDueIn(-1);
+      expect(await stores.first.approvals.decide(id, decision)).toBeNull();
+      expect(await stateOf(id)).toBe('expired');
+    }
+  });
+
+  it('the job expires it, forgets Grants that have expired, and removes requests after 30 days', async () => {
+    const due = await insertDueIn(-1);
+    const { requestId } = await insert();
+    await stores.first.approvals.decide(requestId, approved(newGrantId(), Date.now() - 1));
+    const old = await insertDueIn(-1);
+    await runSql(stores.url, `alter table approval_requests disable trigger refuse_second_decision`);
+    await runSql(
+      stores.url,
+      `update approval_requests set requested_at = now() - interval '31 days', expires_at = now() - interval '31 days' + interval '1 h'
+       where request_id = '${old}'`,
+    );
+    await runSql(stores.url, `alter table approval_requests enable trigger refuse_second_decision`);
+    const tidied = await tidyApprovals({ store: stores.first }, new AbortController().signal);
+    expect(tidied).toMatchObject({ expired: 2, removed: 1 });
+    expect(await stateOf(due)).toBe('expired');
+    expect(await stores.first.approvals.find(requestId)).toMatchObject({
+      state: 'approved',
+      approvedGrant: null,
+      approvedGrantId: expect.any(String),
+    });
+    expect(await stateOf(old)).toBeUndefined();
+  });
+});
+
+describe('what is told', () => {
+  const want = async () => {
+    const audiences: EventAudience[] = [`principal ${world.principal.did}`, `rp ${world.relyingParty.did}`];
+    for (const audience of audiences)
+      await insertSubscription(stores.first, audience, ['approval.requested', 'approval.decided']);
+    return async () => {
+      const told = await Promise.all(audiences.map((audience) => listTold(stores.url, audience)));
+      return told.map((events) =>
+        events.map(({ type, data }) => `${type} ${(JSON.parse(data) as { status: string }).status}`),
+      );
+    };
+  };
+
+  it('the request to its Principal, each end but a cancellation to the relying party, once', async () => {
+    const told = await want();
+    for (const decision of [approved(), DENIED, CANCELLED]) {
+      const { requestId } = await insert();
+      await stores.first.approvals.decide(requestId, decision);
+      await stores.first.approvals.decide(requestId, DENIED);
+    }
+    const due = await insertDueIn(-1);
+    await Promise.all([stateOf(due), stores.second.approvals.expire(10), stateOf(due)]);
+    expect(await told()).toEqual([
+      Array.from({ length: 4 }, () => 'approval.requested pending'),
+      ['approval.decided approved', 'approval.decided denied', 'approval.decided expired'],
+    ]);
+  });
+
+  it('nothing of what is rolled back', async () => {
+    const told = await want();
+    const { requestId } = await insert();
+    await expect(
+      stores.first.transaction(async (tx) => {
+        await tx.approvals.insert(newAsk());
+        await tx.approvals.decide(requestId, approved());
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(await told()).toEqual([['approval.requested pending'], []]);
+    expect(await stateOf(requestId)).toBe('pending');
+  });
+});
+
+it('what was asked of a DID, or by one, is gone once the DID is released', async () => {
+  const principal = world.principal.did;
+  for (const release of [
+    `delete from status_lists where principal = '${principal}'; delete from principal_keys where principal = '${principal}';
+     delete from principals where did = '${principal}'`,
+    `delete from relying_parties where did = '${world.relyingParty.did}'`,
+  ]) {
+    const { requestId } = await insert();
+    const receiptId = `drc_${encodeUlid(Date.now(), randomBytes(10))}` as ReceiptId;
+    expect(await stores.first.approvals.addReceipt(requestId, receiptId, 1)).toBe(true);
+    await runSql(stores.url, release);
+    expect(await stateOf(requestId)).toBeUndefined();
+    expect(await stores.first.approvals.findOfReceipt(receiptId)).toBeNull();
+    const left = `select from approval_receipts where request_id = '${requestId}'`;
+    expect(await runSql(stores.url, left)).toEqual([]);
+  }
+});
