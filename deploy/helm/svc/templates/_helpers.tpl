@@ -126,9 +126,9 @@ spec:
       {{- if eq $component "runner" }}
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.runnerDatabase) | nindent 6 }}
       {{- else if eq $component "worker" }}
-      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin "webhook-keys" $.Values.secrets.webhookKeys) | nindent 6 }}
       {{- else }}
-      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "database-read-url" $.Values.secrets.readDatabase "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin) | nindent 6 }}
+      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "database-read-url" $.Values.secrets.readDatabase "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin "webhook-keys" $.Values.secrets.webhookKeys) | nindent 6 }}
       {{- end }}
     {{- if ne $component "runner" }}
     - name: signing-keys
@@ -213,6 +213,9 @@ projected:
 - { name: SVC_FENCE, value: {{ required "fence.url: where the fence lies, apart from the database" $.Values.fence.url | quote }} }
 {{- with $.Values.fence.endpoint }}
 - { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- if $.Values.secrets.webhookKeys.name }}
+- { name: SVC_WEBHOOK_KEYS_FILE, value: /run/secrets/svc-credentials/webhook-keys }
 {{- end }}
 {{- include "svc.signers" $ }}
 {{- include "svc.variables" $.Values.env }}
