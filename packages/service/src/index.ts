@@ -48,6 +48,7 @@ export * from './grants/revoke-grant.ts';
 export * from './grants/served-lists.ts';
 export * from './grants/status-list.ts';
 export * from './jobs/collect-evidence.ts';
+export * from './jobs/complete-pauses.ts';
 export * from './jobs/complete-revocations.ts';
 export * from './jobs/expire-claims.ts';
 export * from './jobs/forget-events.ts';

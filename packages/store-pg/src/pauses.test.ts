@@ -1,9 +1,9 @@
 /** What a pause meets in the database, and how pauses are listed. Races with decisions: pause-races.test.ts. */
 import type { DidWeb } from '@svc/protocol';
-import type { PauseTarget } from '@svc/service';
+import { completePauses, type PauseTarget } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { changePause } from '@svc/testkit/store/pause-races';
-import { untilRow, withSession } from '@svc/testkit/store/session';
+import { changePause, pauseDeps } from '@svc/testkit/store/pause-races';
+import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, insertOrg } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
 
@@ -51,4 +51,34 @@ it('what is paused again is the newest of the list', async () => {
   const owners = { principals: [world.principal.did], relyingParties: [], orgs: [] };
   const listed = await stores.first.pauses.list({ owners, limit: 10 });
   expect(listed.map(({ subject }) => subject)).toEqual([first.subject, second.subject]);
+});
+
+it('pauses and ends that their caller never heard of are completed 10 s later; others are left alone', async () => {
+  const world = await createWorld(stores.first, await insertOrg(stores.first));
+  const unheard = { id: (await insertGrant(world)).id, ms: -11_000 };
+  const ended = { id: (await insertGrant(world)).id, ms: -12_000 };
+  const underWay = { id: (await insertGrant(world)).id, ms: 0 };
+  const targetOf = (subject: string): PauseTarget => ({
+    scope: 'grant',
+    owner: world.principal.did,
+    subject,
+  });
+  for (const { id, ms } of [unheard, ended, underWay]) {
+    await change(targetOf(id), true);
+    if (id === ended.id) await change(targetOf(id), false);
+    await runSql(
+      stores.url,
+      `update pauses set visible_at = null, changed_at = changed_at + $2 * interval '1 millisecond' where subject = $1`,
+      [id, ms],
+    );
+  }
+  const completed = await completePauses(pauseDeps(stores.first), new AbortController().signal);
+  const visible = async ({ id }: { readonly id: string }) =>
+    (await stores.first.pauses.find(targetOf(id)))?.visibleAtMs;
+  expect([completed, await visible(unheard), await visible(ended), await visible(underWay)]).toEqual([
+    2,
+    expect.any(Number),
+    expect.any(Number),
+    null,
+  ]);
 });

@@ -5,6 +5,7 @@ import {
   clearOldActions,
   closeDays,
   collectEvidence,
+  completePauses,
   completeRevocations,
   expireClaims,
   forgetEvents,
@@ -58,7 +59,10 @@ export const maintenanceJobs = (
     name: 'complete-revocations',
     everyMs: 15 * SECOND,
     evenHeld: true,
-    run: async (stop) => ({ ...(await completeRevocations(service, stop)) }),
+    run: async (stop) => ({
+      ...(await completeRevocations(service, stop)),
+      pauses: await completePauses(service, stop),
+    }),
   },
   {
     name: 'forget-spent-proofs',

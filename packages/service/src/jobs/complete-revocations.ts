@@ -10,7 +10,7 @@ import type { UnstampedGrant } from '../ports/grants.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** A revoker that is still at work takes less. */
-const ABANDONED_AFTER_SECONDS = 10;
+export const ABANDONED_AFTER_SECONDS = 10;
 const BATCH = 1_000;
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'crypto' | 'identity' | 'log'>;

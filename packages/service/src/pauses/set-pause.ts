@@ -45,8 +45,10 @@ export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<Se
   // Once it is committed: by a line too many a restore would lift what is still paused.
   if (isChanged && record !== null && !record.isPaused) logPause(deps, record, sinceMs);
   if (record !== null && record.visibleAtMs !== null) return { record, atMs: record.visibleAtMs };
-  const atMs = await waitForDecisions(deps, target);
-  return { record, atMs: record === null ? atMs : await noteVisible(deps, record, atMs) };
+  return {
+    record,
+    atMs: record === null ? await waitForDecisions(deps, target) : await completePause(deps, record),
+  };
 };
 
 const recordPause = async (
@@ -74,6 +76,10 @@ const recordPause = async (
   if (isChanged && record?.isPaused) logPause(deps, record, sinceMs);
   return { record, isChanged, sinceMs };
 };
+
+/** The second phase of what was recorded. `SERVICE_UNAVAILABLE`: not yet known to be visible. */
+export const completePause = async (deps: ServiceDeps, record: PauseRecord): Promise<number> =>
+  noteVisible(deps, record, await waitForDecisions(deps, record));
 
 /** Of a Principal's Grants every commit has its lock; what else is paused may concern anybody's. */
 const waitForDecisions = (deps: ServiceDeps, { scope, owner }: PauseTarget): Promise<number> =>

@@ -57,6 +57,8 @@ export interface PauseRepository {
     pause: Pick<PauseRecord, keyof PauseTarget | 'changedAtMs'>,
     visibleAtMs: number,
   ): Promise<number | null>;
+  /** Recorded so long ago, and not known to be visible, whether it paused or resumed; the oldest first, at most `limit` rows. */
+  listUnstamped(afterSeconds: number, limit: number): Promise<PauseRecord[]>;
   /** What is paused now; descending `seq`, at most `limit` rows. */
   list(filter: PauseFilter): Promise<PauseRecord[]>;
   /** Since when the owner is registered, which tells one holder of a DID from the next; null: there is none. */

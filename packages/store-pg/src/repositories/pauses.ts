@@ -32,6 +32,13 @@ export function pauseRepository(database: Database): PauseRepository {
       });
       return row?.visibleAtMs ?? null;
     },
+    listUnstamped: (afterSeconds, limit) =>
+      database.read<PauseRecord>({
+        text: `select ${columns} from pauses
+          where visible_at is null and changed_at <= svc_now() - make_interval(secs => $1)
+          order by changed_at limit $2`,
+        values: [afterSeconds, limit],
+      }),
     list: (filter) => database.read<PauseRecord>(listStatement(filter)),
     async findOwnerSince({ scope, owner }) {
       const [row] = await database.read<{ sinceMs: number | null }>({

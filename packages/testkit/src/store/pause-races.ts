@@ -199,12 +199,12 @@ const denyOf = (world: World, grant: GrantRecord): DecisionCommit => {
 
 /** As the operator's command or a route does it. */
 export const changePause = (store: Store, target: PauseTarget, isPaused: boolean): Promise<SetPause> =>
-  setPause(depsOf(store), {
+  setPause(pauseDeps(store), {
     ...{ caller: SYSTEM, target, isPaused },
     ...{ reason: null, requestId: null },
   });
 
-const depsOf = (store: Store): ServiceDeps =>
+export const pauseDeps = (store: Store): ServiceDeps =>
   ({
     store,
     clock: { nowMs: () => Date.now() },
