@@ -67,6 +67,33 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     expectQuiet();
   });
 
+  it.each([
+    ['a desk', 1_400],
+    ['a phone', 390],
+  ])(
+    'keeps the way to the other pages in view, on %s, however far somebody reads, and covers no heading',
+    async (_, width) => {
+      const { baseUrl } = deployment.process;
+      const { page, expectQuiet } = await visit(baseUrl, { viewport: { width, height: 800 } });
+      await page.goto(`${baseUrl}/docs#tag/Verify/operation/verify`);
+      const heading = page.getByRole('heading', { name: VERIFY });
+      const home = page.getByRole('link', { name: 'svc start page' });
+      const top = page.getByRole('banner');
+      await heading.waitFor();
+      // Redoc scrolls to the operation once it has drawn.
+      await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(1_000);
+      const header = await top.boundingBox();
+      expect(header).toMatchObject({ y: 0, width });
+      expect(header?.height).toBeLessThan(80);
+      await expect
+        .poll(async () => (await heading.boundingBox())?.y ?? 0)
+        .toBeGreaterThanOrEqual(header?.height ?? 0);
+      await home.click({ timeout: 5_000 });
+      await page.getByRole('heading', { name: 'Where to go' }).waitFor();
+      expectQuiet();
+    },
+  );
+
   it.runIf(isDeep)(
     'is dark for who likes it dark, and nothing in either scheme is hard to read',
     async () => {

@@ -68,5 +68,7 @@ const optionsFor = (isDark: boolean): object => ({
   expandResponses: '200,201',
   hideHostname: true,
   hideDownloadButton: true,
+  // What stays at the top: the way to the other pages.
+  scrollYOffset: '.top',
   theme: themeFor(isDark),
 });
