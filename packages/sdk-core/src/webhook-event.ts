@@ -56,6 +56,7 @@ export interface WebhookEventData {
   readonly ping: { readonly subscription_id: string };
 }
 
+/** The types of events that are named here: what `type` of an event is compared with. */
 export type WebhookEventType = keyof WebhookEventData;
 
 /** An event: switch on `type`. A later service may send types that are not named here, if you subscribe to them. */

@@ -64,7 +64,6 @@ const rules: Rules<WebhookOptions> = {
  * The event that a request carries. An event may arrive more than once: handle each `id` once, and answer 204 within 15 seconds.
  *
  * @example
- * ```ts
  * declare const forget: (grantId: string) => Promise<void>;
  *
  * export async function POST(request: Request): Promise<Response> {
@@ -72,7 +71,6 @@ const rules: Rules<WebhookOptions> = {
  *   if (event.type === 'grant.revoked') await forget(event.data.grant_id);
  *   return new Response(null, { status: 204 });
  * }
- * ```
  *
  * @throws SvcError `webhook-invalid` where the request is not to be believed: answer 400. `configuration` for a secret or document
  *   that is none, and for a body that was parsed or read already.

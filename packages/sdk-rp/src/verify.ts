@@ -13,6 +13,7 @@ import { checkWithRenewal, receiptError, type Trust } from './trust.ts';
 import { type CheckedInput, readVerifyInput, type VerifyInput } from './verify-input.ts';
 
 interface Verified {
+  /** What the service signed, checked; keep `receipt.receipt`, the JWS, as evidence. */
   receipt: Receipt;
   /**
    * The answer was given before and is repeated under its `Idempotency-Key`: to an attempt of this call that got no answer,
@@ -26,9 +27,32 @@ interface Verified {
  * `allowed` only with a genuine Receipt about exactly this request. Both have all members, so that they can be taken apart:
  * `const { allowed, reason, authority } = verdict`. `REASON_TEXTS[reason]` says it in a sentence.
  */
-export type Verdict =
-  | (Verified & { allowed: true; decision: 'ALLOW'; authority: Capability; reason: null })
-  | (Verified & { allowed: false; decision: 'DENY'; authority: null; reason: ReasonCode });
+export type Verdict = Allowed | Denied;
+
+interface Allowed extends Verified {
+  /** Do what was asked for only where this is `true`. */
+  allowed: true;
+  /** The Receipt's word for `allowed`. */
+  decision: 'ALLOW';
+  /** The capability of the Grant that covers the Action, as the Principal signed it. */
+  authority: Capability;
+  /** Nothing speaks against it. Where `allowed` is `false`: why. */
+  reason: null;
+}
+
+interface Denied extends Verified {
+  /** Do not do what was asked for: `reason` says why. */
+  allowed: false;
+  /** The Receipt's word for `allowed`. */
+  decision: 'DENY';
+  /** An ALLOW alone has one. */
+  authority: null;
+  /**
+   * Why not: the code of the first check that failed, such as `AMOUNT_EXCEEDS_AUTHORITY`. `REASON_TEXTS[reason]` is a sentence for
+   * people; a program compares the code.
+   */
+  reason: ReasonCode;
+}
 
 /** For one call of `verify`. */
 export interface VerifyOptions extends CallOptions {

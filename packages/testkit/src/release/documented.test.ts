@@ -101,6 +101,20 @@ it('every export of a published package, and every method of one, has a docstrin
   expect(listUndocumented(program, entries)).toEqual([]);
 });
 
+it('every member of a verdict is explained where somebody points at it, in either of its kinds', () => {
+  const checker = program.getTypeChecker();
+  const file = entryFiles.find(({ specifier }) => specifier === '@svc/sdk-rp')?.file ?? '';
+  const source = program.getSourceFile(file);
+  const module = source && checker.getSymbolAtLocation(source);
+  const verdict = (module ? checker.getExportsOfModule(module) : []).find(({ name }) => name === 'Verdict');
+  const type = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(verdict as ts.Symbol));
+  const kinds = type.isUnion() ? type.types : [];
+  const members = kinds.flatMap((kind) => kind.getProperties());
+  expect(members.map(({ name }) => name)).toEqual(expect.arrayContaining(['allowed', 'reason', 'authority']));
+  const bare = members.filter((member) => member.getDocumentationComment(checker).length === 0);
+  expect(bare.map(({ name }) => name)).toEqual([]);
+});
+
 interface Shown {
   readonly name: string;
   /** What its parameters are called, as an editor shows them. */
