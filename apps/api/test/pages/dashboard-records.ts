@@ -26,6 +26,7 @@ const me = {
 
 export const ME = {
   rp: { ...me, subject: RP, role: 'rp', name: 'The Shop', proof_window_seconds: 60 },
+  principal: { ...me, subject: 'did:web:acme.example', role: 'principal' },
   observer: { ...me, subject: 'did:web:svc.test', role: 'observer', scope: ['GET /usage'] },
   org: {
     ...me,

@@ -156,6 +156,46 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
 });
 
 describe.skipIf(!hasBrowser)('others', () => {
+  it('a Principal sees what was decided about its own Grants, by whoever was asked, and asks for nothing else', async () => {
+    const asked: unknown[] = [];
+    const { page, expectQuiet } = await open('principal', 'principal', {
+      getDecisionStats: async () => Promise.reject(new Error('of relying parties')),
+      listDecisions: async () => Promise.reject(new Error('of relying parties')),
+      getPrincipalDecisionStats: async ({ query }) => ({
+        status: 200,
+        body: statsFor(query.since, query.until),
+      }),
+      listPrincipalDecisions: async ({ params, query }) => {
+        asked.push([params.did, query.rp]);
+        return { status: 200, body: listDecisions(query) };
+      },
+      getPrincipalDecision: async () => ({
+        status: 200,
+        body: { receipt: receipt as never, outcomes: attestations },
+      }),
+    });
+    await expect.poll(() => rows(page).count()).toBe(20);
+    await page.getByText('ALLOW with an outcome').waitFor();
+    await rows(page)
+      .first()
+      .getByText(DECISIONS[0]?.rp ?? '')
+      .waitFor();
+    await page.getByRole('textbox', { name: 'Relying party' }).fill('did:web:svc.test:rp:shop');
+    await page.keyboard.press('Enter');
+    const did = ME.principal.subject;
+    await expect
+      .poll(() => asked)
+      .toEqual([
+        [did, undefined],
+        [did, 'did:web:svc.test:rp:shop'],
+      ]);
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('checked in this tab: valid').waitFor();
+    expect(await drawer.getByText('Report what became of it').count()).toBe(0);
+    expectQuiet();
+  });
+
   it.runIf(isDeep)(
     'a service that cannot be reached costs nobody the key: a later reload shows everything again',
     async () => {

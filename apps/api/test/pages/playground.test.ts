@@ -87,7 +87,19 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.keyboard.press('Enter');
     await page.locator('.decided').getByText('PROOF_REPLAYED').waitFor();
     expect(await page.evaluate('document.activeElement?.textContent')).toContain('Replay');
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/overview-/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/\/overview-/);
     await page.getByRole('link', { name: 'See it in the dashboard' }).click();
+    await asked;
+    expect(await page.getByLabel(/^Key of/).isVisible()).toBe(false);
+    release();
     await page.getByRole('heading', { name: 'What you tried in the playground' }).waitFor();
     await page.locator('.decision').first().click();
     await page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();

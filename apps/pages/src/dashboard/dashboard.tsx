@@ -30,6 +30,8 @@ export const Dashboard = () => {
   const [opened, setOpened] = useState<Opened | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isOpening, setIsOpening] = useState(false);
+  /** Until it is known whether the address alone opens something: the form of one that does is not shown. */
+  const [isStarting, setIsStarting] = useState(true);
   const [played, setPlayed] = useState<readonly Played[]>([]);
 
   const open = async (find: () => Promise<Session>) => {
@@ -44,6 +46,7 @@ export const Dashboard = () => {
       setProblem(problemText(error));
     }
     setIsOpening(false);
+    setIsStarting(false);
   };
   const openKey = (key: string) =>
     open(async () => {
@@ -62,6 +65,7 @@ export const Dashboard = () => {
     const stored = sessionStorage.getItem(STORED_AS);
     if (location.hash === PLAYED && inThisTab.length > 0) void openPlayed(inThisTab);
     else if (stored !== null) void openKey(stored);
+    else setIsStarting(false);
   }, []);
 
   return (
@@ -71,6 +75,7 @@ export const Dashboard = () => {
           onKey={openKey}
           problem={problem}
           isOpening={isOpening}
+          isStarting={isStarting}
           onPlayed={played.length === 0 ? null : () => openPlayed(played)}
         />
       ) : (

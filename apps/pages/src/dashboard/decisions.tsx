@@ -9,10 +9,10 @@ import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
 import type { DecisionQuery, Source } from './source.ts';
 
-type Filters = Pick<DecisionQuery, 'decision' | 'reason' | 'principal' | 'grant_id'>;
+type Filters = Pick<DecisionQuery, 'decision' | 'reason' | 'principal' | 'rp' | 'grant_id'>;
 type From = NonNullable<Source['decisions']>;
 
-const NO_FILTERS: Filters = { decision: '', reason: '', principal: '', grant_id: '' };
+const NO_FILTERS: Filters = { decision: '', reason: '', principal: '', rp: '', grant_id: '' };
 
 interface Shown {
   readonly rows: readonly DecisionSummary[];
@@ -32,7 +32,7 @@ export const Decisions = ({ from, days }: { readonly from: From; readonly days: 
         <h2 id="latest">Latest decisions</h2>
         <p role="status">{isLoading ? 'Loading …' : `${shown.rows.length} shown`}</p>
       </div>
-      <FilterForm filters={filters} onFilters={setFilters} />
+      <FilterForm other={from.other} filters={filters} onFilters={setFilters} />
       {shown.problem !== null && (
         <p class="note note-bad" role="alert">
           {shown.problem}
@@ -44,7 +44,7 @@ export const Decisions = ({ from, days }: { readonly from: From; readonly days: 
       <ul class="decisions">
         {shown.rows.map((row) => (
           <li key={row.receipt_id}>
-            <DecisionRow row={row} onOpen={() => setOpened(row.receipt_id)} />
+            <DecisionRow row={row} other={row[from.other]} onOpen={() => setOpened(row.receipt_id)} />
           </li>
         ))}
       </ul>
@@ -61,12 +61,20 @@ export const Decisions = ({ from, days }: { readonly from: From; readonly days: 
 /** `#decision=drc_…`: a link to one of them, which works for whoever has a key that may see it. */
 const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');
 
-const DecisionRow = ({ row, onOpen }: { readonly row: DecisionSummary; readonly onOpen: () => void }) => (
+const DecisionRow = ({
+  row,
+  other,
+  onOpen,
+}: {
+  readonly row: DecisionSummary;
+  readonly other: string | null;
+  readonly onOpen: () => void;
+}) => (
   <button type="button" class="decision" onClick={onOpen}>
     <DecisionBadge decision={row.decision} />
     <span class="decision-what">
       <span class="decision-line decision-action">{describeAction(row)}</span>
-      <span class="decision-line soft">{row.reason ?? row.principal ?? ''}</span>
+      <span class="decision-line soft">{row.reason ?? other ?? ''}</span>
     </span>
     <time class="soft" dateTime={row.evaluated_at}>
       {formatInstant(row.evaluated_at)}
@@ -81,9 +89,11 @@ const describeAction = ({ amount, currency, resource, method }: DecisionSummary)
 };
 
 const FilterForm = ({
+  other,
   filters,
   onFilters,
 }: {
+  readonly other: From['other'];
   readonly filters: Filters;
   readonly onFilters: (filters: Filters) => void;
 }) => {
@@ -110,8 +120,8 @@ const FilterForm = ({
         </select>
       </label>
       <label class="field">
-        <span>Principal</span>
-        <input placeholder="did:web:…" value={filters.principal} onChange={set('principal')} />
+        <span>{other === 'principal' ? 'Principal' : 'Relying party'}</span>
+        <input placeholder="did:web:…" value={filters[other]} onChange={set(other)} />
       </label>
       <label class="field">
         <span>Grant</span>

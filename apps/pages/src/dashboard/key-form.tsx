@@ -6,11 +6,13 @@ export interface KeyFormProps {
   readonly onKey: (key: string) => Promise<void>;
   readonly problem: string | null;
   readonly isOpening: boolean;
+  /** What the address asks for is on its way: the form is there, and shown to those who came without. */
+  readonly isStarting: boolean;
   /** Null: this tab has asked for nothing in the playground. */
   readonly onPlayed: (() => void) | null;
 }
 
-export const KeyForm = ({ onKey, problem, isOpening, onPlayed }: KeyFormProps) => {
+export const KeyForm = ({ onKey, problem, isOpening, isStarting, onPlayed }: KeyFormProps) => {
   const [key, setKey] = useState('');
   const [refused, setRefused] = useState<string | null>(null);
   const submit = (event: SubmitEvent) => {
@@ -21,7 +23,7 @@ export const KeyForm = ({ onKey, problem, isOpening, onPlayed }: KeyFormProps) =
   };
   const shown = refused ?? problem;
   return (
-    <form class="card key-form" onSubmit={submit}>
+    <form id="playground" class="card key-form" aria-busy={isStarting} onSubmit={submit}>
       <label class="field">
         <span>Key of a relying party, a Principal, an org or an observer</span>
         <input

@@ -4,7 +4,7 @@
 export const KEY_CLASSES = [
   { prefix: 'dk_rp_', of: 'a relying party', shows: 'its decisions' },
   { prefix: 'dk_org_', of: 'an org', shows: 'those of all its relying parties' },
-  { prefix: 'dk_principal_', of: 'a Principal', shows: 'how often its Grants were used' },
+  { prefix: 'dk_principal_', of: 'a Principal', shows: 'the decisions on its Grants' },
   { prefix: 'dk_observer_', of: 'an observer', shows: 'counts of the whole service' },
 ] as const;
 

@@ -42,16 +42,12 @@ export const Overview = ({
           <UsageChart days={counts.usage.days} />
           <div class="columns">
             <ReasonBars days={counts.usage.days} />
-            {counts.stats !== null && <PrincipalBars stats={counts.stats} />}
+            {role !== 'principal' && counts.stats !== null && <PrincipalBars stats={counts.stats} />}
           </div>
         </>
       )}
       {source.decisions === null ? (
-        <p class="note">
-          {role === 'observer'
-            ? 'An observer key reads counts, not single decisions.'
-            : 'Single decisions are read with the key of a relying party or an org.'}
-        </p>
+        <p class="note">An observer key reads counts, not single decisions.</p>
       ) : (
         !isEmpty && <Decisions from={source.decisions} days={days} />
       )}

@@ -12,6 +12,7 @@ export const sourceOfPlayed = (played: readonly Played[]): Source => {
     usage: async (period) => usageOf(within(period), period),
     stats: async (period) => statsOf(within(period), period),
     decisions: {
+      other: 'principal',
       list: async (query) => ({
         decisions: within(query)
           .map(summaryOf)
@@ -30,7 +31,7 @@ export const sourceOfPlayed = (played: readonly Played[]): Source => {
 };
 
 const fits = (summary: DecisionSummary, query: DecisionQuery): boolean =>
-  (['decision', 'reason', 'principal', 'grant_id'] as const).every(
+  (['decision', 'reason', 'principal', 'rp', 'grant_id'] as const).every(
     (name) => query[name] === '' || query[name] === summary[name],
   );
 

@@ -11,6 +11,7 @@ export interface DecisionQuery extends Period {
   readonly decision: string;
   readonly reason: string;
   readonly principal: string;
+  readonly rp: string;
   readonly grant_id: string;
   readonly cursor: string | null;
 }
@@ -20,6 +21,8 @@ export interface Source {
   readonly usage: (period: Period) => Promise<Usage>;
   readonly stats: ((period: Period) => Promise<DecisionStats>) | null;
   readonly decisions: {
+    /** Who is on the other side of each, and may be asked for: a shop has many Principals, a Principal deals with many shops. */
+    readonly other: 'principal' | 'rp';
     readonly list: (query: DecisionQuery) => Promise<DecisionList>;
     readonly get: (receiptId: string) => Promise<Decision>;
     /** Null until the day of the decision is closed. */
@@ -31,19 +34,41 @@ export interface Source {
 const PAGE_SIZE = '20';
 
 /** What `key` may see of this service. Every call rejects with ApiProblem. */
-export const sourceOfKey = (key: string, { role }: Me): Source => ({
+export const sourceOfKey = (key: string, me: Me): Source =>
+  me.role === 'principal' ? sourceOfPrincipal(key, me.subject) : sourceOfRole(key, me.role);
+
+/** What was decided about its own Grants, whoever asked. Bundles and reports are those of the relying party. */
+const sourceOfPrincipal = (key: string, did: string): Source => {
+  const own = `principals/${encodeURIComponent(did)}/decisions`;
+  return {
+    usage: async (query) => (await callApi<Usage>('usage', { key, query: { ...query } })).body,
+    stats: async (query) => (await callApi<DecisionStats>(`${own}/stats`, { key, query: { ...query } })).body,
+    decisions: {
+      other: 'rp',
+      list: listIn(own, key),
+      get: async (receiptId) => (await callApi<Decision>(`${own}/${receiptId}`, { key })).body,
+      getBundle: null,
+      reportOutcome: null,
+    },
+  };
+};
+
+const listIn =
+  (path: string, key: string) =>
+  async ({ cursor, ...query }: DecisionQuery): Promise<DecisionList> => {
+    const asked = { ...query, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+    return (await callApi<DecisionList>(path, { key, query: asked })).body;
+  };
+
+const sourceOfRole = (key: string, role: Me['role']): Source => ({
   usage: async (query) => (await callApi<Usage>('usage', { key, query: { ...query } })).body,
-  stats:
-    role === 'principal'
-      ? null
-      : async (query) => (await callApi<DecisionStats>('decisions/stats', { key, query: { ...query } })).body,
+  stats: async (query) =>
+    (await callApi<DecisionStats>('decisions/stats', { key, query: { ...query } })).body,
   decisions:
     role === 'rp' || role.startsWith('org:')
       ? {
-          list: async ({ cursor, ...query }) => {
-            const asked = { ...query, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
-            return (await callApi<DecisionList>('decisions', { key, query: asked })).body;
-          },
+          other: 'principal',
+          list: listIn('decisions', key),
           get: async (receiptId) => (await callApi<Decision>(`decisions/${receiptId}`, { key })).body,
           getBundle: async (receiptId) => {
             const { status, body } = await callApi<object>(`decisions/${receiptId}/bundle`, { key });
