@@ -141,7 +141,8 @@ const checkMeaning = (documents) => {
             !name.startsWith('SVC_') || [name, variable].some((one) => protocol.includes(`\`${one}\``)),
             `${name} is no variable of the service`,
           );
-          const isSecret = /TOKEN|DATABASE_(?:READ_)?URL|PROVISION_KEYS|WEBHOOK_KEYS|PASSPHRASE|PIN_FILE/.test(name);
+          const isSecret =
+            /TOKEN|DATABASE_(?:READ_)?URL|PROVISION_KEYS|WEBHOOK_KEYS|PASSPHRASE|PIN_FILE/.test(name);
           ask(document, !isSecret || filesOf(pod).includes(value), `${name} is no file of a Secret`);
         }
       }
