@@ -22,6 +22,9 @@ const action = (resource: string) => ({
 describe('with wait', () => {
   it('answers on every node once it is decided on one, and holds no connection of the database while it waits', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w1'));
+    const undecided = (await ask(deployment, tenants, grant, action('order/w0'))).id;
+    // Asked before the others, for as long as they: what is answered before it was not answered because its time was over.
+    const over = read(deployment, tenants, undecided, '?wait=20').then(() => 'over');
     const waiting = deployment.processes.flatMap(({ baseUrl }) =>
       Array.from({ length: 12 }, () =>
         call(baseUrl, 'GET', `/access/v1/requests/${id}?wait=20`, { key: tenants.rpKey }),
@@ -31,8 +34,12 @@ describe('with wait', () => {
     for (let i = 0; i < 10; i++)
       expect((await deployment.call('GET', '/me', { key: tenants.rpKey })).status).toBe(200);
     await reject(deployment, tenants, id, { reason: 'no' });
-    for (const { text } of await Promise.all(waiting))
+    const answers = await Promise.race([Promise.all(waiting), over]);
+    if (answers === 'over') throw new Error('it was not told');
+    for (const { text } of answers as Awaited<(typeof waiting)[number]>[])
       expect(JSON.parse(text)).toMatchObject({ task: { status: 'denied' }, reason: 'no' });
+    await reject(deployment, tenants, undecided);
+    await over;
   });
 
   it('answers pending when the time is over, and expired when that comes first', async () => {
