@@ -16,6 +16,7 @@ import {
   readVectorSetName,
 } from '@svc/process';
 import {
+  ApprovalWaits,
   Authenticator,
   openSandbox,
   type ServiceDeps,
@@ -105,6 +106,7 @@ const listen = async (
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
   const serviceReadiness = createServiceReadiness(opened);
   const isHealthy = async () => (await serviceReadiness()).decides;
+  const approvalWaits = new ApprovalWaits(service);
   const http = createHttpService({
     clock: service.clock,
     logger,
@@ -117,6 +119,7 @@ const listen = async (
           verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
           isHealthy,
           authenticator,
+          approvalWaits,
           demo,
           selfServe,
           vectors: readVectorSetName(VECTORS),
@@ -151,7 +154,9 @@ const listen = async (
   try {
     const address = await http.listen(config.port, config.host);
     const close = async () => {
-      const { connectionsCut } = await http.shutdown();
+      const down = http.shutdown();
+      approvalWaits.end();
+      const { connectionsCut } = await down;
       if (connectionsCut > 0) logger.warn({ connectionsCut }, 'connections cut at the shutdown deadline');
       await admin.close();
       await closeService();

@@ -1,6 +1,6 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
 import {
-  ApprovalWaits,
+  type ApprovalWaits,
   type Authenticator,
   DomainChecks,
   Revoker,
@@ -43,6 +43,7 @@ export interface EndpointDeps {
   readonly verifier: Verifier;
   readonly isHealthy: () => Promise<boolean>;
   readonly authenticator: Pick<Authenticator, 'forget' | 'readAgain'>;
+  readonly approvalWaits: ApprovalWaits;
   /** Null where it is not offered. */
   readonly demo: Demo | null;
   readonly selfServe: SelfServe | null;
@@ -51,14 +52,13 @@ export interface EndpointDeps {
 }
 
 export const buildEndpoints = (deps: EndpointDeps): Handlers => {
-  const { service, verifier, isHealthy, authenticator, demo, selfServe, vectors } = deps;
+  const { service, verifier, isHealthy, authenticator, approvalWaits, demo, selfServe, vectors } = deps;
   const decide: Decide = verifier.verify.bind(verifier);
   const revoker = new Revoker();
   const domainChecks = new DomainChecks();
   const servedLists = new ServedLists();
   const known = createKnownPublic();
   const exportTurns = new ExportTurns();
-  const approvalWaits = new ApprovalWaits(service);
   const metricsOf = metricsKept(service);
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);

@@ -1,8 +1,10 @@
 /** Stopping a process loses nothing: no request is cut, no answered decision is missing, the process ends by itself. */
+import { signProof } from '@svc/sdk-principal/agent';
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { startApiProcesses } from '../world/api-process.ts';
+import { DEAR } from '../world/approvals.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();
@@ -40,6 +42,35 @@ it('SIGTERM under load: every request sent before is answered, every answered de
     const stored = new Set(rows.map(({ receipt_id: id }) => id));
     expect(answered.filter((id) => !stored.has(id))).toEqual([]);
     expect(answered.length).toBeGreaterThanOrEqual(100);
+  } finally {
+    await api.stop();
+  }
+});
+
+it('SIGTERM while a call waits for an approval: it is answered as pending, and not cut after 10 s', async () => {
+  const api = await startApiProcesses(1, database.url);
+  try {
+    const baseUrl = api.processes[0]?.baseUrl ?? '';
+    const tenants = await createTenants(baseUrl, { profile: 'svc-base-v2' });
+    const { rpKey: key } = tenants;
+    const { grant, grantId } = await issueGrant(tenants);
+    const { agent, rpDid } = tenants;
+    const [method, url] = ['POST', 'https://shop.example/orders'];
+    const proof = await signProof({ agent, grantId, audience: rpDid, method, url, action: DEAR });
+    const body = { grant, proof, action: DEAR };
+    const { receipt_id } = receiptOf(await call(baseUrl, 'POST', '/verify', { key, body }));
+    const asked = await call(baseUrl, 'POST', '/access/v1/requests', { key, body: { receipt_id } });
+    const { task } = JSON.parse(asked.text) as { task: { id: string } };
+    const waiting = call(baseUrl, 'GET', `/access/v1/requests/${task.id}?wait=20`, { key });
+    // Read by then: what comes on later connections is answered.
+    await call(baseUrl, 'GET', '/me', { key });
+    const exit = api.processes[0]?.stop();
+    const answer = await waiting;
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      200,
+      expect.objectContaining({ task: expect.objectContaining({ status: 'pending' }) }),
+    ]);
+    expect(await exit).toBe(0);
   } finally {
     await api.stop();
   }

@@ -16,11 +16,13 @@ export class ApprovalWaits {
   readonly #bySubject = new Map<string, number>();
   #count = 0;
   #isAsking = false;
+  #isOver = false;
 
   constructor(private readonly deps: Pick<ServiceDeps, 'store'>) {}
 
   /** Resolves when the request is decided or due, at the latest after `ms`. `RATE_LIMITED`: too many wait here. */
   async until(id: string, subject: string, ms: number): Promise<void> {
+    if (this.#isOver) return;
     const ofSubject = this.#bySubject.get(subject) ?? 0;
     if (this.#count >= MOST || ofSubject >= MOST_EACH)
       throw rateLimited('Too many calls wait on this node already. Ask without wait, or wait for fewer.', 2);
@@ -37,6 +39,12 @@ export class ApprovalWaits {
     } finally {
       this.#leave(id, subject, wake);
     }
+  }
+
+  /** Nobody waits here any more: the node stops, and whoever asks again asks another. */
+  end(): void {
+    this.#isOver = true;
+    for (const wakes of this.#waiting.values()) for (const wake of wakes) wake();
   }
 
   #leave(id: string, subject: string, wake: () => void): void {
