@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     await receiptBox(page).fill('{}');
     await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
     expect(await page.locator('[data-state=ok]').allTextContents()).toEqual([
-      expect.stringContaining('strict JSON'),
+      expect.stringContaining('one JSON object'),
     ]);
   });
 
