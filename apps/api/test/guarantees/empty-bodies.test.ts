@@ -10,15 +10,24 @@ it('is taken by exactly the routes whose body may be {}', () => {
   const taken = (Object.entries(routes) as [string, Route][])
     .filter(([, { body }]) => body?.safeParse({}).success)
     .map(([id]) => id);
-  expect(taken.sort()).toEqual(['issueApiKey', 'issueObserverKey', 'mintDemo', 'updateRelyingParty']);
+  expect(taken.sort()).toEqual([
+    'issueApiKey',
+    'issueObserverKey',
+    'mintDemo',
+    'rejectRequest',
+    'updateRelyingParty',
+  ]);
 });
 
 it('is taken there as {} is', async () => {
-  const { rpKey, rpDid } = await deployment.createTenants();
+  const { rpKey, rpDid, principalDid, principalKey } = await deployment.createTenants();
+  const requests = `/principals/${principalDid}/access-requests`;
   for (const [method, path, key, status] of [
     ['POST', '/api-keys', rpKey, 201],
     ['POST', '/observer-keys', ADMIN_TOKEN, 201],
     ['POST', '/demo/mint', undefined, 200],
+    // There is none of this id; a body that is not taken is told before that.
+    ['POST', `${requests}/arq_01M7VZGC008Q2R7V9X1C4E6H8S/reject`, principalKey, 404],
     ['PATCH', `/relying-parties/${rpDid}`, ADMIN_TOKEN, 200],
   ] as const)
     for (const rawBody of ['', '{}', undefined]) {
