@@ -1,6 +1,6 @@
 /** `svc-admin migrate`: the schema, by the role that owns it. */
 import { UsageError } from '@svc/cli/command-line';
-import { grantRunner, grantService, migrate } from '@svc/store-pg';
+import { checkServer, grantRunner, grantService, migrate } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
 
 export const migrateCommand: Command = {
@@ -23,6 +23,8 @@ export const migrateCommand: Command = {
       throw new UsageError(
         '--service-role and --runner-role must differ: one would take what the other gave',
       );
+    // Its lock is one of a session.
+    await checkServer(databaseUrl, { mustBeDurable: false });
     const ran = await migrate(databaseUrl);
     console.log(ran.length === 0 ? 'The schema was up to date.' : `Migrated: ${ran.join(', ')}.`);
     if (typeof role === 'string') {

@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { withDatabase } from '@svc/testkit';
-import { findFreePorts } from '@svc/testkit/process/free-ports';
+import {
+  hasPgBouncer,
+  PGBOUNCER,
+  type PgBouncer,
+  type PoolMode,
+  startPgBouncer,
+} from '@svc/testkit/store/pgbouncer';
 import { runSql } from '@svc/testkit/store/session';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkReplica, checkServer } from './check-server.ts';
@@ -22,61 +24,23 @@ it('a server that writes nothing through is refused where answers must last, wit
   });
 });
 
-const PGBOUNCER = '/usr/sbin/pgbouncer';
-const hasPgBouncer = existsSync(PGBOUNCER);
 if (!hasPgBouncer) console.warn(`SKIPPED: a pooler in between, because there is no ${PGBOUNCER}`);
 
 describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
-  const started: { child: ChildProcess; folder: string }[] = [];
+  const started: PgBouncer[] = [];
   afterEach(async () => {
-    for (const { child, folder } of started.splice(0)) {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      child.kill('SIGINT');
-      await ended;
-      rmSync(folder, { recursive: true });
-    }
+    for (const pooler of started.splice(0)) await pooler.stop();
   });
-
-  const startPgBouncer = async (poolMode: string): Promise<string> => {
-    const { hostname, port, username, password, pathname } = new URL(database.url);
-    const [ownPort = 0] = await findFreePorts(1);
-    const folder = mkdtempSync(join(tmpdir(), 'svc-pgbouncer-'));
-    const file = join(folder, 'pgbouncer.ini');
-    writeFileSync(join(folder, 'users'), `"${username}" "${decodeURIComponent(password)}"\n`);
-    writeFileSync(
-      file,
-      `[databases]
-* = host=${hostname} port=${port}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${ownPort}
-unix_socket_dir =
-auth_type = plain
-auth_file = ${join(folder, 'users')}
-pool_mode = ${poolMode}
-`,
-    );
-    // It refuses to run as root.
-    const isRoot = process.getuid?.() === 0;
-    for (const path of [folder, file, join(folder, 'users')])
-      chmodSync(path, path === folder ? 0o755 : 0o644);
-    const child = spawn(PGBOUNCER, [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
-    started.push({ child, folder });
-    const url = `postgres://${username}:${password}@127.0.0.1:${ownPort}${pathname}`;
-    for (;;) {
-      const isUp = await runSql(url, 'select 1').then(
-        () => true,
-        (error: NodeJS.ErrnoException) => error.code !== 'ECONNREFUSED',
-      );
-      if (isUp) return url;
-    }
+  const startPooler = async (poolMode: PoolMode): Promise<string> => {
+    const pooler = await startPgBouncer(database.url, poolMode);
+    started.push(pooler);
+    return pooler.url;
   };
 
-  it.each(['transaction', 'statement'])(
+  it.each(['transaction', 'statement'] as const)(
     'in %s mode it is refused at start, in a sentence that says why',
     async (mode) => {
-      const url = await startPgBouncer(mode);
+      const url = await startPooler(mode);
       await expect(checkServer(url, { mustBeDurable: false })).rejects.toMatchObject({
         kind: 'refused',
         message: expect.stringContaining('pool_mode = session'),
@@ -88,7 +52,7 @@ pool_mode = ${poolMode}
     const name = new URL(database.url).pathname.slice(1);
     // As far as this look goes a standby is a server that takes no writes.
     await runSql(database.url, `alter database ${name} set default_transaction_read_only = on`);
-    const url = await startPgBouncer('transaction');
+    const url = await startPooler('transaction');
     try {
       await expect(checkReplica(url)).rejects.toMatchObject({
         kind: 'refused',
@@ -101,7 +65,7 @@ pool_mode = ${poolMode}
   });
 
   it('in session mode all works, with nothing set for it', async () => {
-    const url = await startPgBouncer('session');
+    const url = await startPooler('session');
     await checkServer(url, { mustBeDurable: false });
     expect(await migrate(url)).toEqual([]);
     await claimDatabase(url, { did: 'did:web:svc.example', mayPin: true });

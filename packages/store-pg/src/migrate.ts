@@ -31,7 +31,7 @@ export interface MigrateOptions {
 }
 
 /**
- * Safe to run from several processes at once; each returns when the schema is up to date, with the names of what it ran.
+ * Safe to run from several processes at once, where each has a session of its own (`checkServer`); each returns when the schema is up to date, with the names of what it ran.
  * Rejects with `StoreError` `unavailable` when the database cannot be reached, `refused` when another version made it that
  * this one does not run beside, or when it is not whole, `lock_timeout` when its locks were not to be had for ten minutes.
  */

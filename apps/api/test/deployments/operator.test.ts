@@ -7,6 +7,7 @@ import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
 import { isDeep } from '@svc/testkit/sampled';
+import { hasPgBouncer, startPgBouncer } from '@svc/testkit/store/pgbouncer';
 import { runSql } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 import { nodeEnv } from '../world/api-node.ts';
@@ -232,6 +233,21 @@ describe('svc-admin on a running service', () => {
       slow.close();
     }
   });
+
+  it.skipIf(!hasPgBouncer)(
+    'migrate is refused through a pooler that shares sessions, and says why',
+    async () => {
+      const pooler = await startPgBouncer(unclaimed.url, 'transaction');
+      try {
+        expect(await svcAdmin(pooler.url, {}, 'migrate')).toMatchObject({
+          code: 2,
+          text: expect.stringContaining('pool_mode = session'),
+        });
+      } finally {
+        await pooler.stop();
+      }
+    },
+  );
 
   it('bash completes commands, their second words and options', () => {
     const { out } = run('apps/admin', ['completion', 'bash']);
