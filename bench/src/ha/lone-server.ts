@@ -83,6 +83,15 @@ export interface LoneServerOptions {
   readonly isReadOnlyTested?: boolean;
 }
 
+/** One that has ended meanwhile has no place. */
+const putInto = (group: string, pid: number): void => {
+  try {
+    writeFileSync(join(group, 'cgroup.procs'), String(pid));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
 export class LoneServer implements Queryable {
   #daemon: Daemon | null = null;
   readonly #group = `${CPU}/svc-ha-${process.pid}`;
@@ -158,8 +167,7 @@ export class LoneServer implements Queryable {
     mkdirSync(this.#group);
     writeFileSync(join(this.#group, 'cpu.cfs_period_us'), String(PERIOD_US));
     writeFileSync(join(this.#group, 'cpu.cfs_quota_us'), String((PERIOD_US * cpuPercent) / 100));
-    for (const one of treeOf(this.#daemon?.pid ?? 0))
-      writeFileSync(join(this.#group, 'cgroup.procs'), String(one));
+    for (const one of treeOf(this.#daemon?.pid ?? 0)) putInto(this.#group, one);
   }
 
   async #end(): Promise<void> {
